@@ -3,6 +3,7 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 
+/// The entry of the fuzzer in `Fuzz/`, which links this target.
 extension Stages {
     /// Reads any bytes as a payload, by every vendor with code in turn and by one of the catalogue. Traps if the
     /// result is not an event: not JSON, or larger than the payload accounts for. An unreadable payload must be
@@ -21,8 +22,10 @@ extension Stages {
 /// The parsers and buffers that are reused from input to input. Reuse makes a fuzzer find values that outlive their
 /// payload, too.
 private struct Fuzzing {
+    /// Kept from input to input, as the gateway keeps its parsers.
     private let payloads = Normalizer.makeParser()
     private let events = ParserPool.events
+    /// Without custom vendors. Its key is fixed, so events are reproducible.
     private let normalizer = Normalizer(
         chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
     /// Fixed, so equal inputs take the same path.

@@ -13,10 +13,12 @@ public struct InAppMeasure {
 
     /// In milliseconds since 1970. Displays lie before it, decisions after it.
     private static let start: Instant = 1_795_348_800_000
+    /// One of them has a limit of its own.
     private static let vendors = ["braze", "synerise", "mce", "acme"]
 
     /// Limits by scope and by vendor, as a team with two rules would configure them.
     private let engine: InAppEngine
+    /// An index by trigger, as the gateway keeps it.
     private let messages: ActiveMessages
     /// One for each user, with a device, a history and two offers that have ended.
     private let states: [InAppState]

@@ -8,7 +8,9 @@ import Synchronization
 /// downloads: HTTP/1.1 by Hummingbird, without TLS.
 public final class PictureServer: Sendable {
     // A class because connections and the benchmark share it.
+    /// Relaxed order suffices: the benchmark reads it after its requests.
     private let asked = Atomic<Int>(0)
+    /// Of each response body, unless its header and name are longer.
     private let bytes: Int
 
     /// `bytes`: the size of each picture.

@@ -12,7 +12,9 @@ public final class ReceiverMeasure: Sendable {
     // A class because connections and the benchmark share it.
     /// `wanted`: the number of arrivals that resumes `done`.
     private struct State {
+        /// Grows by eight bytes for each arrival.
         var delays: [Double] = []
+        /// Arrivals in all, not since the last wait.
         var wanted = Int.max
         var done: CheckedContinuation<Void, Never>?
     }
@@ -116,7 +118,9 @@ private final class ArrivalHandler: ChannelInboundHandler {
     // A class because a channel calls it, on its event loop only.
     /// Called once for each request, when its last byte has arrived.
     private let arrived: (ByteBuffer) -> Void
+    /// Of the request that is arriving; connections have a handler each.
     private var body = ByteBuffer()
+    /// Without a body, so the connection can be used again at once.
     private let answer = ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")
 
     init(_ arrived: @escaping (ByteBuffer) -> Void) { self.arrived = arrived }

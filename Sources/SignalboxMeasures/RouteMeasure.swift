@@ -8,8 +8,11 @@ import SignalboxRouting
 public struct RouteMeasure {
     /// Own the memory of the events.
     private let parsers: [JSONParser]
+    /// 32 of them, each of which matches one route.
     private let events: [JSONValue]
+    /// The routes as the gateway decides with them.
     private let table: RouteTable
+    /// The patterns alone.
     private let matcher: RouteMatcher
 
     /// How many kinds of routes there are; every tenth route is of one kind.

@@ -97,6 +97,7 @@ public enum Stages {
 /// A queue in a directory, and events to put into it. The directory keeps the queue after the measurement; the caller
 /// removes it.
 public struct QueueMeasure: Sendable {
+    /// Opened without the lock of a data directory.
     private let queue: SQLiteQueue
     /// Copied with a new id for each append.
     private let event: RoutedEvent

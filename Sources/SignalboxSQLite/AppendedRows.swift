@@ -15,6 +15,7 @@ struct AppendedRows {
     private var lasting: RowStatement?
     /// The last numbers assigned; nil for none. ``QueueRecordKeeper`` writes these to `queue.id` after the commit.
     private(set) var lastEvent: Int64?
+    /// Assigned in the order of the deliveries, without gaps within a transaction.
     private(set) var lastDelivery: Int64?
 
     /// The number of the next event. The largest number in the table or among the removed rows, plus one. Reads the

@@ -37,6 +37,7 @@ struct Insertion {
 /// which costs about as much as a row does. Rows are in the table once they are flushed. For use within one
 /// transaction, which has failed when this throws. Keeps at most 32 rows in memory.
 struct BulkInsert<Row: NewRow> {
+    /// Fewer than 32 between two calls.
     private var rows: [Row] = []
     private var statements: [Int: RowStatement] = [:]
 

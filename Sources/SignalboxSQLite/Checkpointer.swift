@@ -21,6 +21,7 @@ final class Checkpointer: Sendable {
 
     /// The thread of the next checkpoint.
     enum Step {
+        /// Too few pages were written, or a checkpoint is in progress.
         case none
         /// Next to the writer, on another thread.
         case aside
@@ -37,6 +38,7 @@ final class Checkpointer: Sendable {
         private var written = 0
         /// Pages in the log, or somewhat more.
         private var logged = 0
+        /// From ``begin()`` to ``end(_:)``.
         private var isRunning = false
 
         /// Begins a checkpoint if it is time for one. `pages`: written by the last commit. The caller makes the

@@ -80,6 +80,7 @@ enum QueueLoss: Equatable {
     }
 }
 
+/// The two ways to open a queue: as its owner, or next to it.
 extension SQLiteQueue {
     /// Opens the queue of a gateway that may be running. Throws when there is none. For commands that run next to the
     /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without

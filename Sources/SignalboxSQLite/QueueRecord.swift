@@ -22,6 +22,7 @@ struct QueueRecord: Sendable, Equatable {
     var text: String { identity + String(format: " %019lld %019lld\n", event, delivery) }
 }
 
+/// The two places that a record is read from; the start compares them.
 extension QueueRecord {
     /// The values in the queue itself. Throws ``DamagedValue`` when the row of the identity is missing. Reads three
     /// rows.

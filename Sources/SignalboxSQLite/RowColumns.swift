@@ -5,6 +5,7 @@ import GRDBSQLite
 /// type and bounds like those of ``StoredRow``, and throws ``DamagedValue``. For use within the call that received it.
 struct RowColumns {
     private let handle: OpaquePointer
+    /// The column of the next read, from 0.
     private var next: CInt = 0
 
     /// `handle`: a statement that stands on a row. The caller steps and resets it.
@@ -81,6 +82,7 @@ struct RowColumns {
         return next
     }
 
+    /// `expected`: the type in words, with its article.
     private func required<Value>(_ value: Value?, _ expected: String) throws -> Value {
         guard let value else { throw damage(next - 1, expected) }
         return value

@@ -76,7 +76,9 @@ struct RowStatement {
     struct Arguments {
         private let handle: OpaquePointer
         private var space: Slice<UnsafeMutableRawBufferPointer>
+        /// Arguments that were bound so far.
         fileprivate private(set) var count: CInt = 0
+        /// SQLite's code of the first failure; nil for none.
         fileprivate private(set) var failure: CInt?
 
         /// `space`: the memory of the run, empty at its start.

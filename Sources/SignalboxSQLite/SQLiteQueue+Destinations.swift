@@ -94,6 +94,7 @@ extension SQLiteFile {
     }
 }
 
+/// The tables `destinations`, `withheld` and `backoffs`.
 extension Database {
     /// Replaces an earlier state. `since`: the time of the transaction.
     func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {

@@ -157,6 +157,7 @@ extension SQLiteQueue {
     }
 }
 
+/// Counts that several readers share.
 extension Database {
     /// Reads every delivery; for the audit and replays, not for metrics. Throws ``DamagedValue`` for an unknown
     /// state.
@@ -173,6 +174,7 @@ extension Database {
     }
 }
 
+/// Filters as SQL. Only this target knows the columns.
 extension DeliveryFilter {
     /// A condition over `deliveries d`. Values are arguments of the statement; only the number of ids is part of the
     /// SQL. Without conditions it selects every delivery. An empty list of ids selects none.
@@ -196,6 +198,7 @@ extension DeliveryFilter {
     }
 }
 
+/// A row of the listing. The order of the columns is that of the query.
 extension DeliveryRecord {
     /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects. Throws ``DamagedValue`` for values that the
     /// gateway never writes.
@@ -211,6 +214,7 @@ extension DeliveryRecord {
     }
 }
 
+/// The last attempt is read from its delivery, earlier ones from their own table, by the same columns.
 extension AttemptRecord {
     /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
     static let columns = "started_at, duration, status, error, reason, remote, excerpt"

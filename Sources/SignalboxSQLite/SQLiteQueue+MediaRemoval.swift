@@ -110,6 +110,7 @@ struct MediaRemoval: Sendable {
         var id: Int64 = 0
     }
 
+    /// The result of an attempt to forget one file.
     private enum Finding {
         /// A waiting delivery links to the file, or may link to it after a download.
         case needed

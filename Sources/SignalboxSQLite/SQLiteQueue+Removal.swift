@@ -190,6 +190,7 @@ extension SQLiteQueue {
     }
 }
 
+/// Removals within the caller's transaction. Each keeps the ledger consistent.
 extension Database {
     /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits. Counts
     /// each delivery in the ledger by its last state.

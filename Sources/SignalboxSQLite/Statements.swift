@@ -32,6 +32,7 @@ extension Database {
     }
 }
 
+/// Times of the file: whole milliseconds since 1970, so that they sort and compare as numbers.
 extension Date {
     /// Milliseconds since 1970, rounded down. A date that the file cannot hold becomes the nearest one that it can.
     var milliseconds: Int64 {

@@ -131,6 +131,7 @@ struct DamagedValue: Error {
     init(_ reason: String) { self.reason = reason }
 }
 
+/// Walks through a table in steps must advance, or damage could make them endless.
 extension Int64 {
     /// The position where a walk through a table continues. Throws when it does not advance, as in a table whose pages
     /// are out of order: the walk would never end.

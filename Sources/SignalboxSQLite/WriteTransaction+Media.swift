@@ -249,6 +249,7 @@ extension WriteTransaction {
     }
 }
 
+/// Also called by removals, which end waits without a release.
 extension Database {
     /// Removes the wait of a delivery. After the last wait of an event, removes the event's requests for files.
     func endWait(of delivery: Int64, event: Int64) throws {

@@ -26,7 +26,9 @@ enum SQLiteWrite: Sendable {
     case decide(InAppDecision)
     /// A new or changed in-app message.
     case register(InAppRegistration)
+    /// The end of an in-app message.
     case withdraw(MessageID)
+    /// One step of the upkeep of in-app rows.
     case removeInApp(InAppRemoval)
 
     /// A delivery that had expired when it was found.
@@ -38,6 +40,7 @@ enum SQLiteWrite: Sendable {
 
     /// The result that matches the kind of the write; `done` for writes without a result.
     enum Output: Sendable {
+        /// The write has no result of its own.
         case done
         /// Of ``SQLiteWrite/append(_:_:)``.
         case appended(AppendResult)
@@ -54,6 +57,7 @@ enum SQLiteWrite: Sendable {
     }
 }
 
+/// The only place that commits groups.
 extension SQLiteFile {
     /// Performs a group of writes in one transaction, and tells the lanes once it is durable. Effects in memory
     /// follow the commit, so no lane sees a delivery that a crash could lose. A failure undoes the reservations and
@@ -188,6 +192,7 @@ struct WriteTransaction {
         var wakesDownloads = false
         /// The last numbers that were assigned; nil for none.
         var lastEvent: Int64?
+        /// Written to `queue.id` after the commit, like ``lastEvent``.
         var lastDelivery: Int64?
 
         /// Wakes each lane once. Callbacks run outside the lock of the lanes.

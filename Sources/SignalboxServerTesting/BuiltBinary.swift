@@ -3,6 +3,7 @@ package import Foundation
 /// The `signalbox` binary that was built with the tests. End-to-end tests start it as users do: with arguments,
 /// environment and signals.
 package struct BuiltBinary: Sendable {
+    /// Next to the bundle of the tests.
     private let url: URL
 
     /// `bundle`: the bundle of the test target, which the build puts next to the binary. The file need not exist
@@ -56,6 +57,7 @@ package final class RunningBinary: @unchecked Sendable {
     // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
     private let process = Process()
     private let standardInput = Pipe()
+    /// Has one element: the exit code.
     private let ended: AsyncStream<Int32>
     /// One reader at a time.
     package let output: Lines

@@ -58,12 +58,14 @@ package struct Peer: Sendable {
         _ = await process.end()
     }
 
+    /// `errors`: the server's standard error.
     private struct PeerFailed: Error { let errors: String }
 }
 
 /// Certificates for servers on loopback: good ones by a test authority, and bad ones of every kind. Made by the
 /// `openssl` command with short validity; they are never committed.
 package struct TestCertificates: Sendable {
+    /// The caller removes it.
     private let directory: String
 
     /// Makes them in this directory. Throws with the output of the script if it fails.
@@ -84,5 +86,6 @@ package struct TestCertificates: Sendable {
         "sha256//" + (try String(contentsOfFile: path("server.pin"), encoding: .utf8))
     }
 
+    /// `errors`: the script's standard error.
     private struct NotMade: Error { let errors: String }
 }

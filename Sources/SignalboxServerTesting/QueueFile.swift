@@ -73,5 +73,6 @@ package struct QueueFile: Sendable {
             URL(fileURLWithPath: "/usr/bin/python3"), ["-c", opening + script, path] + arguments)
     }
 
+    /// `errors`: the script's standard error.
     private struct Failed: Error { let errors: String }
 }

@@ -45,5 +45,6 @@ package enum RawConnection {
                 sys.stdout.buffer.write(piece)
             """
 
+    /// `errors`: the program's standard error.
     private struct Failed: Error { let errors: String }
 }

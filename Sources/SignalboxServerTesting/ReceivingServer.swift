@@ -6,10 +6,12 @@ package import SignalboxServer
 /// `signalbox listen`, without verification of signatures.
 package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
+    /// Unbounded: a test that does not read them keeps them in memory.
     private let messages: AsyncStream<WebhookReceiver.Message>
     /// 127.0.0.1 and the port that the system chose.
     package let address: ListenAddress
 
+    /// ``run(answer:_:)`` makes it once the server listens.
     private init(address: ListenAddress, messages: AsyncStream<WebhookReceiver.Message>) {
         self.address = address
         self.messages = messages
@@ -69,5 +71,6 @@ package final class ReceivingServer: Sendable {
         }
     }
 
+    /// The server ended before the body of the test did.
     private struct ReceiverEnded: Error {}
 }

@@ -16,6 +16,7 @@ package struct ScriptedReply: Encodable {
     /// Seconds after each body.
     package var gap = 0.0
 
+    /// Defaults describe a reply without a body on a connection that stays open.
     package init(head: String, body: Data = Data(), times: Int = 1, end: End? = nil, gap: Double = 0) {
         self.head = head
         self.body = body

@@ -3,6 +3,7 @@ import Synchronization
 /// A clock that a test advances, and calls that it makes when they are due. A class because a test and its subject
 /// share it.
 package final class ManualTimer: Sendable {
+    /// Calls in the order in which they were scheduled.
     private struct State {
         var elapsed = Duration.zero
         var calls: [(due: Duration, call: @Sendable () -> Void)] = []
@@ -11,10 +12,12 @@ package final class ManualTimer: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
+    /// No time has passed and no call is scheduled.
     package init() {}
 
     /// Time since the timer was made.
     package var elapsed: Duration { state.withLock(\.elapsed) }
+    /// For code that compares instants.
     package var now: ContinuousClock.Instant { start + elapsed }
     /// Calls that are not due yet.
     package var count: Int { state.withLock { $0.calls.count } }

@@ -81,6 +81,7 @@ struct Option<Root: Sendable>: Sendable {
         info.isInParts = inParts
     }
 
+    /// `missing`: the error for a missing option; nil if it may be missing.
     private init<Value>(
         _ key: String, _ type: OptionType<Value>, _ missing: String?, _ documentation: String, read: @escaping Reading
     ) {
@@ -109,6 +110,7 @@ struct Option<Root: Sendable>: Sendable {
 /// options without commas; conditions and loops are not supported.
 @resultBuilder
 enum OptionBuilder<Root: Sendable> {
+    /// Lets an option be written without a wrapper.
     static func buildExpression(_ option: Option<Root>) -> Option<Root> { option }
     static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
 }
@@ -126,7 +128,9 @@ struct Section<Root: Sendable>: Sendable {
     let options: [Option<Root>]
     /// Members of the schema besides `properties` and `required`.
     private let rules: JSONNode
+    /// Known keys, for the check of unknown ones and for suggestions.
     private let keys: [String]
+    /// Runs once for each object that is read, also for one with mistakes.
     private let check: Check
 
     /// `rules`: members of the schema that constrain several options. `check`: checks them after they were read.

@@ -4,6 +4,7 @@ import SignalboxNotification
 
 // The types of values that several options have.
 
+/// The two forms that most types below are made of.
 extension OptionType {
     /// A string. `convert` returns nil for one that is not of this type; `expected` is the error then. `pattern`: a
     /// regular expression (ECMA-262) for the schema; the reader uses `convert` only. An empty string is rejected
@@ -179,6 +180,7 @@ extension OptionType<Double> {
     }
 }
 
+/// Times, written as a whole number with one unit.
 extension OptionType<Duration> {
     /// `low` and `high`: durations in the syntax of the config; traps for other text. Includes both bounds. `example`
     /// is part of the error. Accepts whole numbers only: `90s`, not `1.5m`.

@@ -46,6 +46,7 @@ package struct ConfigDiagnostics: Sendable {
         let location: ConfigLocation
         /// The problem and its remedy, as ``ConfigMistake`` has them.
         let message: String
+        /// Shown as notes of the mistake, if their text has the location.
         let related: [Related]
         /// True if the text at the location must not be shown.
         let mayBeSecret: Bool

@@ -37,6 +37,7 @@ package struct ConfigMistake: Sendable, Equatable {
 
     /// Raw values are the words of reports.
     package enum Severity: String, Sendable {
+        /// ``ConfigReport`` prints them between the position and the message.
         case error, warning
     }
 

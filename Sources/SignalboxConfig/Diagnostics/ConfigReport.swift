@@ -3,6 +3,7 @@ import SignalboxJSON
 /// Prints mistakes as a compiler does: file, line and column, the line itself, a mark below it, and a hint. Hides
 /// possible secrets, and replaces characters that would control a terminal.
 package struct ConfigReport {
+    /// In the order that the mistakes refer to.
     private let files: [ConfigText]
     private let hasColor: Bool
 

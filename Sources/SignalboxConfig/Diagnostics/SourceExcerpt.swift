@@ -73,12 +73,15 @@ struct SourceExcerpt {
 
     /// The three parts of a line, cut so that the marked one is visible.
     private struct Cut {
+        /// The characters before the marked ones.
         var head: [Character]
+        /// Empty for a mark at the end of a line.
         var marked: [Character]
         var tail: [Character]
 
         /// The line, with `…` where it was cut.
         var text: String { String(head + marked + tail) }
+        /// Columns before the mark, in the text as it was shortened.
         var indent: Int { Self.columns(head) }
         var width: Int { max(1, Self.columns(marked)) }
 

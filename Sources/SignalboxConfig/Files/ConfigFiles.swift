@@ -64,6 +64,7 @@ package struct ConfigFiles: Sendable {
 package struct ConfigRefusal: Error, Sendable {
     /// One line for each problem, without text of the config: a secret may be in it by mistake.
     package let problems: [String]
+    /// Empty for a refusal that is a single sentence.
     private let mistakes: [ConfigMistake]
     private let files: [ConfigText]
 

@@ -18,6 +18,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// As the config writes it.
     package var description: String {
         switch self {
         case .environment(let name): "env:\(name)"
@@ -58,6 +59,7 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
     /// True for a secret of white space only, false for a missing or unreadable one.
     package let isEmpty: Bool
 
+    /// A clause without a full stop that names the reference and the remedy.
     package var description: String {
         switch reference {
         case .environment(let name):

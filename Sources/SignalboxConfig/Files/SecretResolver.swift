@@ -131,6 +131,7 @@ package struct SecretResolver: Sendable {
         return contents
     }
 
+    /// Throws like ``secrets(_:_:)``.
     private func texts(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [String] {
         try secrets(references, option).map(\.text)
     }

@@ -258,6 +258,7 @@ package struct ConfigReader {
 struct KnownDestinations: Sendable {
     /// With the location of each key; a name that is declared twice is there twice.
     let declared: [(name: DestinationName, location: ConfigLocation)]
+    /// The same names, for lookups.
     private let names: Set<String>
 
     /// `roots`: the value of each file. Names are not checked here.

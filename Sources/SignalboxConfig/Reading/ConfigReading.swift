@@ -59,6 +59,7 @@ package struct ConfigReading: Sendable {
     }
 }
 
+/// Checks that concern several options or files.
 extension ConfigReader {
     /// The values of all files. Values of several files are combined in the order of the files. Options that depend on
     /// each other are checked after all files were read.

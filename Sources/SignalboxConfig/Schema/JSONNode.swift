@@ -4,15 +4,18 @@ import SignalboxJSON
 /// writes; configs are read as `JSONValue`.
 indirect enum JSONNode: Sendable, Equatable {
     case bool(Bool)
+    /// Written without a fraction.
     case integer(Int)
     case double(Double)
     case string(String)
+    /// In their order.
     case array([JSONNode])
     /// In the order of the declaration.
     case object([Member])
 
     /// A key, unescaped, and its value.
     struct Member: Sendable, Equatable {
+        /// Need not be unique in an object.
         let key: String
         let value: JSONNode
     }

@@ -1,6 +1,7 @@
 import SignalboxNotification
 package import SignalboxStore
 
+/// The audit in words. Its values are in SignalboxStore.
 extension Audit {
     /// The accounts as a table, and a line for each destination with deliveries that were removed undelivered.
     /// `signalbox audit` prints it. The destinations have the order of ``Audit/accounts``. The first line is the

@@ -10,6 +10,7 @@ package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
+    /// The vendor that the config gives the source replaces the detectors' choice.
     private let reception: Reception
 
     /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload. The normalizer and the

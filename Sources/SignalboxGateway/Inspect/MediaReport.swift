@@ -4,6 +4,7 @@ import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
+/// Stored files for `signalbox media list`.
 extension MediaFileRecord {
     /// The heading of ``row``. Columns as wide as those of the rows.
     package static let heading =
@@ -42,6 +43,7 @@ extension MediaFileRecord {
     }
 }
 
+/// Downloads for `signalbox media list --downloads`.
 extension MediaURLRecord {
     /// The heading of ``row``.
     package static let heading = "STATE    ATTEMPTS  NEXT / SINCE              WHY           URL"
@@ -89,6 +91,7 @@ extension String {
     }
 }
 
+/// The checks of `signalbox media verify`.
 extension MediaStore {
     /// Why a stored file differs from its record, as a clause; nil if its digest is right. Reads the whole file.
     /// Reads the disk on the calling thread. The clause has no full stop.

@@ -33,6 +33,7 @@ package struct RouteTrial: Sendable {
 package struct RouteTrials: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
+    /// Empty if no source has a fixed vendor.
     private let vendors: [SourceName: VendorID]
 
     /// `vendors`: of the sources that send payloads of one vendor only. The same arguments as for the gateway's own

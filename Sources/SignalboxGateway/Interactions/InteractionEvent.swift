@@ -2,6 +2,7 @@ import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
+/// The members are those of docs/reference/events.md.
 extension JSONWriter {
     /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it. The order of the
     /// members is part of the event's bytes and does not change. Members without a value are left out. `source`: the

@@ -29,6 +29,7 @@ package struct InteractionIntake: Sendable {
     private let decider: TapDecider
     private let queue: any IntakeStore
     private let variants: EventVariants
+    /// For the events about taps; snoozed notifications get theirs from the decider.
     private let ids = EventIDSource()
     private let parsers = ParserPool.events
     private let now: @Sendable () -> Date
@@ -63,6 +64,7 @@ package struct InteractionIntake: Sendable {
     package enum Failure: Error, Sendable {
         /// Not JSON.
         case unreadable(Rejection)
+        /// Valid JSON that is not a valid report, or one about an unknown event or action.
         case mistaken(InteractionMistake, at: PayloadPosition)
 
         /// Line and offset of the report in the body.

@@ -10,6 +10,7 @@ package import SignalboxNotification
 package struct TapDecider: Sendable {
     private let types: ActionTypes
     private let ids: EventIDSource
+    /// May take as long as a disk write.
     private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
 
     /// `keep`: stores a calendar file for receivers to download. If it throws, the app handles the tap. `types`: the

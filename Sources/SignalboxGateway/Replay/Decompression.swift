@@ -5,6 +5,7 @@ internal import CZstd
 /// that standard input needs no file name. Other input is not changed. It owns the state of zlib or libzstd; a value
 /// decodes one stream.
 package struct Decompression: ~Copyable {
+    /// Decided by the first bytes and fixed afterwards.
     private enum Format { case plain, gzip, zstd }
 
     /// Compressed input that is cut off or invalid. The caller adds the name of the input.

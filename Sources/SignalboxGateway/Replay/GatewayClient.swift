@@ -35,6 +35,7 @@ package final class GatewayClient: Sendable {
         var silentSince: Duration
         /// Whether any request got a response.
         var hasAnswered = false
+        /// Set by ``close()`` and never reset.
         var isClosed = false
     }
 

@@ -11,6 +11,7 @@ package struct GatewayReplay {
     private let options: ReplayOptions
     private let session: ReplaySession
     private let recording: Recording
+    /// Used by this run only, so that the end of the run closes its connections.
     private let http: OutboundHTTP
     private let client: GatewayClient
 
@@ -145,6 +146,7 @@ package struct GatewayReplay {
     }
 }
 
+/// Entries of a recording as parts of a request.
 extension UploadBatches {
     /// Returns the batch that had to be closed, if any.
     fileprivate mutating func add(_ entry: Recording.Entry<[UInt8]>, input: Int) -> UploadBatch? {

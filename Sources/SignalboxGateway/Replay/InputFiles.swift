@@ -58,6 +58,7 @@ package struct InputFiles {
 package struct InputFile: ~Copyable {
     /// Used in messages.
     package let name: String
+    /// Owned by this value unless it is standard input.
     private let descriptor: Int32
     /// Bytes as read from the file.
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
@@ -67,6 +68,7 @@ package struct InputFile: ~Copyable {
     private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Nil until the first bytes tell the format.
     private var decompression: Decompression?
+    /// The file has ended; decompressed bytes may still follow.
     private var hasEnded = false
     /// Bytes read from the file, before decompression.
     private(set) var bytesRead = 0

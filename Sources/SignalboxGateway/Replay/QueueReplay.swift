@@ -66,6 +66,7 @@ package struct QueueReplay {
         .init(states: try await gateway.queue.counts(), scheduled: try await gateway.queue.scheduledCount())
     }
 
+    /// Reads from the checkpoint to the end of the inputs. Throws ``ReplayError/limitReached`` at the limit.
     private func read() async throws {
         guard !session.isComplete else { return }
         guard session.room > 0 else { throw ReplayError.limitReached }
@@ -205,6 +206,7 @@ package struct DeliveryOutcomes: Sendable {
     let delivered: Int
     let dead: Int
     let expired: Int
+    /// More deliveries wait than before the run, by this number.
     let waiting: Int
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int

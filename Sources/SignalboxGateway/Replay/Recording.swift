@@ -17,6 +17,7 @@ struct Recording: Sendable {
     private let vendor: VendorID?
     private let envelope: RecordedEnvelope
     private let selection: Selection
+    /// Nil for runs whose events get ids as the gateway gives them.
     private let identity: RunIdentity?
     private let eventParsers = ParserPool.events
 
@@ -40,6 +41,7 @@ struct Recording: Sendable {
     /// The result of one recorded text. `value`: the event or payload, or the reason why there is none. `recorded`:
     /// nil without a time in the envelope.
     struct Entry<Value: Sendable>: Sendable {
+        /// Line and offset in its input, decompressed.
         let place: PayloadPosition
         var recorded: Timestamp?
         let value: Result<Value, Rejection>

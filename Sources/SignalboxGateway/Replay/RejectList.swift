@@ -12,6 +12,7 @@ package struct RejectList: ~Copyable {
     private let file: FileHandle?
     private let namesInputs: Bool
     private let diagnostics: Diagnostics
+    /// Of this process, not of the whole run.
     private var reported = 0
     /// Rejections that are reported on the diagnostics.
     private static let mostReported = 10

@@ -102,6 +102,7 @@ package final class ReplaySession {
     /// True if all inputs are regular files, which never block a read.
     var hasPlainInputs: Bool { sizes != nil }
 
+    /// True if an earlier process finished the run; then there is nothing to read.
     var isComplete: Bool { state?.isComplete ?? false }
     /// Rejected payloads of the whole run, earlier processes included.
     package var rejected: Int { rejections.count }

@@ -27,6 +27,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     package private(set) var repeats = 0
     private var cells: [Cell: Int] = [:]
     private var warnings: [String: Int] = [:]
+    /// Vendors and routes can be many; the tables must stay readable and the resume file small.
     private static let mostNames = 10_000
 
     /// All counts are zero.

@@ -35,6 +35,7 @@ package struct UploadBatches: Sendable {
 
     private let most: Int
     private let span: Int64
+    /// The batch that the next payload may join.
     private var open: UploadBatch?
 
     /// `most`: maximum number of payloads in a request. `span`: maximum difference of their recorded times, in

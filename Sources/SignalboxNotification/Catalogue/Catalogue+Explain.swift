@@ -14,11 +14,13 @@ extension CatalogueEntry {
     }
 }
 
+/// Texts for `signalbox vendors`, where each marker is one phrase.
 extension CatalogueMarker {
     /// A noun phrase. The conditions in the order of the entry.
     var summary: String { conditions.map(\.summary).joined(separator: " with ") }
 }
 
+/// Texts for `signalbox explain`, which names the condition that does not hold.
 extension CatalogueCondition {
     /// A noun phrase.
     var summary: String {
@@ -50,6 +52,7 @@ extension CatalogueCondition {
     }
 }
 
+/// Completes "`/path` that is …" and "… is needed".
 extension CatalogueCondition.Test {
     /// The expected value as a noun phrase.
     var summary: String {
@@ -78,6 +81,7 @@ extension CatalogueCondition.Test {
     }
 }
 
+/// Reasons why a path has no value.
 extension CataloguePath {
     /// The value at which the path ends too early, and the expected one. Called only if the path has no value.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
@@ -93,6 +97,7 @@ extension CataloguePath {
 }
 
 extension CataloguePath.Token {
+    /// A token as its author wrote it; `a member` for `*`.
     fileprivate var summary: String {
         switch self {
         case .key(let key): String(decoding: key, as: UTF8.self)
@@ -104,6 +109,7 @@ extension CataloguePath.Token {
 }
 
 extension CataloguePath.Scope {
+    /// Follows the noun; empty for every object.
     fileprivate var summary: String {
         switch self {
         case .anywhere: ""
@@ -114,6 +120,7 @@ extension CataloguePath.Scope {
     }
 }
 
+/// The part of `signalbox explain` about the catalogue.
 extension Catalogue {
     /// The most lines of an explanation; further ones are dropped.
     private static let mostLines = 40

@@ -36,6 +36,7 @@ package struct Catalogue: ChainLink {
         payloadIndex = CatalogueIndex(indexed.filter { scopes[$0.marker] == .payload })
     }
 
+    /// The name of the link in `detectors.chain`. Custom entries are part of it.
     package var name: String { "catalogue" }
 
     /// In the order that settles ties.
@@ -144,6 +145,7 @@ package struct Catalogue: ChainLink {
     }
 }
 
+/// The parts of a condition that the index files it under.
 extension CatalogueCondition {
     /// The first key, or the key prefix, for the index.
     fileprivate func indexEntry(for marker: Int) -> CatalogueIndex.Entry? {
@@ -167,6 +169,7 @@ extension CatalogueCondition {
 
 // MARK: Entries in files
 
+/// The built-in entries, and those of a config. Both have the form of `detector-1.json`.
 extension Catalogue {
     /// The entries that the binary contains. Read from five JSON files in the binary at the first use. Traps if they
     /// have a mistake, which a test would find.

@@ -96,6 +96,7 @@ struct CatalogueCondition: Sendable, Equatable {
     }
 }
 
+/// The evaluation of tests, without access to a payload.
 extension CatalogueCondition.Test {
     /// True when the test determines the value, so that the event need not keep it.
     var determinesValue: Bool {

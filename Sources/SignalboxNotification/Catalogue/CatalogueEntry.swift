@@ -61,6 +61,7 @@ struct CatalogueFields: Sendable {
     var buttons: [ButtonsField] = []
     /// The first field with a picture counts.
     var carousel: [CarouselField] = []
+    /// Members without a path stay absent in the event.
     var campaign = CampaignField()
     /// Instants as ``JSONValue/instant`` reads them.
     var notBefore: CataloguePaths = []
@@ -87,6 +88,7 @@ struct CatalogueFields: Sendable {
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
+        /// The role of every file of this field in the event.
         var role = Media.Role.attachment
         /// The first number for `{i}`.
         var first = 0
@@ -158,7 +160,9 @@ struct CatalogueFields: Sendable {
     struct CampaignField: Sendable {
         /// The vendor's identifier of the mailing.
         var id: CataloguePaths = []
+        /// The name that people gave the mailing.
         var name: CataloguePaths = []
+        /// The vendor's word for the kind of mailing, unchanged.
         var type: CataloguePaths = []
         /// The variant of an A/B test.
         var variant: CataloguePaths = []
@@ -169,6 +173,7 @@ struct CatalogueFields: Sendable {
     }
 }
 
+/// Conditional fields of an entry.
 extension CatalogueFields {
     /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
     /// counted paths of buttons and pictures, and conditions. Called before a payload is read, on the copy of the

@@ -1,5 +1,6 @@
 import SignalboxJSON
 
+/// Conditions of markers, kinds, buttons and ignored fields all have this form.
 extension CatalogueForm {
     /// The conditions of a list; leaves out those with a mistake. A value that is not a list is a mistake.
     mutating func conditions(_ value: JSONValue) -> [CatalogueCondition] { list(value).compactMap { condition($0) } }

@@ -15,6 +15,7 @@ struct CatalogueForm {
     let parser: JSONParser
     /// Names that an entry must not use; empty for the built-in catalogue.
     var reserved: Set<String> = []
+    /// In the order of reading, at most ``mostMistakes``.
     private(set) var mistakes: [CatalogueMistake] = []
 
     /// Further mistakes are dropped, because finding the pointer of each takes time.
@@ -106,6 +107,7 @@ struct CatalogueForm {
 
 // MARK: Values
 
+/// Readers of single values, which record a mistake and return nil or an empty list.
 extension CatalogueForm {
     /// True for an object; records keys that are not among the given ones, and repeated keys.
     mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {

@@ -4,6 +4,7 @@
 struct CatalogueIndex: Sendable {
     /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
+        /// The byte that leads here from the parent.
         let byte: UInt8
         /// The first node of the next level; -1 for none.
         var child: Int32 = -1
@@ -112,6 +113,7 @@ struct CatalogueIndex: Sendable {
 
 /// A set of markers. Contains the first 256 without an allocation.
 struct CatalogueMarkerSet {
+    /// A bit for each of the first 256 markers.
     private var few = SIMD4<UInt64>(repeating: 0)
     /// Markers from the 257th on.
     private var more: Set<Int> = []

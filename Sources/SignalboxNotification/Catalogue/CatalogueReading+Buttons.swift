@@ -1,5 +1,6 @@
 import SignalboxJSON
 
+/// Buttons of a notification: listed, or with keys that count up.
 extension CatalogueReading {
     /// Reads the first field with a button. The buttons define a dynamic category under the name that the payload
     /// gives, if any.

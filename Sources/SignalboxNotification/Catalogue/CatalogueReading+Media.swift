@@ -1,5 +1,6 @@
 import SignalboxJSON
 
+/// Media and carousels.
 extension CatalogueReading {
     /// Reads every field; skips URLs that the platform's own block contains. Values that are not strings are skipped
     /// without a warning.
@@ -106,6 +107,7 @@ extension CatalogueReading {
 }
 
 extension JSONValue {
+    /// Compared without case.
     fileprivate var isOrientation: Bool {
         utf8.map { $0.equalsIgnoringCase("portrait") || $0.equalsIgnoringCase("landscape") } ?? false
     }

@@ -223,9 +223,11 @@ extension JSONValue {
     /// True for a badge to set: `+2` and `-1` change the existing one (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
 
+    /// Those that are present, in this order.
     fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap(\.self) }
 }
 
+/// Texts that the vendor's SDK replaces by its own are found by comparison with these.
 extension PlatformPayload {
     /// Title, subtitle and body that the push service shows without the vendor's SDK.
     fileprivate var plainTexts: [JSONValue] {
@@ -237,6 +239,7 @@ extension PlatformPayload {
     }
 }
 
+/// Decides whether a plain text is still shown after the vendor's texts were read.
 extension PushNotification.Content {
     /// True for a shown text, and for a value without a text.
     fileprivate func shows(_ value: JSONValue) -> Bool {

@@ -2,6 +2,7 @@ import SignalboxJSON
 
 // Values at paths of a payload. A null counts as absent.
 
+/// Layers are searched in their order: the most specific object first.
 extension PlatformPayload {
     /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. With `*`, the first
     /// element with a value counts.
@@ -46,6 +47,7 @@ extension PlatformPayload {
     }
 }
 
+/// Paths of buttons and pictures lead from their element, not from the payload.
 extension JSONParser {
     /// The first value at a path below an element of a list.
     func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
@@ -106,6 +108,7 @@ private struct CatalogueWalk {
     }
 }
 
+/// An order that does not depend on the sender, so equal payloads give equal events.
 extension JSONValue {
     /// The elements of a list, or the members of an object in the order of their keys, so that the sender's order of
     /// members has no effect.

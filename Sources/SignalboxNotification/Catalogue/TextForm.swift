@@ -52,6 +52,7 @@ enum TextForm: String, CaseIterable, Sendable {
     }
 }
 
+/// URLs are compared in place, without a copy or a parser.
 extension UnsafeBufferPointer<UInt8> {
     /// True for an `http` or `https` URL on a host or a subdomain of it. `host`: in lower case. False for a URL with
     /// a user name: the text before `@` is not the host.

@@ -1,5 +1,6 @@
 import SignalboxJSON
 
+/// Apple Push Notification service: requests and received payloads have the same form.
 extension Arrival {
     /// The body of `/3/device/{token}`, or an iOS app's `userInfo`: an object `aps` with the vendor's keys next to it
     /// (developer.apple.com, "Generating a remote notification"). An `aps` of another type does not count.
@@ -27,6 +28,7 @@ extension Arrival {
 
 // MARK: Other services
 
+/// Forms that neither APNs nor FCM accepts.
 extension Arrival {
     /// A request to Amazon Device Messaging: `data` or `notification` with one of this service's own options
     /// (developer.amazon.com, "Send a message"). None of these options exists in FCM.

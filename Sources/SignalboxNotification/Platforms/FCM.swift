@@ -2,6 +2,7 @@ import SignalboxJSON
 
 // MARK: HTTP v1
 
+/// Firebase Cloud Messaging, HTTP v1: the request of a sender.
 extension Arrival {
     /// The message of a request `{"message": {…}}` to `projects.messages.send`, or the message alone, as the Admin
     /// SDKs accept it (firebase.google.com, "REST Resource: projects.messages").
@@ -73,6 +74,7 @@ extension Arrival {
 
 // MARK: Legacy HTTP
 
+/// Firebase Cloud Messaging, legacy HTTP: the request of a sender.
 extension Arrival {
     /// The request body of FCM's legacy HTTP API: `data` or `notification`, and a target or an option that only this
     /// API has (firebase.google.com, "Legacy HTTP server protocol"). Values of `data` need not be strings; the service
@@ -116,6 +118,7 @@ extension Arrival {
 
 // MARK: As received
 
+/// Messages as a device received them.
 extension Arrival {
     /// A `RemoteMessage` as cross-platform frameworks dump it: `data` or `notification`, and the service's additions.
     /// The same two blocks without any other key count too.

@@ -26,6 +26,7 @@ struct TopicCondition: Sendable {
 struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
+        /// Google's documentation states both bounds and the characters of a name.
         case tooManyTopics, tooDeep, topicExpected, operatorExpected, quoteMissing, parenthesisMissing
         case nameInvalid, inTopicsMissing
     }
@@ -60,6 +61,7 @@ private struct ConditionReader {
     var cursor = 0
     /// The topics so far under an odd number of `!`.
     var excluded: Set<String> = []
+    /// Occurrences, so a name that is repeated counts each time.
     var topics = 0
 
     /// Reads terms up to the first text that is not an operator.
@@ -122,6 +124,7 @@ private struct ConditionReader {
         return true
     }
 
+    /// Google accepts any number of spaces between words.
     private mutating func skipSpaces() {
         while isSpace(at: cursor) { cursor += 1 }
     }
@@ -131,6 +134,7 @@ private struct ConditionReader {
         position < text.count && (text[position] == UInt8(ascii: " ") || (0x09...0x0D).contains(text[position]))
     }
 
+    /// `position`: in bytes; nil for the cursor.
     func error(_ reason: InvalidCondition.Reason, at position: Int? = nil) -> InvalidCondition {
         InvalidCondition(reason: reason, offset: position ?? cursor)
     }

@@ -8,6 +8,7 @@ struct WellFormedness {
     private static let limit = 32
 
     let parser: JSONParser
+    /// At most ``limit``, in the order in which they were found.
     private(set) var warnings: [Warning] = []
 
     /// Records the mistakes of payloads in any envelope: repeated keys, and an event instead of a payload. Walks the

@@ -20,6 +20,7 @@ struct KeyTrie: BitwiseCopyable {
         var hasChildren: Bool { childLengths != 0 }
     }
 
+    /// In preorder.
     let nodes: UnsafeBufferPointer<Node>
     /// A hash table of node numbers, by parent and key: open addressing, with 0, the root, in free slots.
     private let slots: UnsafeBufferPointer<Int32>

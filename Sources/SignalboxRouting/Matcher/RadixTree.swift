@@ -7,6 +7,7 @@ struct RadixTree: BitwiseCopyable {
     private struct Node: BitwiseCopyable {
         /// The bytes between the parent and this node, in `labels`.
         var label = Run()
+        /// In the arrays of nodes and of their bytes.
         var children = Run()
         /// Empty unless a string ends here.
         var postings = Run()

@@ -125,10 +125,12 @@ struct FieldDraft {
         }
     }
 
+    /// Several rules may have the same text.
     private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: [UInt8]) {
         strings[kind, default: [:]][text, default: []].append(candidate)
     }
 
+    /// Files it under the folded text, which different texts may share.
     private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: CaseVariants) {
         add(candidate, kind, text.folded)
         longest = max(longest, text.longest)

@@ -7,6 +7,7 @@
 struct CaseVariants: Sendable, Hashable {
     /// The mappings of all characters, concatenated.
     private let lower: [UInt8]
+    /// In the same order as ``lower``.
     private let upper: [UInt8]
     /// Bytes of each character's mappings: lower case in the low four bits, upper case in the high four.
     private let lengths: [UInt8]

@@ -3,6 +3,7 @@ import SignalboxNotification
 // CIDR conditions read text as Ruler's `CIDR` class does: four decimal numbers, leading zeros allowed, or hexadecimal
 // groups of IPv6 without a zone and without a dotted end. An IPv4 address mapped into IPv6 is the IPv4 address.
 
+/// Operands of `cidr`.
 extension AddressRange {
     /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the
     /// bits behind the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`. For patterns; the

@@ -11,6 +11,7 @@ package struct MatchWork: Sendable {
 
     /// Units spent so far.
     package private(set) var spent = 0
+    /// Exceeding it by any amount makes the results invalid.
     private let limit: Int
 
     /// `limit`: units for one event. Starts with nothing spent.

@@ -37,6 +37,7 @@ package struct Pattern: Sendable, Equatable {
     /// A path with its conditions; `path` holds the keys as UTF-8, from the outermost. A path never ends in an array
     /// index: arrays are looked into, not named.
     struct Field: Sendable, Hashable {
+        /// Compared with the keys of an event byte by byte.
         let path: [[UInt8]]
         /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
@@ -57,6 +58,7 @@ package struct Pattern: Sendable, Equatable {
     package static let everything = Pattern(alternatives: [Alternative([])])
 }
 
+/// Evaluation without an index, for single patterns and explanations.
 extension Pattern {
     /// Whether the event matches. Throws if that exceeds the limit of work for one event. Evaluates the alternatives
     /// one after the other. ``RouteMatcher`` is faster for many patterns. For filters of commands. An event that is

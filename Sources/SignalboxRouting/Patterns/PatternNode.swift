@@ -15,6 +15,7 @@ struct PatternNode: Sendable, Equatable {
 
     /// A key of an object, with the requirements on its value.
     struct Member: Sendable, Equatable {
+        /// Unique among the members of a node.
         let key: [UInt8]
         fileprivate(set) var node: PatternNode
     }
@@ -172,6 +173,7 @@ extension PatternNode {
         return obstacle(at: path.dropFirst(), in: member, pointer + "/" + token(key), &work)
     }
 
+    /// A key as a part of a JSON Pointer (RFC 6901).
     private static func token(_ key: [UInt8]) -> String { JSONPointer.escape(String(decoding: key, as: UTF8.self)) }
 }
 

@@ -38,6 +38,7 @@ struct PatternReader {
         /// Bytes of all wildcards: the index of each takes some dozens of bytes of memory.
         static let mostWildcardBytes = 1 << 20
 
+        /// Conditions and fields so far, multiplied out.
         var entries = 0
         var bytes = 0
         var wildcardBytes = 0
@@ -46,6 +47,7 @@ struct PatternReader {
     /// A field of a pattern with its value in the config.
     private struct ReadField {
         let field: Pattern.Field
+        /// The location of mistakes about this field.
         let value: JSONValue
         /// Bytes of names and strings. Bytes that count for ``Totals/mostBytes``, including the overhead of each key.
         let bytes: Int
@@ -56,6 +58,7 @@ struct PatternReader {
 
     /// A pattern while it is read.
     private struct Draft {
+        /// Entries of all arrays so far, which ``Bounds/entries`` limits.
         var entries = 0
         /// Whether a `$or` is an operator, and the `$or`s that are fields.
         var hasOperator = false

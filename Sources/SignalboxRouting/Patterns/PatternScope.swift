@@ -4,6 +4,7 @@
 /// Comparisons share a budget, because the patterns of a config may be many and have many alternatives each. For
 /// warnings only: no decision about an event depends on it.
 package struct PatternScope {
+    /// Steps left; every comparison spends some.
     private var budget: Int
 
     /// `budget`: after this many steps, all answers are false.
@@ -67,6 +68,7 @@ package struct PatternScope {
     }
 }
 
+/// Exact conditions are the only ones that can be proven to exclude each other.
 extension Pattern.Condition {
     /// Whether exactly one value meets it.
     fileprivate var isExact: Bool {

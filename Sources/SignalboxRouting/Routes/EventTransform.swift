@@ -32,6 +32,7 @@ package enum EventTransform: Sendable, Equatable {
     }
 }
 
+/// The output of a `map`.
 extension JSONWriter {
     /// Writes an object of the fields whose pointers lead to a value. Recursive; the config bounds the nesting.
     fileprivate mutating func object(_ fields: [DataField], from event: JSONValue) {

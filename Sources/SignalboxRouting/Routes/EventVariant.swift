@@ -42,6 +42,7 @@ package struct EventVariantWriter: Sendable {
 
     /// Counts matches and failures by route.
     package let counts: RouteCounts
+    /// Keyed, so values cannot be guessed from their names.
     private let hash: @Sendable (_ value: [UInt8]) -> String
 
     /// `hash`: returns the name that replaces a redacted value, under the gateway's key.
@@ -129,6 +130,7 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     }
 }
 
+/// Events are parsed again for variants and templates.
 extension JSONParser {
     /// Parses an event and invalidates values parsed before. Throws ``RenderingFailure/unreadable`` only.
     func parse(event: [UInt8]) throws(RenderingFailure) -> JSONValue {

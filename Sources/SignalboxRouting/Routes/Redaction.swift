@@ -4,6 +4,7 @@ package import SignalboxJSON
 /// The values of an event that a route removes or hides before its destinations receive it: a tree of JSON Pointers.
 /// A pointer without a value in an event has no effect. An action applies to the whole value, with everything in it.
 package struct Redaction: Sendable, Equatable {
+    /// Without children, nothing is redacted.
     private var root = Node()
 
     /// A token of a pointer. A leaf has an action.
@@ -15,6 +16,7 @@ package struct Redaction: Sendable, Equatable {
 
         /// A next token of a pointer, with its node.
         struct Child: Sendable, Equatable {
+            /// Unescaped; `*` stands for every element of an array.
             let token: [UInt8]
             var node = Node()
         }
@@ -138,6 +140,7 @@ package struct Redaction: Sendable, Equatable {
     }
 }
 
+/// Masks keep the type of each value, so receivers can still parse the event.
 extension JSONWriter {
     /// Writes a value of the same structure without its content; see ``RedactionAction``.
     fileprivate mutating func masked(_ value: JSONValue) {

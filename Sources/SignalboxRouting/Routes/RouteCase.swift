@@ -20,6 +20,7 @@ package struct RouteCase: Sendable {
 
     /// A payload or event in the case itself, or a file that holds it.
     package enum Input: Sendable {
+        /// The JSON of the case, used unchanged.
         case text(JSONText)
         /// The path of its file, relative to the folder of the cases.
         case file(String)

@@ -82,6 +82,7 @@ extension RouteTable {
     }
 }
 
+/// Checks that follow the pattern.
 extension Route {
     /// Why the route takes an event or not, regardless of other routes.
     fileprivate func verdict(

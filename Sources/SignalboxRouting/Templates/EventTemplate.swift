@@ -13,6 +13,7 @@ package struct EventTemplate: Sendable, Equatable {
     package let body: String
     /// Media type of the output. It decides how values are escaped.
     package let contentType: String
+    /// Immutable, so tasks share it.
     private let template: MustacheTemplate
     private let escaping: TemplateEscaping
 
@@ -93,6 +94,7 @@ package struct InvalidTemplate: Error, Sendable, Equatable {
     package let message: String
 }
 
+/// Words for the errors of the library, whose own messages name its types.
 extension InvalidTemplate {
     /// `error`: of the Mustache library, which read one line before the template. Its own line numbers start with the
     /// heading, so this subtracts one.

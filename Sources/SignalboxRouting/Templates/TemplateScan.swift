@@ -7,8 +7,10 @@ struct TemplateScan {
     private let text: [UInt8]
     /// How far the text is scanned.
     private var position = 0
+    /// Changes with `{{=<% %>=}}`.
     private var opening = Array("{{".utf8)
     private var closing = Array("}}".utf8)
+    /// Sections that are open at this position.
     private var depth = 0
 
     /// The most nested sections, and the most nested functions.

@@ -7,6 +7,7 @@ import SignalboxJSON
 ///
 /// A class because all values of a rendering share it. It is not thread-safe; a rendering runs on one thread.
 final class TemplateBudget {
+    /// Negative once more was spent than there was.
     private var left: Int
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
@@ -100,6 +101,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
         }
     }
 
+    /// Lists have no members; their elements are reached by sections.
     func child(named name: String) -> Any? { nil }
     var renderText: String { whole.renderText }
     var isNull: Bool { false }

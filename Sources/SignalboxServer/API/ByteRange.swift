@@ -36,6 +36,7 @@ enum ByteRange: Equatable {
     }
 }
 
+/// HTTP's optional whitespace; Foundation's would include more characters.
 extension Substring {
     /// Removes spaces and tabs at both ends, the optional whitespace of HTTP (RFC 9110, 5.6.3).
     fileprivate var trimmingBlanks: Substring {

@@ -67,6 +67,7 @@ struct CategoriesAPI: Sendable {
     }
 }
 
+/// Conditional requests of apps that poll the categories.
 extension Response {
     /// 200 with a body that clients revalidate, or 304 when the client has it (RFC 9110, 13.1.2). `private`: a shared
     /// cache must not answer a client that has no token. Clients ask each time, because a payload may redefine a

@@ -100,6 +100,7 @@ struct Call: Sendable {
     }
 }
 
+/// Also read by the test that compares docs/reference/http.md with the endpoints.
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] = [

@@ -128,6 +128,7 @@ struct GatewayAPI: Sendable {
     }
 }
 
+/// Responses that are made of members, without a type of their own.
 extension Response {
     /// A JSON object. Complete in memory before the response begins, so an error of `write` cannot cut the object
     /// off.

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
+/// Bodies of responses as bytes.
 extension [UInt8] {
     /// Writes one JSON value. `capacity`: bytes to reserve; the buffer grows beyond it. The bytes are valid JSON if
     /// `write` writes exactly one value.

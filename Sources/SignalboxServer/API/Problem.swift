@@ -26,6 +26,7 @@ struct Problem: Error, Equatable {
     struct Member: Equatable {
         /// Not one of the members that every problem has.
         let name: String
+        /// Escaped as JSON when it is written.
         let value: String
     }
 
@@ -57,6 +58,7 @@ struct Problem: Error, Equatable {
     }
 }
 
+/// Problems as replies, which direct requests and rejected connections send without Hummingbird.
 extension Reply {
     /// The body is the problem's object. Has no `retry-after` unless the problem sets it.
     init(_ problem: Problem) {

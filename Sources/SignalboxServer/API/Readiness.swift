@@ -18,7 +18,9 @@ actor Readiness {
     /// How long a result is valid.
     private static let freshness: Duration = .seconds(1)
 
+    /// Ends the wait of a request, not the probe.
     private let delayed: DelayedCall
+    /// Monotonic, so a clock that is set does not make a result seem fresh.
     private let now: @Sendable () -> ContinuousClock.Instant
     /// May hang as long as the disk does.
     private let probe: @Sendable () async -> Verdict

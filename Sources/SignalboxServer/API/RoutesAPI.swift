@@ -60,6 +60,7 @@ struct RoutesAPI: Sendable {
     }
 }
 
+/// The body of `POST /v1/routes/test`.
 extension JSONWriter {
     /// One object for each route, in their order: matched routes name their destinations, the others their reason. A
     /// mismatch names the pointer and the value that was found there. `by` names the route whose `stop` ended the

@@ -4,6 +4,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
+/// `POST /v1/interactions`. The rules are in SignalboxGateway; this file words the replies.
 extension GatewayAPI {
     /// Accepts reports of taps. For one report 202 with its receipt. For a batch 202 when all reports were accepted,
     /// otherwise 207, with one item per report in their order. Returns after the accepted reports are durable. Throws
@@ -47,6 +48,7 @@ extension JSONWriter {
     }
 }
 
+/// Problems of reports. Their titles say that no interaction was accepted.
 extension Problem {
     /// The title of all problems of reports.
     private static let noInteraction = "The interaction was not accepted"

@@ -15,9 +15,11 @@ final class NotificationsAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
     /// Of one config; a reload makes another object.
     private let intake: Intake
+    /// Checked again for each direct request; the router checks its own before it calls ``accept(_:of:)``.
     private let sources: SourceAccess
     /// Logs the first failed write and the recovery.
     private let alarm: QueueAlarm
+    /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
@@ -136,6 +138,7 @@ final class NotificationsAPI: Sendable {
     }
 }
 
+/// An answer that may have been given to an earlier request.
 extension Reply {
     /// The body is sent as stored.
     init(_ answer: StoredAnswer) { self.init(status: HTTPResponse.Status(code: answer.status), body: answer.body) }

@@ -6,9 +6,11 @@ import SignalboxStore
 /// Logs once when the queue stops accepting events, and once when it accepts them again.
 final class QueueAlarm: Sendable {
     // A class because all requests share it.
+    /// Whether an outage was logged and has not ended.
     private let outage = Outage()
     private let logger: Logger
 
+    /// One alarm for a gateway: a second one would log each outage twice.
     init(logger: Logger) { self.logger = logger }
 
     /// Runs an append, and logs a failure of the queue. Throws the response to the failure. Errors other than those

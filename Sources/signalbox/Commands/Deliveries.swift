@@ -188,6 +188,7 @@ struct Deliveries: AsyncParsableCommand {
 /// Lets `--state` accept the raw values, which the help and the completions list.
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
+/// The form of a delivery in the output of `--json`.
 extension DeliveryRecord {
     /// The same object as in the operations API. On one line, without a line end.
     fileprivate func json(_ wait: DeliveryWait?) -> String {

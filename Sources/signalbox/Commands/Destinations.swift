@@ -33,7 +33,8 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
 
         /// Sorted by name. Counts are read from indexes, also in a large queue. One line per destination: state,
-        /// numbers of waiting and dead deliveries, and since when and why it is not active.
+        /// numbers of waiting and dead deliveries, and since when and why it is not active. Exits with 0 also if
+        /// every destination is down: `signalbox_destination_up` is for alerts.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)

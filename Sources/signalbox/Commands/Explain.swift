@@ -21,7 +21,8 @@ struct Explain: AsyncParsableCommand {
     /// one.
     @OptionGroup var options: GatewayOptions
 
-    /// The vendor that the config gives this source counts as in the gateway.
+    /// The vendor that the config gives this source counts as in the gateway. Need not be in the config. Text that
+    /// ``NameRule`` rejects is a usage error.
     @Option(help: "Name of the source.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 

@@ -25,11 +25,13 @@ struct Listen: AsyncParsableCommand {
     )
     var secret: String?
 
-    /// From 200 to 599. Webhooks with an invalid signature always get another status.
+    /// From 200 to 599. Webhooks with an invalid signature always get another status. Webhooks are printed with any
+    /// status. 410 makes a gateway disable the destination.
     @Option(help: "Status of replies to verified webhooks.")
     var status = 204
 
-    /// A duration as in the config. Nil: replies are sent at once.
+    /// A duration as in the config. Nil: replies are sent at once. Webhooks are printed before the delay. One that is
+    /// longer than the sender's timeout simulates a receiver that hangs.
     @Option(help: "Delay of each reply, such as 2s.")
     var delay: String?
 

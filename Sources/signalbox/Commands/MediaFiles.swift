@@ -128,8 +128,8 @@ struct MediaFiles: AsyncParsableCommand {
             print("\(try await cleanup.run()) files removed.")
         }
 
-        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive while
-        /// it removes files.
+        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive
+        /// while it removes files. Other failures of the directory are thrown.
         private func lock(_ path: String) throws(StoreError) -> DataDirectory? {
             do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
         }

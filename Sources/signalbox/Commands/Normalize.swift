@@ -26,11 +26,12 @@ struct Normalize: AsyncParsableCommand {
     /// Positions of payload, time and token within each recorded text.
     @OptionGroup var envelope: EnvelopeOptions
 
-    /// Decides which routes match, and the vendor if the config gives that source one.
+    /// Decides which routes match, and the vendor if the config gives that source one. Need not be in the config.
     @Option(help: "Name of the source in the events.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
-    /// Replaced when the run begins. Nil: the reasons appear on standard error only.
+    /// Replaced when the run begins. Nil: the reasons appear on standard error only. Each line has `line`, `offset`,
+    /// `code`, `message` and `input`.
     @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 

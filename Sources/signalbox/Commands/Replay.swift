@@ -132,12 +132,14 @@ struct Replay: AsyncParsableCommand {
         if isIncomplete { throw ExitCode.incomplete }
     }
 
-    /// The inputs of the run, and its checkpoint if it has one.
+    /// The inputs of the run, and its checkpoint if it has one. Throws ``ReplayError/refused(_:)`` for inputs that
+    /// cannot be read and for a checkpoint of another run.
     private func session(_ interruption: Interruption) throws(ReplayError) -> ReplaySession {
         try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
     }
 
-    /// Throws for a selection that the config cannot satisfy, such as an unknown vendor.
+    /// Throws for a selection that the config cannot satisfy, such as an unknown vendor. The values of the other
+    /// selections were checked when the command line was parsed.
     private func check(_ config: RoutedConfig) throws {
         try selection.request.check(config.config.vendorChain, config.config)
     }
@@ -155,8 +157,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run { output.write($0) }
     }
 
-    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether the
-    /// run is incomplete.
+    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether
+    /// the run is incomplete. Throws ``ExitCode/unusable`` for a token that cannot be read.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
@@ -168,7 +170,8 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// Holds the lock of the data directory until the run has ended. Reads the secrets of all destinations. Returns
-    /// whether payloads were rejected or deliveries failed.
+    /// whether payloads were rejected or deliveries failed. Throws ``StoreError/inUse(path:by:)`` while a gateway
+    /// runs on that directory.
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)

@@ -6,6 +6,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
+/// Split from `Routes.swift` for its size.
 extension Routes {
     /// Exits with 1 when a case fails. Opens no queue. Each case runs through the gateway's own pipeline up to the
     /// decision. A failed case prints the expected and the actual routes.
