@@ -24,6 +24,7 @@ extension Stages {
 private struct Fuzzing {
     /// Kept from input to input, as the gateway keeps its parsers.
     private let payloads = Normalizer.makeParser()
+    /// Parsers that check the events that were made.
     private let events = ParserPool.events
     /// Without custom vendors. Its key is fixed, so events are reproducible.
     private let normalizer = Normalizer(

@@ -16,6 +16,7 @@ public final class ReceiverMeasure: Sendable {
         var delays: [Double] = []
         /// Arrivals in all, not since the last wait.
         var wanted = Int.max
+        /// Nil while no task waits.
         var done: CheckedContinuation<Void, Never>?
     }
 

@@ -39,6 +39,7 @@ struct Insertion {
 struct BulkInsert<Row: NewRow> {
     /// Fewer than 32 between two calls.
     private var rows: [Row] = []
+    /// By the number of rows; each is prepared at its first use.
     private var statements: [Int: RowStatement] = [:]
 
     /// Writes 32 rows at a time. Throws when a row violates a constraint.

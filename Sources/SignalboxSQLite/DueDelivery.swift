@@ -21,6 +21,7 @@ struct DueDelivery {
     let awaitsItsShape: Bool
     /// Attempts that do not count against the budget.
     private let forgiven: Int
+    /// The id of the event.
     private let event: String
     /// The destination of the search.
     private let destination: DestinationName

@@ -6,7 +6,9 @@ import Synchronization
 /// set is emptied; each category is then written once more. A performance aid only: an empty set changes no result.
 /// Safe to use from any thread.
 final class KnownCategories: Sendable {
+    /// The hour of the last insertion, by identifier.
     private let hours = Mutex<[String: Int]>([:])
+    /// Bounds the memory: payloads can name any number of categories.
     private static let limit = 4096
 
     /// True when the identifier was inserted in the same hour of the wall clock, counted from 1970.

@@ -50,6 +50,7 @@ extension QueueRecord {
 /// Writes the record after each commit that appends. A class because it owns a file descriptor. Before
 /// ``begin(_:in:)`` it writes no file, so commands next to a gateway leave the gateway's record alone.
 final class QueueRecordKeeper: Sendable {
+    /// `file`: -1 before ``begin(_:in:)``.
     private let state = Mutex<(file: Int32, record: QueueRecord?)>((-1, nil))
 
     deinit {

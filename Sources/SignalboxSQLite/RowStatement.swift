@@ -64,6 +64,7 @@ struct RowStatement {
     /// Memory for the arguments of a run: enough for the rows that are usually inserted together. A class because it
     /// owns memory. Freed with the last statement that shares it.
     private final class ArgumentSpace {
+        /// 64 KiB, without an initial value.
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
 
         deinit { bytes.deallocate() }

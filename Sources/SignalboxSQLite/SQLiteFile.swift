@@ -49,6 +49,7 @@ final class SQLiteFile: Sendable {
     /// The data directory of the file.
     var directory: String { Self.directory(of: path) }
 
+    /// `path`: ends with `/queue.db`.
     private static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
 
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.

@@ -86,6 +86,7 @@ extension SQLiteQueue {
     }
 }
 
+/// Lanes keep in memory which destinations accept nothing.
 extension SQLiteFile {
     /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when
     /// another process changed the file. `db`: any connection; the read sees one snapshot if it is in a transaction.

@@ -65,6 +65,7 @@ extension SQLiteQueue {
     }
 }
 
+/// Used by the metrics and by the removal of files.
 extension Database {
     /// The size of all files, read from an index.
     func mediaBytes() throws -> Int64 { try number("SELECT coalesce(sum(bytes), 0) FROM files") ?? 0 }

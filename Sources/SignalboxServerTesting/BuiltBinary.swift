@@ -56,11 +56,13 @@ package struct BuiltBinary: Sendable {
 package final class RunningBinary: @unchecked Sendable {
     // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
     private let process = Process()
+    /// Closed by ``send(_:andClose:)`` or with the last reference.
     private let standardInput = Pipe()
     /// Has one element: the exit code.
     private let ended: AsyncStream<Int32>
     /// One reader at a time.
     package let output: Lines
+    /// One reader at a time, like ``output``.
     package let errors: Lines
 
     /// Throws if the file cannot be executed. Reads both outputs at once, so the process never blocks on a full pipe.

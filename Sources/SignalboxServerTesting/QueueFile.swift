@@ -3,6 +3,7 @@ import Foundation
 /// Changes to a queue's file by another process, which a running gateway notices. SQLite's locks belong to a process,
 /// so a second process is needed. Needs Python 3 with its module `sqlite3`.
 package struct QueueFile: Sendable {
+    /// Of `queue.db`.
     private let path: String
 
     /// `path`: of `queue.db`.

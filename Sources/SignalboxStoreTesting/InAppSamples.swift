@@ -14,12 +14,14 @@ struct InAppSamples {
     static let messages = ["m1", "spring-modal", "braze:ünïcode"]
     /// One is longer than most columns expect.
     private static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
+    /// One is half an hour off the whole hours.
     private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
         TimeZone(identifier: $0)
     }
     /// In milliseconds since 1970; the gateway's own clock does not matter.
     private static let now: Instant = 1_795_348_800_000
 
+    /// The only source of chance, so that a seed determines all samples.
     private var random: SeededGenerator
 
     /// The same seed repeats a failed check; the check prints it.
@@ -136,18 +138,22 @@ struct InAppSamples {
         flip() ? .user(pick(Self.users)) : .device(pick(Self.devices))
     }
 
+    /// A key of each kind, with equal probability.
     private mutating func key() -> Ledger.Key { pick([.message(text()), .vendor(text()), .scope, .named(text())]) }
 
     // MARK: Values
 
     private mutating func flip() -> Bool { Bool.random(using: &random) }
+    /// At least 0 and below the bound.
     private mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
     /// Within about a day after ``now``.
     private mutating func instant() -> Instant { Self.now + Instant(number(100_000_000)) }
+    /// From ``texts``, so that equal texts occur.
     private mutating func text() -> String { pick(Self.texts) }
     /// At most two strings, possibly equal.
     private mutating func list() -> [String] { (0..<number(3)).map { _ in text() } }
 
+    /// `values`: not empty.
     private mutating func pick<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
 
     /// Nil in half of the cases.

@@ -136,6 +136,7 @@ extension StoreConformance {
 
 /// Gathers the changes that a store reports. A class because the store and the check share it.
 private final class ChangedMessages: Sendable {
+    /// In the order of the store's reports.
     private let changes = Mutex<[String]>([])
 
     /// `queue`: reports to this value from now on, instead of an earlier observer.

@@ -215,6 +215,7 @@ extension StoreConformance {
 
 /// Counts the steps of a removal. A class because the store and the check share it.
 private final class Steps: Sendable {
+    /// Steps may be made on any thread.
     private let number = Mutex(0)
     /// Steps so far.
     var count: Int { number.withLock { $0 } }

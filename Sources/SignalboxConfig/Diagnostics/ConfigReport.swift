@@ -5,6 +5,7 @@ import SignalboxJSON
 package struct ConfigReport {
     /// In the order that the mistakes refer to.
     private let files: [ConfigText]
+    /// False for files and pipes.
     private let hasColor: Bool
 
     /// `hasColor`: with the color codes of terminals (ECMA-48). `files`: all files of the config, because mistakes

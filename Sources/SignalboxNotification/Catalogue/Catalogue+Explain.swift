@@ -2,6 +2,7 @@ import SignalboxJSON
 
 // Descriptions of the catalogue's evidence, and of the reasons why no entry matches, for people.
 
+/// A summary of one entry.
 extension CatalogueEntry {
     /// The entry as `signalbox vendors` shows it, with all its markers. An entry without a marker is listed too, so
     /// that readers see that the vendor cannot be recognised.

@@ -2,6 +2,7 @@ import SignalboxJSON
 
 // The fields of an entry. Each object has a table of the keys whose values are paths.
 
+/// An unknown key is a mistake, so a mistyped one cannot silently leave a field empty.
 extension CatalogueForm {
     /// The keys of an object whose values are paths, with their fields.
     private typealias PathTable<Fields> = KeyValuePairs<StaticString, WritableKeyPath<Fields, CataloguePaths>>

@@ -59,6 +59,7 @@ extension JSONParser {
 
 /// Follows one path through one payload.
 private struct CatalogueWalk {
+    /// Opens strings that contain JSON.
     let parser: JSONParser
     /// The number for `{i}`.
     let count: Int

@@ -3,6 +3,7 @@ import Hummingbird
 
 // MARK: Deliveries, categories and media
 
+/// Answers of the operator's endpoints, and of links to files.
 extension Problem {
     /// Also for a name that is not a digest.
     static let noMedia = Problem(

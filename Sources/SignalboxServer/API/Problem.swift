@@ -70,6 +70,7 @@ extension Reply {
 
 // MARK: Endpoints
 
+/// About path, method, access and query of a request, and failures of the gateway itself.
 extension Problem {
     /// The log has the error. ``ProblemMiddleware`` sends it.
     static let unexpected = Problem(

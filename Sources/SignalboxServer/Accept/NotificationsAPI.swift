@@ -144,6 +144,7 @@ extension Reply {
     init(_ answer: StoredAnswer) { self.init(status: HTTPResponse.Status(code: answer.status), body: answer.body) }
 }
 
+/// The same answers by either way: directly on the connection, or by Hummingbird.
 extension Response {
     /// For Hummingbird, which adds length and date.
     init(_ reply: Reply) {

@@ -46,6 +46,7 @@ struct Replay: AsyncParsableCommand {
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
+    /// In events per second. Nil: as fast as the receiver accepts.
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
         transform: { text in
@@ -54,9 +55,9 @@ struct Replay: AsyncParsableCommand {
             }
             return rate
         })
-    /// In events per second. Nil: as fast as the receiver accepts.
     var rate: Double?
 
+    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     @Option(
         help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
         transform: { text in
@@ -65,7 +66,6 @@ struct Replay: AsyncParsableCommand {
             }
             return speed
         })
-    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     var speed: Double?
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
