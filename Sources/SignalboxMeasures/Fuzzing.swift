@@ -3,10 +3,12 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 
+/// The entry of the fuzzer in `Fuzz/`, which links this target.
 extension Stages {
-    /// Reads any bytes as a payload, by every vendor with code in turn and by one of the catalogue. Traps if the result
-    /// is not an event: not JSON, or larger than the payload accounts for. An unreadable payload must be refused. Then
-    /// reads the bytes as a media file, and as forms of in-app messages.
+    /// Reads any bytes as a payload, by every vendor with code in turn and by one of the catalogue. Traps if the
+    /// result is not an event: not JSON, or larger than the payload accounts for. An unreadable payload must be
+    /// refused. Then reads the bytes as a media file, and as forms of in-app messages. The buffer may end anywhere
+    /// and may be empty. Not safe to call from two threads.
     public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
         fuzzing.events(bytes)
         fuzzing.media(bytes)
@@ -17,14 +19,20 @@ extension Stages {
     private nonisolated(unsafe) static let fuzzing = Fuzzing()
 }
 
-/// The parsers and buffers that are reused from input to input.
+/// The parsers and buffers that are reused from input to input. Reuse makes a fuzzer find values that outlive their
+/// payload, too.
 private struct Fuzzing {
+    /// Kept from input to input, as the gateway keeps its parsers.
     private let payloads = Normalizer.makeParser()
+    /// Parsers that check the events that were made.
     private let events = ParserPool.events
+    /// Without custom vendors. Its key is fixed, so events are reproducible.
     private let normalizer = Normalizer(
         chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
+    /// Fixed, so equal inputs take the same path.
     private let receivedAt = Date(timeIntervalSince1970: 1_795_210_140.123)
 
+    /// Returns early for an unreadable payload: no vendor could read it either.
     func events(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard isRead(bytes, as: nil) else { return }
         for case let detector as any VendorDetector in Vendors.all { _ = isRead(bytes, as: detector.vendor) }
@@ -32,6 +40,7 @@ private struct Fuzzing {
     }
 
     /// Reads the bytes as a media file: of the kind that they begin with, and of a kind that their number selects.
+    /// Traps if a picture that is recognised has no size.
     func media(_ bytes: UnsafeBufferPointer<UInt8>) {
         let file = Array(bytes)
         let kinds = MediaKind.allCases
@@ -42,6 +51,7 @@ private struct Fuzzing {
     }
 
     /// Reads the bytes as the forms of in-app messages and requests. A message must read back as it was written.
+    /// Errors are expected and ignored; a form that reads is written and read again.
     func forms(_ bytes: [UInt8]) {
         _ = try? TriggerForm.read(bytes, ticket: "fuzz")
         _ = try? SlotForm.read(bytes, ticket: "fuzz")
@@ -52,7 +62,8 @@ private struct Fuzzing {
         precondition(again == form, "A form does not read back as it was written.")
     }
 
-    /// Reads by one vendor of the catalogue, which the bytes select: all of them would take too long.
+    /// Reads by one vendor of the catalogue, which the bytes select: all of them would take too long. Reads the
+    /// payload whether or not it has evidence of the vendor.
     private func readByCatalogue(_ bytes: UnsafeBufferPointer<UInt8>) {
         let catalogue = Catalogue.builtIn
         let vendors = catalogue.profiles
@@ -70,6 +81,7 @@ private struct Fuzzing {
         check(json.bytes, against: bytes.count)
     }
 
+    /// False for a payload that the normalizer rejects. `vendor`: nil lets the chain decide.
     private func isRead(_ bytes: UnsafeBufferPointer<UInt8>, as vendor: VendorID?) -> Bool {
         let reception = Reception(from: .default, at: receivedAt, vendor: vendor)
         guard let event = try? normalizer.event(bytes, as: reception, at: PayloadPosition(), with: payloads) else {
@@ -80,7 +92,7 @@ private struct Fuzzing {
     }
 
     /// An event has at most a few bytes for each byte of its payload: escapes, and two copies. Warnings and the
-    /// envelope are limited.
+    /// envelope are limited. Traps with the sizes, which the fuzzer reports with its input.
     private func check(_ event: [UInt8], against size: Int) {
         precondition(event.count < 64 * 1024 + size * 64, "The event of \(size) bytes has \(event.count).")
         events.withParser { parser in

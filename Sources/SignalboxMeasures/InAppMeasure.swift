@@ -3,24 +3,32 @@ import SignalboxInApp
 import SignalboxSQLite
 import SignalboxStore
 
-/// Decisions about in-app messages over rows in memory, for benchmarks.
+/// Decisions about in-app messages over rows in memory, for benchmarks. The rows and requests are made once and equal
+/// in every run, so results are comparable.
 public struct InAppMeasure {
     /// Displays in the history of each user.
     public static let displays = 20
     /// Messages of each event's name: the candidates of a decision.
     public static let candidates = 4
 
+    /// In milliseconds since 1970. Displays lie before it, decisions after it.
     private static let start: Instant = 1_795_348_800_000
+    /// One of them has a limit of its own.
     private static let vendors = ["braze", "synerise", "mce", "acme"]
 
+    /// Limits by scope and by vendor, as a team with two rules would configure them.
     private let engine: InAppEngine
+    /// An index by trigger, as the gateway keeps it.
     private let messages: ActiveMessages
+    /// One for each user, with a device, a history and two offers that have ended.
     private let states: [InAppState]
+    /// 1024 different ones, so that no decision repeats the previous request.
     private let requests: [TriggerRequest]
 
     /// `messages`: the number of messages. They are of several vendors, have a filter and limits each, and
     /// ``candidates`` of them name the same event. `users`: the number of users. Each has a device and a history of
-    /// ``displays`` impressions.
+    /// ``displays`` impressions. Throws if the policy or a message is invalid, which is a defect of the measure.
+    /// Takes memory for all users.
     public init(messages count: Int, users: Int) throws {
         var policy = Policy()
         policy.limits = [
@@ -34,7 +42,8 @@ public struct InAppMeasure {
         requests = (0..<1024).map { Self.request($0, names: max(1, count / Self.candidates)) }
     }
 
-    /// Decides about triggers of different users in turn. Returns the number of offers.
+    /// Decides about triggers of different users in turn. Returns the number of offers. Changes no row: each decision
+    /// sees the same history. Runs on the caller's thread.
     public func decide(_ count: Int) -> Int {
         var offers = 0
         for number in 0..<count {
@@ -48,7 +57,8 @@ public struct InAppMeasure {
         return offers
     }
 
-    /// Writes users with a device and two displays each into the store of a data directory.
+    /// Writes users with a device and two displays each into the store of a data directory. 256 writers share
+    /// commits. Durable when it returns. Throws errors of the store.
     public static func fill(directory: String, users: Int) async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let queue = try SQLiteQueue(in: directory)
@@ -70,6 +80,7 @@ public struct InAppMeasure {
         try await queue.checkpoint()
     }
 
+    /// Two displays, with the totals that decisions would have counted.
     private static func history(of user: UserID, _ device: DeviceID, _ row: DeviceState) -> [RowChange] {
         var row = row
         row.user = user
@@ -91,6 +102,7 @@ public struct InAppMeasure {
         return changes
     }
 
+    /// Registered one second before the previous one, with a rank that repeats every 800 messages.
     private static func message(_ number: Int) -> Message {
         let filter = Filter([
             [Filter.Condition("total", .greaterThan(Double(number % 7)))],
@@ -106,6 +118,7 @@ public struct InAppMeasure {
         return message
     }
 
+    /// Displays are nine hours apart.
     private static func state(_ number: Int, messages: Int) -> InAppState {
         let (user, device) = ("user-\(number)", "device-\(number)")
         let history = (0..<displays).map { display in
@@ -143,6 +156,7 @@ public struct InAppMeasure {
         return offer
     }
 
+    /// Its properties match the filter of most messages.
     private static func request(_ number: Int, names: Int) -> TriggerRequest {
         let properties: [String: PropertyValue] = [
             "total": .number(Double(number % 90)), "country": .text(number % 5 == 0 ? "FR" : "PL"),

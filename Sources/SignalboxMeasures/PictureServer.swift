@@ -4,19 +4,23 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A server on loopback that serves a different picture at every path and counts its requests.
+/// A server on loopback that serves a different picture at every path and counts its requests. For benchmarks of
+/// downloads: HTTP/1.1 by Hummingbird, without TLS.
 public final class PictureServer: Sendable {
     // A class because connections and the benchmark share it.
+    /// Relaxed order suffices: the benchmark reads it after its requests.
     private let asked = Atomic<Int>(0)
+    /// Of each response body, unless its header and name are longer.
     private let bytes: Int
 
     /// `bytes`: the size of each picture.
     public init(bytes: Int) { self.bytes = bytes }
 
-    /// Requests so far.
+    /// Requests so far. Counts every request to a path, also repeated ones.
     public var requests: Int { asked.load(ordering: .relaxed) }
 
-    /// Serves while `body` runs, which receives the address without a path.
+    /// Serves while `body` runs, which receives the address without a path. Listens on a free port of 127.0.0.1 and
+    /// stops before it returns. Throws errors of the server and of `body`.
     public func run<R: Sendable>(_ body: @Sendable @escaping (_ url: String) async throws -> R) async throws -> R {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "pictures")
@@ -41,7 +45,8 @@ public final class PictureServer: Sendable {
         return result
     }
 
-    /// The header of a PNG file of 640 by 480 pixels, its name, and zeros: the gateway does not decode it.
+    /// The header of a PNG file of 640 by 480 pixels, its name, and zeros: the gateway does not decode it. Each name
+    /// has another digest. At least as long as its header and name.
     private func picture(_ name: String) -> ByteBuffer {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let header: [UInt8] =

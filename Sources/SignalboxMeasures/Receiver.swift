@@ -6,23 +6,31 @@ import Synchronization
 
 /// A webhook endpoint on loopback that measures the time of each event from its acceptance to its arrival.
 ///
-/// Its HTTP is minimal, because it shares the cores with the gateway that it measures.
+/// Its HTTP is minimal, because it shares the cores with the gateway that it measures. Understands the webhooks of
+/// this gateway only: structured events with a body.
 public final class ReceiverMeasure: Sendable {
     // A class because connections and the benchmark share it.
+    /// `wanted`: the number of arrivals that resumes `done`.
     private struct State {
+        /// Grows by eight bytes for each arrival.
         var delays: [Double] = []
+        /// Arrivals in all, not since the last wait.
         var wanted = Int.max
+        /// Nil while no task waits.
         var done: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
+    /// Measures from the first request on.
     public init() {}
 
-    /// Milliseconds from the event's `time` to its arrival, in the order of arrival.
+    /// Milliseconds from the event's `time` to its arrival, in the order of arrival. Includes the time in the queue
+    /// and on the connection. Both clocks are that of this machine.
     public var delays: [Double] { state.withLock { $0.delays } }
 
-    /// Serves while `body` runs, which receives the address to send to.
+    /// Serves while `body` runs, which receives the address to send to. Listens on a free port of 127.0.0.1, on one
+    /// event loop, and closes before it returns.
     public func run<R: Sendable>(_ body: @Sendable @escaping (_ url: String) async throws -> R) async throws -> R {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let channel = try await ServerBootstrap(group: group)
@@ -46,7 +54,7 @@ public final class ReceiverMeasure: Sendable {
         return try result.get()
     }
 
-    /// Returns once this many events have arrived in all.
+    /// Returns once this many events have arrived in all. One task at a time may wait.
     public func wait(for count: Int) async {
         await withCheckedContinuation { done in
             let isThere = state.withLock { state in
@@ -58,6 +66,7 @@ public final class ReceiverMeasure: Sendable {
         }
     }
 
+    /// Called on the event loop.
     private func note(_ body: ByteBuffer) {
         let delay = Date().timeIntervalSince1970 - Self.acceptedAt(body)
         let done = state.withLock { state -> CheckedContinuation<Void, Never>? in
@@ -69,8 +78,9 @@ public final class ReceiverMeasure: Sendable {
         done?.resume()
     }
 
-    /// The time of an event that this gateway wrote: `"time":"2026-11-20T21:29:00.123Z"`, read without a
-    /// parser, because the receiver shares the cores with the gateway that it measures.
+    /// The time of an event that this gateway wrote: `"time":"2026-11-20T21:29:00.123Z"`, read without a parser,
+    /// because the receiver shares the cores with the gateway that it measures. The present if there is no such
+    /// member, so the delay is zero.
     private static func acceptedAt(_ body: ByteBuffer) -> Double {
         body.withUnsafeReadableBytes { bytes in
             // Eight bytes, so that one comparison suffices.
@@ -84,6 +94,7 @@ public final class ReceiverMeasure: Sendable {
         }
     }
 
+    /// `text`: at least 24 bytes. Traps for fewer.
     private static func seconds(_ text: UnsafeRawBufferPointer) -> Double {
         func number(_ from: Int, _ count: Int) -> Int {
             text[from..<from + count].reduce(0) { $0 * 10 + Int($1) - 48 }
@@ -99,18 +110,23 @@ public final class ReceiverMeasure: Sendable {
     }
 }
 
-/// Passes on the body of every request and answers it with 204.
+/// Passes on the body of every request and answers it with 204. Keeps the connection open, as a receiver with
+/// keep-alive does.
 private final class ArrivalHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
 
     // A class because a channel calls it, on its event loop only.
+    /// Called once for each request, when its last byte has arrived.
     private let arrived: (ByteBuffer) -> Void
+    /// Of the request that is arriving; connections have a handler each.
     private var body = ByteBuffer()
+    /// Without a body, so the connection can be used again at once.
     private let answer = ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")
 
     init(_ arrived: @escaping (ByteBuffer) -> Void) { self.arrived = arrived }
 
+    /// Part of SwiftNIO's protocol for handlers.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head: body.clear()

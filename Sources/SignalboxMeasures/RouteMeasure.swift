@@ -4,16 +4,22 @@ import SignalboxJSON
 import SignalboxRouting
 
 /// Routes like those of a team with many campaigns, and parsed events of about a kilobyte to match them.
+/// docs/benchmarks.md has the results.
 public struct RouteMeasure {
+    /// Own the memory of the events.
     private let parsers: [JSONParser]
+    /// 32 of them, each of which matches one route.
     private let events: [JSONValue]
+    /// The routes as the gateway decides with them.
     private let table: RouteTable
+    /// The patterns alone.
     private let matcher: RouteMatcher
 
     /// How many kinds of routes there are; every tenth route is of one kind.
     public static let kinds = 10
 
-    /// `routes`: how many. `kind`: of one kind only.
+    /// `routes`: how many. `kind`: of one kind only. Throws if the config of these routes is invalid. Compiles all
+    /// patterns, which is not part of a measurement.
     public init(routes: Int, kind: Int? = nil) throws {
         let texts = (0..<routes).map { number in
             "{\"name\":\"r\(number)\",\"to\":[\"i\"],\"match\":{\(Self.type),\(Self.pattern(number, kind: kind ?? number % Self.kinds))}}"
@@ -32,7 +38,7 @@ public struct RouteMeasure {
         self.parsers = parsers
     }
 
-    /// Matches events one after the other. Returns how many routes matched.
+    /// Matches events one after the other. Returns how many routes matched. Uses the compiled matcher.
     public func match(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var matches = 0
@@ -44,7 +50,8 @@ public struct RouteMeasure {
         }
     }
 
-    /// Decides the deliveries of events, one after the other. Returns their number.
+    /// Decides the deliveries of events, one after the other. Returns their number. Includes windows, samples and the
+    /// list of targets, unlike ``match(_:)``.
     public func decide(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var targets = 0
@@ -55,7 +62,8 @@ public struct RouteMeasure {
         }
     }
 
-    /// Evaluates every pattern separately. Returns how many routes matched.
+    /// Evaluates every pattern separately. Returns how many routes matched. The reference that the matcher is
+    /// compared with; its result must equal that of ``match(_:)``.
     public func matchOneByOne(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var matches = 0
@@ -66,9 +74,10 @@ public struct RouteMeasure {
         }
     }
 
-    /// The size of an event.
+    /// The size of an event. The events differ in their numbers only.
     public static var eventBytes: Int { event(0).utf8.count }
 
+    /// The members of a pattern in JSON, without the type.
     private static func pattern(_ number: Int, kind: Int) -> String {
         let id = String(format: "%05d", number)
         let app = "\"source\":[\"/signalbox/demo/app-\(id)\"]"
@@ -98,8 +107,10 @@ public struct RouteMeasure {
 
     /// The condition that excludes taps.
     private static let type = "\"type\":[\"io.signalbox.notification.received\"]"
+    /// Vendors of the chain and of the catalogue.
     private static let vendors = ["synerise", "sourse", "mce", "braze", "granify", "airship", "onesignal", "unknown"]
 
+    /// A structured CloudEvent that matches the route with this number.
     private static func event(_ number: Int) -> String {
         let id = String(format: "%05d", number)
         return """

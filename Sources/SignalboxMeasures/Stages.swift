@@ -7,8 +7,10 @@ import SignalboxSQLite
 import SignalboxStore
 
 /// The stages of the product, for benchmarks. Benchmarks are a separate package, so these declarations are public.
+/// Each stage includes those before it, so the difference of two results is the cost of a stage.
 public enum Stages {
-    /// Parses every payload with simdjson and nothing else. Returns the bytes read.
+    /// Parses every payload with simdjson and nothing else. Returns the bytes read. One parser serves all payloads,
+    /// as in the gateway. Payloads that are not JSON count zero bytes.
     public static func parse(_ payloads: [[UInt8]]) -> Int {
         let parser = Normalizer.makeParser()
         var bytes = 0
@@ -19,7 +21,8 @@ public enum Stages {
         return bytes
     }
 
-    /// Parses every payload, finds its platform and vendor, and reads it. Returns how many have a vendor.
+    /// Parses every payload, finds its platform and vendor, and reads it. Returns how many have a vendor. Uses the
+    /// default chain, with the built-in catalogue.
     public static func read(_ payloads: [[UInt8]]) -> Int {
         let parser = Normalizer.makeParser()
         let chain = VendorChain()
@@ -35,7 +38,8 @@ public enum Stages {
     }
 
     /// The time of the chain alone, without and with the catalogue: detecting and reading payloads that are already
-    /// parsed. Both are measured payload by payload in turn, so that the load of the machine affects both alike.
+    /// parsed. Both are measured payload by payload in turn, so that the load of the machine affects both alike. The
+    /// means of eight repetitions, summed over all payloads.
     public static func chain(_ payloads: [[UInt8]]) -> (without: Duration, with: Duration) {
         let without = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
         guard let small = try? VendorChain(named: without) else { preconditionFailure("The registry knows its names.") }
@@ -59,6 +63,7 @@ public enum Stages {
         return times
     }
 
+    /// The mean of eight repetitions, the first of which warms the caches.
     private static func time(_ chain: VendorChain, _ payload: borrowing PlatformPayload) -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
@@ -66,7 +71,8 @@ public enum Stages {
         return (clock.now - start) / 8
     }
 
-    /// Turns every payload into the bytes of its event. Returns the bytes written.
+    /// Turns every payload into the bytes of its event. Returns the bytes written. Rejected payloads count zero
+    /// bytes. Neither routes nor a queue take part.
     public static func events(_ payloads: [[UInt8]]) -> Int {
         let parser = Normalizer.makeParser()
         let normalizer = makeNormalizer()
@@ -82,17 +88,22 @@ public enum Stages {
         return bytes
     }
 
+    /// Its key is random, which does not affect the time.
     private static func makeNormalizer() -> Normalizer {
         Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))
     }
 }
 
-/// A queue in a directory, and events to put into it.
+/// A queue in a directory, and events to put into it. The directory keeps the queue after the measurement; the caller
+/// removes it.
 public struct QueueMeasure: Sendable {
+    /// Opened without the lock of a data directory.
     private let queue: SQLiteQueue
+    /// Copied with a new id for each append.
     private let event: RoutedEvent
 
-    /// `payload`: the payload of every event.
+    /// `payload`: the payload of every event. Throws for a payload that is rejected, and for a directory that cannot
+    /// be used.
     public init(directory: String, payload: [UInt8]) throws {
         queue = try SQLiteQueue(in: directory)
         let normalizer = Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))
@@ -104,6 +115,7 @@ public struct QueueMeasure: Sendable {
     }
 
     /// Appends events one by one from many tasks at once, so that they share commits; each is durable at the end.
+    /// `writers`: tasks that append at the same time; `count` is divided among them and rounded down.
     public func append(_ count: Int, writers: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<writers {
@@ -116,6 +128,7 @@ public struct QueueMeasure: Sendable {
         }
     }
 
+    /// Shares the body with the first event.
     private func copy(_ id: EventID) -> RoutedEvent {
         RoutedEvent(
             event: Event(

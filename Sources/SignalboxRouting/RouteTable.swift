@@ -25,7 +25,8 @@ package struct RouteTable: Sendable, Equatable {
         patterns = CompiledPatterns(routes)
     }
 
-    /// Always equal, because it is derived from the routes, which are compared.
+    /// Always equal, because it is derived from the routes, which are compared. Keeps the matcher in step with the
+    /// routes: both change together.
     private struct CompiledPatterns: Sendable, Equatable {
         let matcher: RouteMatcher
 

@@ -1,16 +1,18 @@
 import GRDB
 
 /// A row that is inserted together with others. The conforming type and its table agree on the columns and on their
-/// order.
+/// order. Used for events and deliveries, which every append writes.
 protocol NewRow {
     /// The statements for the table of these rows, shared by all inserts.
     static var insertion: Insertion { get }
-    /// Binds a value for each of the columns, in their order.
+    /// Binds a value for each of the columns, in their order. Binds exactly as many values as ``insertion`` has
+    /// columns; ``RowStatement/run(_:)`` traps otherwise.
     func bind(_ row: inout RowStatement.Arguments)
 }
 
 /// The statements that insert rows of a table, written once.
 struct Insertion {
+    /// Names in the order of the values.
     let columns: [String]
     /// By the number of rows that they insert.
     fileprivate let statements: [Int: String]
@@ -33,9 +35,11 @@ struct Insertion {
 
 /// Inserts many rows with each statement: for every statement SQLite opens the table and each of its indexes anew,
 /// which costs about as much as a row does. Rows are in the table once they are flushed. For use within one
-/// transaction, which has failed when this throws.
+/// transaction, which has failed when this throws. Keeps at most 32 rows in memory.
 struct BulkInsert<Row: NewRow> {
+    /// Fewer than 32 between two calls.
     private var rows: [Row] = []
+    /// By the number of rows; each is prepared at its first use.
     private var statements: [Int: RowStatement] = [:]
 
     /// Writes 32 rows at a time. Throws when a row violates a constraint.
@@ -44,7 +48,8 @@ struct BulkInsert<Row: NewRow> {
         if rows.count == Insertion.sizes[0] { try flush(in: db) }
     }
 
-    /// Writes the remaining rows with statements for 32, 8 and 1 of them.
+    /// Writes the remaining rows with statements for 32, 8 and 1 of them. After an error, the value must not be used
+    /// again: some rows are written and none is removed from it.
     mutating func flush(in db: Database) throws {
         var rest = rows[...]
         for size in Insertion.sizes {

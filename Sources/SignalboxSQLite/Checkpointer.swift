@@ -5,19 +5,23 @@ import Synchronization
 
 /// Copies commits from the write-ahead log into the database next to the writer.
 ///
-/// SQLite itself makes checkpoints on the thread that commits, which delays writes. Here the writer makes one only when
-/// the log is long, because the log can start anew only after a checkpoint without concurrent writes. A class because
-/// it owns a connection and a queue.
+/// SQLite itself makes checkpoints on the thread that commits, which delays writes. Here the writer makes one only
+/// when the log is long, because the log can start anew only after a checkpoint without concurrent writes. A class
+/// because it owns a connection and a queue. See sqlite.org/wal.html, "Checkpointing": a passive checkpoint waits for
+/// no reader and no writer.
 final class Checkpointer: Sendable {
-    /// Pages that are written between two checkpoints.
+    /// Pages that are written between two checkpoints. With pages of 8 KiB, about 8 MB.
     private static let step = 1000
     /// Pages in the log at which the writer makes a checkpoint itself. At twice as many it waits for one in progress.
+    /// With pages of 8 KiB, about 32 MB and 64 MB.
     static let longestLog = 4000
-    /// Bytes of the log's file that are kept when the log starts anew.
+    /// Bytes of the log's file that are kept when the log starts anew. SQLite's `journal_size_limit`: an overwritten
+    /// log is faster than a new one.
     static let keptLog = 128 * 1024 * 1024
 
     /// The thread of the next checkpoint.
     enum Step {
+        /// Too few pages were written, or a checkpoint is in progress.
         case none
         /// Next to the writer, on another thread.
         case aside
@@ -34,9 +38,11 @@ final class Checkpointer: Sendable {
         private var written = 0
         /// Pages in the log, or somewhat more.
         private var logged = 0
+        /// From ``begin()`` to ``end(_:)``.
         private var isRunning = false
 
-        /// Begins a checkpoint if it is time for one.
+        /// Begins a checkpoint if it is time for one. `pages`: written by the last commit. The caller makes the
+        /// checkpoint that is returned, and then calls ``end(_:)``.
         mutating func step(after pages: Int) -> Step {
             written += pages
             logged += pages
@@ -51,7 +57,8 @@ final class Checkpointer: Sendable {
         /// A checkpoint starts: it covers all pages that were written so far.
         mutating func begin() { (written, isRunning) = (0, true) }
 
-        /// `result`: pages in the log when the checkpoint began, and those that it copied; nil after a failure.
+        /// `result`: pages in the log when the checkpoint began, and those that it copied; nil after a failure. After
+        /// a failure the log counts as long as before, so the next writes try again.
         mutating func end(_ result: (pages: Int, copied: Int)?) {
             isRunning = false
             guard let (pages, copied) = result else { return }
@@ -67,10 +74,12 @@ final class Checkpointer: Sendable {
     private let connection: Mutex<DatabaseQueue?> = Mutex(nil)
     private let path: String
 
+    /// `path`: of `queue.db`. Opens no connection.
     init(path: String) { self.path = path }
 
     /// Called by the writer after each commit. Blocks the writer only for a checkpoint that must run here. Ignores
-    /// failures: commits report a failing disk.
+    /// failures: commits report a failing disk. `db`: the writer's connection, outside of a transaction. Reads two
+    /// numbers unless it is time for a checkpoint.
     func committed(by db: Database) {
         var (pages, highest): (CInt, CInt) = (0, 0)
         // Resets the count, so that the next call counts one commit.
@@ -86,10 +95,12 @@ final class Checkpointer: Sendable {
         end(try? db.checkpoint(.passive))
     }
 
-    /// Returns once no checkpoint is in progress or scheduled.
+    /// Returns once no checkpoint is in progress or scheduled. Blocks the calling thread. For tests, and for the
+    /// writer when the log grows too long.
     func waitUntilIdle() { queue.sync {} }
 
-    /// Opens a connection of its own at the first call and keeps it.
+    /// Opens a connection of its own at the first call and keeps it. Runs on the queue of checkpoints. Ignores
+    /// errors: a checkpoint that fails loses no data.
     private func run() {
         end(
             try? connection.withLock { connection in

@@ -4,20 +4,24 @@ import SignalboxNotification
 import SignalboxStore
 
 /// A due delivery with its event: everything that a lease needs, read before anything is written. Reads before it
-/// writes, so damage is found before the attempt is recorded.
+/// writes, so damage is found before the attempt is recorded. A value of one transaction: the row may change after
+/// it.
 struct DueDelivery {
     /// The primary key in `deliveries`.
     let id: Int64
     /// Attempts that have ended.
     let attempts: Int
-    /// Attempts that were begun, finished or not.
+    /// Attempts that were begun, finished or not. Larger than ``attempts`` for an attempt in progress, and for one
+    /// that a crash interrupted.
     let begun: Int
     /// Nil for a delivery that never expires.
     let notAfter: Date?
-    /// Whether a route is yet to transform its event.
+    /// Whether a route is yet to transform its event. Such a delivery is not leased: its body may contain values that
+    /// the route redacts.
     let awaitsItsShape: Bool
     /// Attempts that do not count against the budget.
     private let forgiven: Int
+    /// The id of the event.
     private let event: String
     /// The destination of the search.
     private let destination: DestinationName
@@ -28,7 +32,8 @@ struct DueDelivery {
     /// Nil for a delivery without an order.
     private let orderKey: String?
 
-    /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read.
+    /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read. One query. Errors of SQLite
+    /// other than damage pass unchanged.
     init(_ id: Int64, _ destination: DestinationName, by now: Date, in db: Database) throws {
         let row = try db.row(
             """
@@ -51,7 +56,8 @@ struct DueDelivery {
         (begun, forgiven, awaitsItsShape) = (try row.count(5), try row.count(6), try row.flag(7))
     }
 
-    /// The lease of the next attempt. `earlier`: the number of attempts before it.
+    /// The lease of the next attempt. `earlier`: the number of attempts before it. `holder`: the process, as
+    /// ``SQLiteFile/holder`` names it. Attempts before the last manual retry do not count against the budget.
     func lease(after earlier: Int, holder: UInt64) -> Lease {
         Lease(
             delivery: id, event: event, destination: destination, attempts: max(0, earlier - forgiven),
@@ -61,12 +67,14 @@ struct DueDelivery {
 
 /// The queries of a search.
 extension DueSearch {
-    /// Searches within a transaction. Throws for the first damage.
+    /// Searches within a transaction. Throws for the first damage. `now`: deliveries that are due by then are found,
+    /// the oldest first.
     mutating func run(by now: Date, in db: Database) throws { try run(by: now, in: db) { _ in true } }
 
     /// Searches a damaged file for deliveries that can be read. Runs outside of a write transaction, because SQLite
     /// rejects writes in one that met a malformed page. Skips what cannot be read, and stops when the index cannot be
-    /// read any further.
+    /// read any further. Records the unreadable deliveries, which the lane then excludes. Throws errors that are not
+    /// damage, and damage that leaves no delivery to send.
     mutating func runAroundDamage(by now: Date, in db: Database, path: String) throws {
         func isDamage(_ error: any Error) -> Bool {
             if case .damaged = StoreError(error, path: path) { true } else { false }
@@ -89,7 +97,8 @@ extension DueSearch {
         self.unreadable = unreadable
     }
 
-    /// `isReadable`: whether a delivery counts as found.
+    /// `isReadable`: whether a delivery counts as found. An ordered search goes through the keys after the last
+    /// served one, and then from the beginning.
     private mutating func run(by now: Date, in db: Database, isReadable: (Due) throws -> Bool) throws {
         if isOrdered {
             try gather(Self.ordered(after: lastKey), ["last": nil], by: now, in: db, isReadable)
@@ -106,7 +115,7 @@ extension DueSearch {
         isComplete = true
     }
 
-    /// Stops as soon as the search has enough deliveries.
+    /// Stops as soon as the search has enough deliveries. `keys`: the arguments that only this query has.
     private mutating func gather(
         _ sql: String, _ keys: StatementArguments, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
     ) throws {

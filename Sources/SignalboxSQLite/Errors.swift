@@ -1,7 +1,7 @@
 import GRDB
 import SignalboxStore
 
-/// The words reach operators, and senders unless they name a path.
+/// The words reach operators, and senders unless they name a path. Result codes are those of sqlite.org/rescode.html.
 extension StoreError {
     /// Converts an error of SQLite or GRDB. `path`: the file of the queue, for the message. Never returns a bare code.
     init(_ error: any Error, path: String) {
@@ -14,7 +14,8 @@ extension StoreError {
         }
     }
 
-    /// Our statements are fixed, so one that names a missing table or reads an oversized value met damage.
+    /// Our statements are fixed, so one that names a missing table or reads an oversized value met damage. Everything
+    /// else is unavailable: the same call may succeed later.
     private init(sqlite error: DatabaseError, path: String) {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:
@@ -33,7 +34,8 @@ extension StoreError {
     }
 }
 
-/// Decides whether the writes of a failed group are tried alone.
+/// Decides whether the writes of a failed group are tried alone. See ``CommitParts`` for the way in which a group is
+/// divided.
 extension CommitFailure {
     /// Errors of the disk, of locks and of the file as a whole fail every write of the group alike.
     init(_ error: any Error, path: String) {

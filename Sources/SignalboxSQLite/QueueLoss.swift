@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 package import SignalboxStore
 
-/// The way in which the queue of a data directory was lost. Detects it at the start, before the gateway accepts events
-/// into an empty queue unnoticed.
+/// The way in which the queue of a data directory was lost. Detects it at the start, before the gateway accepts
+/// events into an empty queue unnoticed. Each case is a reason not to start without `--accept-queue-loss`.
 enum QueueLoss: Equatable {
     /// `sign`: the file that shows that there was a queue.
     case missing(sign: String)
@@ -36,7 +36,8 @@ enum QueueLoss: Equatable {
     }
 
     /// Checks the directory before SQLite opens the file, because SQLite creates a missing one. Returns nil for a
-    /// queue that is not empty, and for a directory without any sign of a former queue.
+    /// queue that is not empty, and for a directory without any sign of a former queue. An empty `queue.db` counts as
+    /// missing: SQLite would make a new queue in it.
     init?(beforeOpening directory: String) {
         guard Self.size(directory + "/queue.db") == 0,
             let sign = Self.sign(in: directory, among: Self.laterFiles + ["queue.db-wal"])
@@ -60,8 +61,8 @@ enum QueueLoss: Equatable {
         }
     }
 
-    /// Whether the directory must contain a queue. A log alone does not show that: a first start that was killed before
-    /// its first commit leaves one.
+    /// Whether the directory must contain a queue. A log alone does not show that: a first start that was killed
+    /// before its first commit leaves one. Decides the argument `mustExist` of ``SQLiteFile``.
     static func isExpected(in directory: String) -> Bool { sign(in: directory, among: laterFiles) != nil }
 
     /// Files that the gateway makes after the queue's first commit.
@@ -79,10 +80,13 @@ enum QueueLoss: Equatable {
     }
 }
 
+/// The two ways to open a queue: as its owner, or next to it.
 extension SQLiteQueue {
     /// Opens the queue of a gateway that may be running. Throws when there is none. For commands that run next to the
-    /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without a
-    /// file, and the same errors for a lost queue as the owner's initializer.
+    /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without
+    /// a file, and the same errors for a lost queue as the owner's initializer. Reads and writes through connections
+    /// of its own; SQLite's locks order its writes with the gateway's. Applies pending migrations, so it must not be
+    /// of a newer version than a running gateway.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
         guard FileManager.default.fileExists(atPath: directory + "/queue.db") else { throw .missing(path: directory) }
@@ -92,7 +96,8 @@ extension SQLiteQueue {
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
     /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file lacks accepted events, and
     /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory. A damaged
-    /// file opens without a record, so that readable deliveries can still be sent.
+    /// file opens without a record, so that readable deliveries can still be sent. The directory must outlive the
+    /// queue: its lock keeps a second gateway out. Applies pending migrations.
     package convenience init(of directory: DataDirectory, acceptsLoss: Bool = false) throws(StoreError) {
         let path = directory.path
         if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) { throw loss.error(in: path) }

@@ -4,7 +4,8 @@ import SignalboxStore
 import Synchronization
 
 /// A record of the queue outside of the queue's own files: its identity, and the last numbers that it assigned. A
-/// queue that is behind its record lost commits. Stored as one line in `queue.id`.
+/// queue that is behind its record lost commits. Stored as one line in `queue.id`. Compared at the next start by
+/// ``QueueLoss/init(_:of:)``.
 struct QueueRecord: Sendable, Equatable {
     /// 32 hexadecimal digits, random and fixed for the life of the queue.
     let identity: String
@@ -16,12 +17,15 @@ struct QueueRecord: Sendable, Equatable {
     /// The path of the record; a file of its own, so that it survives the loss of the queue.
     static func path(in directory: String) -> String { directory + "/queue.id" }
 
-    /// Has a constant length, so that it is overwritten in place and never half written.
+    /// Has a constant length, so that it is overwritten in place and never half written. Two numbers of 19 digits
+    /// each, so every Int64 that is not negative fits.
     var text: String { identity + String(format: " %019lld %019lld\n", event, delivery) }
 }
 
+/// The two places that a record is read from; the start compares them.
 extension QueueRecord {
-    /// The values in the queue itself. Throws ``DamagedValue`` when the row of the identity is missing.
+    /// The values in the queue itself. Throws ``DamagedValue`` when the row of the identity is missing. Reads three
+    /// rows.
     init(of db: Database) throws {
         guard let identity = try db.row("SELECT id FROM identity")?.text(0) else { throw StoredNumbers.missing }
         self.init(
@@ -29,7 +33,8 @@ extension QueueRecord {
             delivery: try StoredNumbers.lastDelivery(in: db))
     }
 
-    /// Reads the record of a directory; nil when it is missing or incomplete, for example after a power cut.
+    /// Reads the record of a directory; nil when it is missing or incomplete, for example after a power cut. A record
+    /// that cannot be read does not prevent the start: without it, a lost commit is not detected.
     init?(in directory: String) {
         guard let data = FileManager.default.contents(atPath: Self.path(in: directory)), data.count <= 200 else {
             return nil
@@ -42,8 +47,10 @@ extension QueueRecord {
     }
 }
 
-/// Writes the record after each commit that appends. A class because it owns a file descriptor.
+/// Writes the record after each commit that appends. A class because it owns a file descriptor. Before
+/// ``begin(_:in:)`` it writes no file, so commands next to a gateway leave the gateway's record alone.
 final class QueueRecordKeeper: Sendable {
+    /// `file`: -1 before ``begin(_:in:)``.
     private let state = Mutex<(file: Int32, record: QueueRecord?)>((-1, nil))
 
     deinit {
@@ -61,7 +68,8 @@ final class QueueRecordKeeper: Sendable {
     }
 
     /// Called after a commit, with the last numbers that it assigned. Numbers never decrease. Does nothing before
-    /// ``begin(_:in:)``. `nil`: no such number was assigned.
+    /// ``begin(_:in:)``. `nil`: no such number was assigned. Called on the writer's thread, after each commit that
+    /// appended.
     func advance(event: Int64?, delivery: Int64?) {
         guard event != nil || delivery != nil else { return }
         state.withLock { state in
@@ -82,7 +90,7 @@ final class QueueRecordKeeper: Sendable {
 
 /// The numbers of events and deliveries. They grow even when the last row is removed: a reused number would name
 /// another row to a client that still holds it. The table `identity` keeps the largest removed number, because
-/// `max(seq)` alone would fall after a removal.
+/// `max(seq)` alone would fall after a removal. Numbers are shown to operators and used in URLs.
 enum StoredNumbers {
     /// Each queue has exactly one identity.
     static let missing = DamagedValue("the table identity has no row")
@@ -103,7 +111,7 @@ enum StoredNumbers {
         return last
     }
 
-    /// Called before rows are removed. Must run in the same transaction as the removal.
+    /// Called before rows are removed. Must run in the same transaction as the removal. Costs one small write.
     static func keep(in db: Database) throws {
         try db.run(
             """

@@ -5,13 +5,16 @@ import GRDBSQLite
 /// type and bounds like those of ``StoredRow``, and throws ``DamagedValue``. For use within the call that received it.
 struct RowColumns {
     private let handle: OpaquePointer
+    /// The column of the next read, from 0.
     private var next: CInt = 0
 
+    /// `handle`: a statement that stands on a row. The caller steps and resets it.
     init(of handle: OpaquePointer) { self.handle = handle }
 
-    /// A number within ``StoredRow/numbers``.
+    /// A number within ``StoredRow/numbers``. Throws for NULL.
     mutating func number() throws -> Int64 { try required(optionalNumber(), "a number") }
 
+    /// Nil for NULL. Throws for REAL, TEXT and BLOB values, and outside ``StoredRow/numbers``.
     mutating func optionalNumber() throws -> Int64? {
         let column = advance()
         switch sqlite3_column_type(handle, column) {
@@ -34,9 +37,10 @@ struct RowColumns {
     /// True for any number other than 0.
     mutating func flag() throws -> Bool { try number() != 0 }
 
-    /// A string of valid UTF-8; the length is not limited here.
+    /// A string of valid UTF-8; the length is not limited here. Throws for NULL.
     mutating func text() throws -> String { try required(optionalText(), "a text") }
 
+    /// Nil for NULL. Copies the string.
     mutating func optionalText() throws -> String? {
         let column = advance()
         switch sqlite3_column_type(handle, column) {
@@ -57,7 +61,7 @@ struct RowColumns {
         return word
     }
 
-    /// A BLOB.
+    /// A BLOB. Throws for NULL, and for a TEXT value; ``StoredRow/bytes(_:)`` accepts both.
     mutating func bytes() throws -> [UInt8] { try required(withBytes { Array($0) }, "bytes") }
 
     /// Calls `read` with a BLOB, which is valid during the call. Returns nil for NULL.
@@ -72,11 +76,13 @@ struct RowColumns {
         }
     }
 
+    /// Each read moves to the next column, also one that fails.
     private mutating func advance() -> CInt {
         defer { next += 1 }
         return next
     }
 
+    /// `expected`: the type in words, with its article.
     private func required<Value>(_ value: Value?, _ expected: String) throws -> Value {
         guard let value else { throw damage(next - 1, expected) }
         return value

@@ -6,7 +6,8 @@ import SignalboxNotification
 ///
 /// GRDB makes a value of every argument and tells its observers of every statement, which costs more than SQLite
 /// itself needs for a row. This queue has no observers. For use on the writer's thread, within its transaction. A
-/// statement from the cache is shared, so only one `RowStatement` for the same SQL may run at a time.
+/// statement from the cache is shared, so only one `RowStatement` for the same SQL may run at a time. Valid as long
+/// as its connection. An error of a run fails the transaction, so nothing is retried within it.
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
@@ -16,7 +17,8 @@ struct RowStatement {
     private let space: ArgumentSpace
 
     /// Takes the statement from the connection's cache. Throws for SQL that does not compile. `sharing`: a statement
-    /// that never runs at the same time, whose memory for arguments serves both.
+    /// that never runs at the same time, whose memory for arguments serves both. `sql`: has placeholders `?` only,
+    /// one for each argument.
     init(_ db: Database, sql: String, sharing other: RowStatement? = nil) throws {
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
@@ -60,23 +62,27 @@ struct RowStatement {
     }
 
     /// Memory for the arguments of a run: enough for the rows that are usually inserted together. A class because it
-    /// owns memory.
+    /// owns memory. Freed with the last statement that shares it.
     private final class ArgumentSpace {
+        /// 64 KiB, without an initial value.
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
 
         deinit { bytes.deallocate() }
     }
 
     /// The arguments of one run, bound one after another. Strings and bytes are copied next to each other into memory
-    /// that is used again for every row. SQLite copies arguments that do not fit. The `bind` functions count positions
-    /// by themselves. A nil value becomes NULL. The first failure is stored and thrown by the run; later arguments are
-    /// still counted.
+    /// that is used again for every row. SQLite copies arguments that do not fit. The `bind` functions count
+    /// positions by themselves. A nil value becomes NULL. The first failure is stored and thrown by the run; later
+    /// arguments are still counted. Valid during `bind` only.
     struct Arguments {
         private let handle: OpaquePointer
         private var space: Slice<UnsafeMutableRawBufferPointer>
+        /// Arguments that were bound so far.
         fileprivate private(set) var count: CInt = 0
+        /// SQLite's code of the first failure; nil for none.
         fileprivate private(set) var failure: CInt?
 
+        /// `space`: the memory of the run, empty at its start.
         fileprivate init(handle: OpaquePointer, space: UnsafeMutableRawBufferPointer) {
             self.handle = handle
             self.space = space[...]
@@ -90,9 +96,10 @@ struct RowStatement {
             check(sqlite3_bind_int64(handle, count + 1, value))
         }
 
+        /// Binds an INTEGER of 64 bits.
         mutating func bind(_ value: Int?) { bind(value.map(Int64.init)) }
 
-        /// Binds a TEXT in UTF-8.
+        /// Binds a TEXT in UTF-8. The text may contain NUL; SQLite stores it, but its functions end there.
         mutating func bind(_ value: String?) {
             guard var value else { return null() }
             value.withUTF8 { text in
@@ -119,6 +126,7 @@ struct RowStatement {
             }
         }
 
+        /// `length`: in bytes, without a NUL at the end.
         private mutating func bind(text: UnsafeRawPointer?, _ length: Int, _ lifetime: sqlite3_destructor_type?) {
             check(
                 sqlite3_bind_text64(

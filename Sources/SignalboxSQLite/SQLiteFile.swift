@@ -7,13 +7,14 @@ import Synchronization
 
 /// The file of a queue, with the state that its readers and its writer share. WAL mode, `synchronous=FULL`, one
 /// connection that writes. A class because it owns the connections. Safe for concurrent use: the pool serialises
-/// writers, and each other part locks its own state.
+/// writers, and each other part locks its own state. Each process that opens the file has one; the file's own locks
+/// order their writes.
 final class SQLiteFile: Sendable {
     /// One writing connection and up to three reading ones.
     let pool: DatabasePool
     /// The path of `queue.db`, for error messages.
     let path: String
-    /// The wall clock, with the jump since the last committed transaction.
+    /// The wall clock, with the jump since the last committed transaction. Shared by the readers and the writer.
     let clock: StoreClock
     /// The leases that are held in memory, and the callbacks that wake destinations and downloads.
     let lanes = Lanes()
@@ -35,7 +36,9 @@ final class SQLiteFile: Sendable {
     /// for that lock; both together end before ``StoreLimits/patience``.
     static let busyTime: TimeInterval = 7
 
-    /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one.
+    /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one. Throws
+    /// ``StoreError`` for a directory that cannot be written, a file that is not a database, and a migration that
+    /// fails.
     init(in directory: String, mustExist: Bool, clock: StoreClock) throws(StoreError) {
         path = directory + "/queue.db"
         self.clock = clock
@@ -46,12 +49,14 @@ final class SQLiteFile: Sendable {
     /// The data directory of the file.
     var directory: String { Self.directory(of: path) }
 
+    /// `path`: ends with `/queue.db`.
     private static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
 
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
     private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
     /// Applies all pending migrations. An error leaves the file as the last completed migration made it.
+    /// `synchronous=FULL` syncs the log at each commit (sqlite.org/pragma.html), so a commit survives a power cut.
     private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
@@ -87,14 +92,17 @@ final class SQLiteFile: Sendable {
     // MARK: Transactions
 
     /// Runs `body` in a read transaction, which sees one snapshot and does not block the writer. Throws
-    /// ``StoreError``, and records damage.
+    /// ``StoreError``, and records damage. Up to three reads run at once; others wait for a connection, off Swift's
+    /// threads.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.read(body) } catch { throw failure(error) }
     }
 
     /// Performs a write transaction on the writer's connection. `body` receives its time. Before `body`, all waits
     /// follow a clock that was set, so that no transaction mixes times of two clocks. Takes the write lock at the
-    /// start (`BEGIN IMMEDIATE`) and waits up to ``busyTime`` for another process.
+    /// start (`BEGIN IMMEDIATE`) and waits up to ``busyTime`` for another process. Rolls back when `body` throws, and
+    /// rethrows the error. After the commit it makes a checkpoint if it is time for one, and wakes all lanes after a
+    /// jump of the clock.
     func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
         let time = clock.read()
         var isMoved = false
@@ -118,7 +126,8 @@ final class SQLiteFile: Sendable {
         return result
     }
 
-    /// Converts an error of SQLite. Remembers damage. From then on ``StoreHealth/damage`` rejects new events.
+    /// Converts an error of SQLite. Remembers damage. From then on ``StoreHealth/damage`` rejects new events. Call it
+    /// for every error of the file, so that readiness and appends know of damage.
     func failure(_ error: any Error) -> StoreError {
         let reason = StoreError(error, path: path)
         health.recordDamage(reason)

@@ -5,7 +5,9 @@ package import SignalboxStore
 
 /// The audit reads the whole file in one snapshot. It writes nothing, so it may run next to a gateway.
 extension SQLiteQueue {
-    /// Damaged content becomes a line of the audit. Throws only when the file cannot be read at all.
+    /// Damaged content becomes a line of the audit. Throws only when the file cannot be read at all. Takes several
+    /// times as long as reading the file: `PRAGMA integrity_check` reads every page. Waits for one of the three
+    /// reading connections.
     package func audit() async throws(StoreError) -> Audit {
         // Read before the file, because a running gateway keeps accepting events.
         let record = QueueRecord(in: file.directory)
@@ -42,7 +44,7 @@ extension SQLiteQueue {
         /// One sentence for each damaged subject, in the order of the audit.
         private(set) var lines: [String] = []
 
-        /// Returns `empty` for damaged content. Rethrows other errors.
+        /// Returns `empty` for damaged content. Rethrows other errors. `subject`: the noun of the sentence.
         mutating func reading<T>(_ subject: String, orElse empty: T, _ body: () throws -> T) throws -> T {
             do {
                 return try body()
@@ -54,7 +56,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// The defects that SQLite finds. Runs `PRAGMA integrity_check`, which reads the whole file.
+    /// The defects that SQLite finds. Runs `PRAGMA integrity_check`, which reads the whole file. At most 20 findings
+    /// of the whole file.
     private static func findings(in db: Database, _ notes: inout DamageNotes) throws -> [String] {
         /// `subject`: a table, or the maximum number of findings.
         func check(_ subject: String) throws -> [String] {
@@ -95,7 +98,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// One for each destination that the ledger or a delivery names, in the order of names.
+    /// One for each destination that the ledger or a delivery names, in the order of names. A destination with
+    /// deliveries but no entry in the ledger has `accepted` 0, so its deliveries count as too many.
     private static func accounts(in db: Database) throws -> [Audit.Account] {
         var present = try db.deliveryCounts()
         let states = DeliveryRecord.State.allCases

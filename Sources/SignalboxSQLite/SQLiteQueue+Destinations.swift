@@ -5,7 +5,8 @@ package import SignalboxStore
 
 /// Destinations that accept nothing for now.
 extension SQLiteQueue {
-    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off.
+    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off. One
+    /// snapshot of three small tables.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
         return try await file.read { db in
@@ -14,7 +15,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// The lanes follow after the commit. A resumed destination loses its withheld permission too.
+    /// The lanes follow after the commit. A resumed destination loses its withheld permission too. Durable when it
+    /// returns. The time of the status is that of the transaction, also for a repeated pause.
     package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
         try await write { db, now in
             if let state { return try db.set(state, reason: nil, since: now, of: destination) }
@@ -35,7 +37,7 @@ extension SQLiteQueue {
     package func isWithheld(by destination: DestinationName) -> Bool { file.lanes.isWithheld(by: destination) }
 
     /// The lane stops before the write, so a failed write does not let deliveries pass. Keeps the time of the first
-    /// refusal.
+    /// refusal. Throws when the write fails; the lane stays stopped then.
     package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
         file.lanes.withhold(by: destination)
         try await write { db, now in
@@ -47,7 +49,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// The lane continues after the write.
+    /// The lane continues after the write. When the write fails, the lane stays stopped.
     package func permit(by destination: DestinationName) async throws(StoreError) {
         try await write { db, _ in try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name]) }
         file.lanes.permit(by: destination)
@@ -55,7 +57,8 @@ extension SQLiteQueue {
 
     // MARK: Backoffs
 
-    /// Nil removes the backoff. A backoff of the same kind keeps the time at which it began.
+    /// Nil removes the backoff. A backoff of the same kind keeps the time at which it began. The caller reads its
+    /// times from the clock of the store.
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
         try await write { db, _ in
             guard let backoff else {
@@ -75,21 +78,24 @@ extension SQLiteQueue {
         }
     }
 
-    /// Called at the start, when no lane is backing off. Writes only if there are some.
+    /// Called at the start, when no lane is backing off. Writes only if there are some. A backoff of a former process
+    /// would otherwise be shown as current.
     package func forgetBackoffs() async throws(StoreError) {
         guard !(try await file.read { try $0.backoffs() }).isEmpty else { return }
         try await write { db, _ in try db.run("DELETE FROM backoffs") }
     }
 }
 
+/// Lanes keep in memory which destinations accept nothing.
 extension SQLiteFile {
-    /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when another
-    /// process changed the file.
+    /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when
+    /// another process changed the file. `db`: any connection; the read sees one snapshot if it is in a transaction.
     func adoptStatuses(in db: Database) throws {
         lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
     }
 }
 
+/// The tables `destinations`, `withheld` and `backoffs`.
 extension Database {
     /// Replaces an earlier state. `since`: the time of the transaction.
     func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {

@@ -5,7 +5,9 @@ package import SignalboxStore
 
 /// The queue as operators see it.
 extension SQLiteQueue {
-    /// The newest first. A filter by state or destination may read more rows than it returns.
+    /// The newest first. A filter by state or destination may read more rows than it returns. One statement: each
+    /// delivery with its event, its wait and its predecessor. Damaged rows throw, so one of them hides the page that
+    /// it is on.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
         return try await file.read { db in
@@ -25,7 +27,7 @@ extension SQLiteQueue {
     }
 
     /// The last attempt is stored with its delivery, the earlier ones in a table of their own. Empty for an unknown
-    /// delivery.
+    /// delivery. A delivery without attempts whose first one was postponed has none.
     package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
         try await file.read { db in
             try db.rows(
@@ -46,7 +48,7 @@ extension SQLiteQueue {
     }
 
     /// Reads indexes and the ledger. Dead and waiting deliveries are counted row by row in their indexes. `oldestDue`
-    /// is nil unless a delivery is overdue.
+    /// is nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
         let now = now.milliseconds
         return try await file.read { db in
@@ -71,7 +73,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// Reads every delivery.
+    /// Reads every delivery. One snapshot; slow for a large queue.
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
         try await file.read { try $0.deliveryCounts() }
     }
@@ -86,7 +88,8 @@ extension SQLiteQueue {
         try await file.read { try $0.row("SELECT body FROM events WHERE id = ?", [id])?.bytes(0) }
     }
 
-    /// Variants that differ in more than their media are included. Nil for an unknown id.
+    /// Variants that differ in more than their media are included. Nil for an unknown id. The payload is nil unless a
+    /// destination wanted it.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await file.read { db in
             guard let row = try db.row("SELECT seq, source, subject, body, payload FROM events WHERE id = ?", [id])
@@ -100,7 +103,8 @@ extension SQLiteQueue {
     }
 
     /// One statement, so all matching deliveries or none. Scheduled times still hold, and deliveries that wait for
-    /// files stay as they are.
+    /// files stay as they are. Wakes every lane afterwards. Numbers of attempts continue; only the budget starts
+    /// anew.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let count = try await write { db, now in
@@ -116,7 +120,8 @@ extension SQLiteQueue {
         return count
     }
 
-    /// Copies as much of the write-ahead log as readers permit, and does not wait for them.
+    /// Copies as much of the write-ahead log as readers permit, and does not wait for them. A reader that is still
+    /// active keeps the rest in the log, which loses no data.
     package func checkpoint() async throws(StoreError) {
         do {
             _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
@@ -127,7 +132,8 @@ extension SQLiteQueue {
 
     // MARK: Categories
 
-    /// Only the `limit` most recently seen are listed, in the order of their identifiers.
+    /// Only the `limit` most recently seen are listed, in the order of their identifiers. Reads the most recent
+    /// identifiers first, so the cost grows with `limit`.
     package func categories(
         limit: Int, after identifier: String?, upTo count: Int
     ) async throws(StoreError) -> [CategoryRecord] {
@@ -151,8 +157,10 @@ extension SQLiteQueue {
     }
 }
 
+/// Counts that several readers share.
 extension Database {
-    /// Reads every delivery; for the audit and replays, not for metrics.
+    /// Reads every delivery; for the audit and replays, not for metrics. Throws ``DamagedValue`` for an unknown
+    /// state.
     func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
         try rows("SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
             .reduce(into: [:]) { counts, row in
@@ -166,9 +174,10 @@ extension Database {
     }
 }
 
+/// Filters as SQL. Only this target knows the columns.
 extension DeliveryFilter {
     /// A condition over `deliveries d`. Values are arguments of the statement; only the number of ids is part of the
-    /// SQL.
+    /// SQL. Without conditions it selects every delivery. An empty list of ids selects none.
     var sql: (condition: String, arguments: StatementArguments) {
         var conditions: [String] = ["1"]
         var arguments = StatementArguments()
@@ -189,6 +198,7 @@ extension DeliveryFilter {
     }
 }
 
+/// A row of the listing. The order of the columns is that of the query.
 extension DeliveryRecord {
     /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects. Throws ``DamagedValue`` for values that the
     /// gateway never writes.
@@ -204,6 +214,7 @@ extension DeliveryRecord {
     }
 }
 
+/// The last attempt is read from its delivery, earlier ones from their own table, by the same columns.
 extension AttemptRecord {
     /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
     static let columns = "started_at, duration, status, error, reason, remote, excerpt"

@@ -72,8 +72,8 @@ extension SQLiteQueue {
         if !releases.isEmpty { try await commit(.release(releases)) }
     }
 
-    /// Ready ones first, then those whose wait is over. Removes waits of ended deliveries on the way. Throws for damage
-    /// only if it blocks every other delivery.
+    /// Ready ones first, then those whose wait is over. Removes waits of ended deliveries on the way. Throws for
+    /// damage only if it blocks every other delivery.
     package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {
         try await followClock()
         let now = now.milliseconds
@@ -104,14 +104,14 @@ extension SQLiteQueue {
         }
     }
 
-    /// When the next wait ends; nil when no delivery is held.
+    /// When the next wait ends; nil when no delivery is held. Includes deliveries whose files are ready.
     package func nextMediaUntil() async throws(StoreError) -> Date? {
         try await file.read { try $0.number("SELECT min(until) FROM media_waits") }.map { Date(milliseconds: $0) }
     }
 }
 
-/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts take
-/// turns: the search starts after the host that was served last and wraps around.
+/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts
+/// take turns: the search starts after the host that was served last and wraps around.
 struct MediaSearch {
     /// The most downloads to find.
     let limit: Int
@@ -161,8 +161,8 @@ struct MediaSearch {
         """
 }
 
-/// Reads held deliveries, with the state of their files. Bounded by the number of deliveries and by the bytes of their
-/// bodies.
+/// Reads held deliveries, with the state of their files. Bounded by the number of deliveries and by the bytes of
+/// their bodies.
 struct HeldSearch: Sendable {
     /// In milliseconds since 1970.
     let now: Int64
@@ -186,7 +186,7 @@ struct HeldSearch: Sendable {
         let event: Int64
     }
 
-    /// Deliveries whose files are ready come first, then those whose wait is over.
+    /// Deliveries whose files are ready come first, then those whose wait is over. Two index lookups; reads no body.
     static func ids(upTo limit: Int, by now: Int64, in db: Database) throws -> [Int64] {
         let ready = try db.rows(Self.ready, [limit]).map { try $0.number(0) }
         guard ready.count < limit else { return ready }
@@ -206,7 +206,7 @@ struct HeldSearch: Sendable {
         """
 
     /// Adds deliveries while there is room. A damaged one does not block the others. Rethrows errors other than
-    /// damage.
+    /// damage. Stops at the first body for which there is no room; the caller searches again after the release.
     mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
         for id in ids {
             do {
@@ -220,7 +220,7 @@ struct HeldSearch: Sendable {
         }
     }
 
-    /// Adds one; false when there is no room for it.
+    /// Adds one; false when there is no room for it. A wait without a waiting delivery goes to ``ended``.
     private mutating func add(_ id: Int64, in db: Database) throws -> Bool {
         let row = try db.row(
             """

@@ -23,7 +23,8 @@ extension SQLiteQueue {
     }
 
     /// The most recently used first, then by number; `after` is the last file of the page before. A file has at most
-    /// five of its URLs.
+    /// five of its URLs. `after`: also nil for the first page. A file that is used between two pages moves to the
+    /// front and is then left out.
     package func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await file.read { db in
             try db.rows(
@@ -42,6 +43,7 @@ extension SQLiteQueue {
     }
 
     /// The newest first; `before` is the last number of the page before. An empty set of states matches no URL.
+    /// Numbers grow with the requests, so the newest URL has the largest.
     package func mediaURLs(
         _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int
     ) async throws(StoreError) -> [MediaURLRecord] {
@@ -63,6 +65,7 @@ extension SQLiteQueue {
     }
 }
 
+/// Used by the metrics and by the removal of files.
 extension Database {
     /// The size of all files, read from an index.
     func mediaBytes() throws -> Int64 { try number("SELECT coalesce(sum(bytes), 0) FROM files") ?? 0 }

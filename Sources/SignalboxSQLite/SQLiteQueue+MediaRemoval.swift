@@ -7,8 +7,9 @@ extension SQLiteQueue {
     /// Limits the files or URLs of one step, and the rows that refer to each of them.
     private static let step = 500
 
-    /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the number
-    /// of forgotten files.
+    /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the
+    /// number of forgotten files. Failed downloads are forgotten after ``StoreLimits/failureMemory``. A crash between
+    /// a commit and `gone` leaves files that the store does not know; the sweep removes them.
     package func removeMedia(
         beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
     ) async throws(StoreError) -> Int {
@@ -35,7 +36,7 @@ extension SQLiteQueue {
     }
 
     /// Forgets URLs that no event waits for. True when there may be more. `state`: `stored` or `failed`. The files of
-    /// forgotten URLs stay until they are unused.
+    /// forgotten URLs stay until they are unused. One transaction of at most 500 URLs.
     private func forgetURLs(in state: String, checkedBefore date: Date) async throws(StoreError) -> Bool {
         try await write { db, _ in
             try db.run(
@@ -49,6 +50,7 @@ extension SQLiteQueue {
     }
 
     /// One transaction. Events that still wait for a file request it again; other events keep a link without a file.
+    /// Unknown digests are skipped.
     package func forgetMedia(_ digests: [String]) async throws(StoreError) {
         try await write { db, _ in
             for digest in digests {
@@ -87,7 +89,7 @@ extension SQLiteQueue {
 }
 
 /// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
-/// removes the files from the disk.
+/// removes the files from the disk. Files that a waiting delivery needs stay, also beyond the limit on bytes.
 struct MediaRemoval: Sendable {
     /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
     let usedBefore: Int64
@@ -108,6 +110,7 @@ struct MediaRemoval: Sendable {
         var id: Int64 = 0
     }
 
+    /// The result of an attempt to forget one file.
     private enum Finding {
         /// A waiting delivery links to the file, or may link to it after a download.
         case needed
@@ -122,7 +125,8 @@ struct MediaRemoval: Sendable {
         SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
         """
 
-    /// Throws ``DamagedValue`` for an index that is out of order.
+    /// Throws ``DamagedValue`` for an index that is out of order. Removes at most ``step`` files, and stops at a file
+    /// that has more references than one step removes.
     mutating func run(after start: Position, in db: Database) throws {
         let rows = try db.rows(Self.files, [start.usedAt, start.id, step])
         var position = start
@@ -144,7 +148,8 @@ struct MediaRemoval: Sendable {
         next = rows.count == step ? position : nil
     }
 
-    /// Forgets a file with at most one step of events and URLs.
+    /// Forgets a file with at most one step of events and URLs. Reads the newest references first, because events
+    /// that wait are likely to be among them.
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Events that wait are likely to be the newest.
         let events = try db.rows(

@@ -9,7 +9,9 @@ extension SQLiteQueue {
     private static let step = 500
 
     /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
-    /// `pause` runs between the steps, without a lock.
+    /// `pause` runs between the steps, without a lock. In this order: ended events, requests, keys of `dedupe`,
+    /// in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws at the
+    /// first failure; the steps before it stay.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
         var removed = 0
@@ -32,7 +34,8 @@ extension SQLiteQueue {
     }
 
     /// Removes the oldest ended events, and requests that are as old, until the file is small enough. Events with
-    /// waiting deliveries stay, so the file may remain larger. `pause` is called between the steps.
+    /// waiting deliveries stay, so the file may remain larger. `pause` is called between the steps. The size is that
+    /// of the pages in use, without the write-ahead log.
     private func remove(
         beyondBytes limit: Int64, at now: Date, pause: () async -> Void
     ) async throws(StoreError) -> Int {
@@ -54,7 +57,8 @@ extension SQLiteQueue {
     }
 
     /// Reads events after `start`, the oldest first, and removes those beyond the limits. `next`: the last event that
-    /// was read; nil when no later one can be removed. `last`: the time at which it was accepted. One transaction.
+    /// was read; nil when no later one can be removed. `last`: the time at which it was accepted. One transaction. At
+    /// most 500 events are read, whether or not they can be removed.
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
@@ -91,6 +95,8 @@ extension SQLiteQueue {
     }
 
     /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
+    /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
+    /// state.
     package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         var purged = 0
@@ -148,7 +154,8 @@ extension SQLiteQueue {
 
     // MARK: Repeats and categories
 
-    /// Forgets the oldest rows of a table. True when there may be more.
+    /// Forgets the oldest rows of a table. True when there may be more. `table`: `requests` or `duplicates`, a
+    /// constant of the program.
     private func forget(_ table: String, before date: Date) async throws(StoreError) -> Bool {
         try await write { db, _ in
             try db.run(
@@ -160,7 +167,8 @@ extension SQLiteQueue {
     }
 
     /// Forgets categories that were not seen for too long, and those beyond the count. Removes up to two steps of
-    /// categories in each transaction.
+    /// categories in each transaction. Removed categories are no longer known to the writer, so the next event with
+    /// one stores it again.
     private func forgetCategories(
         beyond retention: CategoryRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
@@ -182,8 +190,10 @@ extension SQLiteQueue {
     }
 }
 
+/// Removals within the caller's transaction. Each keeps the ledger consistent.
 extension Database {
-    /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits.
+    /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits. Counts
+    /// each delivery in the ledger by its last state.
     fileprivate func removeWithDeliveries(event: Int64) throws {
         for row in try rows("SELECT id, destination, state FROM deliveries WHERE event = ?", [event]) {
             try countRemoved(row.word(2), of: row.text(1))
@@ -201,7 +211,8 @@ extension Database {
         try run("DELETE FROM events WHERE seq = ?", [event])
     }
 
-    /// `delivery`: its id, destination, state and event. Removes the event, too, when it has no other delivery.
+    /// `delivery`: its id, destination, state and event. Removes the event, too, when it has no other delivery. A
+    /// waiting delivery also sets the time of the first undelivered removal.
     fileprivate func remove(delivery: StoredRow, at now: Date) throws {
         let (id, destination, event) = (try delivery.number(0), try delivery.text(1), try delivery.number(3))
         let state: DeliveryRecord.State = try delivery.word(2)

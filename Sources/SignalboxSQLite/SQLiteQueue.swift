@@ -28,7 +28,8 @@ package final class SQLiteQueue: Store {
 
     /// Opens or creates the queue in a data directory. `now`: the wall clock. `elapsed`: time since any start, which
     /// reveals that the wall clock was set. `mustExist`: throws for a file without a queue instead of creating one.
-    /// `delayed`: schedules the checks of commit deadlines.
+    /// `delayed`: schedules the checks of commit deadlines. Throws for a directory that cannot be written, a file
+    /// that is damaged or not a queue, and a failed migration.
     package init(
         in directory: String, mustExist: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
@@ -67,7 +68,8 @@ package final class SQLiteQueue: Store {
     // MARK: Accepting events
 
     /// Durable when it returns. Throws ``StoreError/undecided(after:)`` when the commit outlasts the deadline: the
-    /// events may still be stored.
+    /// events may still be stored. Throws without a write while damage is known: a damaged file accepts no further
+    /// event.
     @discardableResult
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?
@@ -115,7 +117,8 @@ package final class SQLiteQueue: Store {
 
     /// Performs a write transaction that does not belong to a commit group. `body` receives the connection and the
     /// time of the transaction, runs on the writer's thread, and is rolled back when it throws. It must not change
-    /// lanes: no effect in memory is undone.
+    /// lanes: no effect in memory is undone. Waits for the group that is being committed. Throws
+    /// ``StoreError/stalled(for:)`` instead of waiting behind a hanging disk.
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
         try checkDisk()
@@ -134,7 +137,8 @@ package final class SQLiteQueue: Store {
 
     // MARK: Lanes
 
-    /// Called once for each destination of a config. `wake` is called from any thread when there may be work.
+    /// Called once for each destination of a config. `wake` is called from any thread when there may be work. Does
+    /// not read the file: the lane claims when it is woken, which happens at once.
     package func openLane(
         _ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void
     ) {
@@ -188,9 +192,9 @@ package final class SQLiteQueue: Store {
         if !fresh.isEmpty { try await giveBack(fresh) }
     }
 
-    /// Returns leases to the file. When that fails permanently, releases them in memory only. The file then still says
-    /// that they were begun, which counts one attempt too many and loses nothing. The lanes can then claim these
-    /// deliveries again at once. Rethrows the failure.
+    /// Returns leases to the file. When that fails permanently, releases them in memory only. The file then still
+    /// says that they were begun, which counts one attempt too many and loses nothing. The lanes can then claim these
+    /// deliveries again at once. Rethrows the failure. One write for all of them.
     private func giveBack(_ leases: [Lease]) async throws(StoreError) {
         do throws(StoreError) {
             try await commit(.giveBack(leases))
@@ -204,6 +208,7 @@ package final class SQLiteQueue: Store {
     }
 
     /// Adopts changes of other processes, follows the clock, wakes due lanes and expires deliveries, in this order.
+    /// Throws the first failure; the next tick does the rest.
     package func tick() async throws(StoreError) {
         let version: Int64?
         do {
@@ -225,8 +230,8 @@ package final class SQLiteQueue: Store {
         try await expire()
     }
 
-    /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command line.
-    /// Wakes every lane, because any of them may have new work.
+    /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command
+    /// line. Wakes every lane, because any of them may have new work.
     private func adoptChanges() async throws(StoreError) {
         wakeAll()
         try await file.read { [file] in try file.adoptStatuses(in: $0) }

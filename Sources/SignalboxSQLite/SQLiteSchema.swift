@@ -1,8 +1,10 @@
 import GRDB
 
-/// The tables, and the migrations of older files. Times are milliseconds since 1970.
+/// The tables, and the migrations of older files. Times are milliseconds since 1970. Foreign keys are declared for
+/// readers of the schema and not enforced.
 enum SQLiteSchema {
-    /// Each migration runs in its own transaction. GRDB records its name in the file, so it runs once.
+    /// Each migration runs in its own transaction. GRDB records its name in the file, so it runs once. A migration
+    /// that fails leaves the file as the one before it.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for (name, sql) in migrations { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
@@ -87,14 +89,16 @@ enum SQLiteSchema {
         CREATE INDEX duplicates_at ON duplicates(at);
         """
 
-    /// Destinations that have not given permission. `reason`: their last answer.
+    /// Destinations that have not given permission. `reason`: their last answer. A row exists as long as the
+    /// permission is missing.
     private static let withheld = """
         CREATE TABLE withheld (
             destination TEXT PRIMARY KEY, reason TEXT NOT NULL, since INTEGER NOT NULL
         ) WITHOUT ROWID;
         """
 
-    /// Bodies that differ from the stored event, one row for each distinct body.
+    /// Bodies that differ from the stored event, one row for each distinct body. A delivery without a variant
+    /// receives the stored event.
     private static let variants = """
         CREATE TABLE variants (
             id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENCES events(seq),
@@ -170,7 +174,8 @@ enum SQLiteSchema {
     /// When the first waiting delivery was removed.
     private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
 
-    /// Destinations to which the running gateway sends nothing for now.
+    /// Destinations to which the running gateway sends nothing for now. Removed at each start, because a backoff
+    /// belongs to a process.
     private static let backoffs = """
         CREATE TABLE backoffs (
             destination TEXT PRIMARY KEY, kind TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL,

@@ -3,7 +3,8 @@ import GRDB
 
 /// Short forms for statements from the connection's cache. For statements whose SQL has few variants.
 extension Database {
-    /// Runs a statement; returns the number of rows that it changed.
+    /// Runs a statement; returns the number of rows that it changed. `arguments`: by position or by name. Throws
+    /// `DatabaseError`.
     @discardableResult
     func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int {
         try cachedStatement(sql: sql).execute(arguments: arguments)
@@ -15,7 +16,7 @@ extension Database {
         try StoredRow.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// Returns the first row; nil when there is none.
+    /// Returns the first row; nil when there is none. Reads no second row.
     func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> StoredRow? {
         try StoredRow.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
@@ -31,6 +32,7 @@ extension Database {
     }
 }
 
+/// Times of the file: whole milliseconds since 1970, so that they sort and compare as numbers.
 extension Date {
     /// Milliseconds since 1970, rounded down. A date that the file cannot hold becomes the nearest one that it can.
     var milliseconds: Int64 {
@@ -39,9 +41,10 @@ extension Date {
         return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
     }
 
-    /// The inverse of ``milliseconds``.
+    /// The inverse of ``milliseconds``. Exact to the millisecond for every number that the file may hold.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
+    /// Fractions of a millisecond are kept until the date is stored.
     static func + (date: Date, wait: Duration) -> Date { date + wait / .seconds(1) }
     static func - (date: Date, wait: Duration) -> Date { date - wait / .seconds(1) }
 }

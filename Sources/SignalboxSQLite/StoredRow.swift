@@ -9,6 +9,7 @@ import GRDB
 struct StoredRow: FetchableRecord {
     private let row: Row
 
+    /// Called by GRDB for each row of a result.
     init(row: Row) { self.row = row.copy() }
 
     /// Numbers outside this range are damage: the gateway writes none, and sums of smaller ones cannot overflow.
@@ -38,7 +39,7 @@ struct StoredRow: FetchableRecord {
         return Int(number)
     }
 
-    /// The status of an HTTP response.
+    /// The status of an HTTP response. From 100 to 599. Throws for NULL.
     func httpStatus(_ column: Int) throws -> Int {
         let status = try count(column)
         guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
@@ -48,7 +49,7 @@ struct StoredRow: FetchableRecord {
     /// True for any number other than 0.
     func flag(_ column: Int) throws -> Bool { try number(column) != 0 }
 
-    /// A time in milliseconds since 1970.
+    /// A time in milliseconds since 1970. Throws for NULL.
     func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
 
     /// Nil for NULL.
@@ -58,7 +59,7 @@ struct StoredRow: FetchableRecord {
 
     // MARK: Texts and bytes
 
-    /// A string; the length is not limited here.
+    /// A string; the length is not limited here. Throws for NULL and for BLOB values.
     func text(_ column: Int) throws -> String { try required(column, optionalText(column), "a text") }
 
     /// Nil for NULL. Rejects BLOB values.
@@ -70,7 +71,8 @@ struct StoredRow: FetchableRecord {
         }
     }
 
-    /// One of the values of an enumeration.
+    /// One of the values of an enumeration. Throws for a word that this version does not know, for example after a
+    /// downgrade.
     func word<Word: RawRepresentable<String>>(_ column: Int, as: Word.Type = Word.self) throws -> Word {
         guard let word = Word(rawValue: try text(column)) else { throw damage(column, "a known word") }
         return word
@@ -120,7 +122,8 @@ struct StoredRow: FetchableRecord {
 }
 
 /// A value in the file that the gateway never writes. The reason does not repeat the value.
-/// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``.
+/// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``. Never leaves this target:
+/// callers receive a ``StoreError``.
 struct DamagedValue: Error {
     /// A clause without a full stop.
     let reason: String
@@ -128,6 +131,7 @@ struct DamagedValue: Error {
     init(_ reason: String) { self.reason = reason }
 }
 
+/// Walks through a table in steps must advance, or damage could make them endless.
 extension Int64 {
     /// The position where a walk through a table continues. Throws when it does not advance, as in a table whose pages
     /// are out of order: the walk would never end.

@@ -1,15 +1,17 @@
 import Foundation
 import GRDB
 
-/// Times until which deliveries and downloads wait.
+/// Times until which deliveries and downloads wait. Deliveries wait in `deliveries.due` and `media_waits.until`,
+/// downloads in `media.due`.
 enum Waits {
     /// How long after the end of its wait a held delivery is sent unchanged, if it was not released. In milliseconds.
     /// The fallback for a gateway that stops between the end of the wait and the release.
     static let releaseGrace: Int64 = 60_000
 
-    /// Moves all waits along with a clock that was set by `jump` seconds and now says `now`, so that they last as long
-    /// as before. Set back, the clock would stall them; set forward, it would end them all at once. Scheduled times are
-    /// an event's own and stay. Takes about a second per 200,000 waiting deliveries.
+    /// Moves all waits along with a clock that was set by `jump` seconds and now says `now`, so that they last as
+    /// long as before. Set back, the clock would stall them; set forward, it would end them all at once. Scheduled
+    /// times are an event's own and stay. Takes about a second per 200,000 waiting deliveries. `jump`: positive for a
+    /// clock that was set forward. Runs once for each jump, in the transaction that notices it.
     static func move(by jump: TimeInterval, at now: Date, in db: Database) throws {
         let jump = Int64(jump * 1000)
         // Deliveries that are due by both clocks need no change.

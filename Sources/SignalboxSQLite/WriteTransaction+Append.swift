@@ -7,7 +7,8 @@ import SignalboxStore
 extension WriteTransaction {
     /// Stores the events of a request with their deliveries. Returns the positions of duplicates, with the id of the
     /// earlier event. A request that repeats an earlier one stores no event: it returns the stored answer, or
-    /// `conflicting` for another body.
+    /// `conflicting` for another body. Events are checked one after the other, so a request may repeat its own
+    /// events.
     mutating func append(_ events: [RoutedEvent], _ request: IdempotentRequest?) throws -> AppendResult {
         if let request, let earlier = try answer(to: request) { return earlier }
         var duplicates: [Int: String] = [:]
@@ -25,7 +26,8 @@ extension WriteTransaction {
     }
 
     /// Writes the event, its in-app messages, its category, its requests for files, its variants and its deliveries.
-    /// Returns false, and writes no row, for an event with a lasting id that is stored already.
+    /// Returns false, and writes no row, for an event with a lasting id that is stored already. Throws for an id that
+    /// is in use unless the event has a lasting id. Followers are inserted by the caller.
     @discardableResult
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)
@@ -90,7 +92,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the row of the variant. Equal variants of one event are made once by the caller.
+    /// Returns the row of the variant. Equal variants of one event are made once by the caller. Variants are written
+    /// at once, because deliveries refer to their rows.
     private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
         try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
             row.bind(event)
@@ -102,7 +105,7 @@ extension WriteTransaction {
     // MARK: Repeats
 
     /// The answer to an earlier request with the same key and source within ``StoreLimits/requestMemory``; nil when
-    /// there is none.
+    /// there is none. Throws ``DamagedValue`` for an answer that is not a status and bytes.
     private func answer(to request: IdempotentRequest) throws -> AppendResult? {
         let row = try db.row(
             "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
@@ -112,7 +115,8 @@ extension WriteTransaction {
         return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
     }
 
-    /// Replaces an expired entry with the same key.
+    /// Replaces an expired entry with the same key. Commits with the events of the request, so an answer is never
+    /// stored without them.
     private func remember(_ request: IdempotentRequest, _ answer: StoredAnswer) throws {
         try db.run(
             "INSERT OR REPLACE INTO requests (source, key, digest, answer, status, at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -122,8 +126,8 @@ extension WriteTransaction {
             ])
     }
 
-    /// The id of the event that this one repeats. Records the event as the first when it repeats none. A repeat causes
-    /// no write.
+    /// The id of the event that this one repeats. Records the event as the first when it repeats none. A repeat
+    /// causes no write. The window ends at `dedupe.since`; an older entry is replaced.
     private func duplicate(_ routed: RoutedEvent) throws -> String? {
         guard let dedupe = routed.dedupe else { return nil }
         // No source is named "*".
@@ -145,7 +149,8 @@ extension WriteTransaction {
 
     /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
     /// read either when its name identifies its definition. A new definition replaces the old one. The identifier
-    /// counts as known before the commit; a failed commit takes that back.
+    /// counts as known before the commit; a failed commit takes that back. Called for events that are stored, not for
+    /// duplicates.
     private mutating func see(_ category: DefinedCategory) throws {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
         guard let record = category.record else { return }

@@ -9,8 +9,8 @@ extension WriteTransaction {
 
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
     /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
-    /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead of
-    /// being leased.
+    /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead
+    /// of being leased. Leases at most `limit`. The lane receives them after the commit.
     mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
@@ -29,8 +29,8 @@ extension WriteTransaction {
         return leases
     }
 
-    /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that cannot
-    /// be read.
+    /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
+    /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
     private func begin(_ due: DueDelivery) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter <= now {
             try expire(due.id)
@@ -57,7 +57,8 @@ extension WriteTransaction {
     private static let currentLease = "id = ? AND state = 'waiting' AND begun = ? AND attempts < begun"
 
     /// Returns `lost` and changes no row when the lease is no longer current: another settlement, a purge or another
-    /// process came first. A successor is inserted only with a recorded outcome.
+    /// process came first. A successor is inserted only with a recorded outcome. Waits count from the time of the
+    /// transaction. A disabled destination stops after the commit.
     mutating func settle(_ settlement: Settlement) throws -> SettlementResult {
         let lease = settlement.lease
         var due: Date?
@@ -95,7 +96,7 @@ extension WriteTransaction {
     }
 
     /// Records an attempt that was made; false when the lease is not current. Moves the former attempt to `attempts`
-    /// first. The prepared statement serves all settlements of the transaction.
+    /// first. The prepared statement serves all settlements of the transaction. `status`, `reason`: of this attempt.
     private mutating func record(
         _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date? = nil, status: Int?, reason: String? = nil
     ) throws -> Bool {
@@ -133,7 +134,8 @@ extension WriteTransaction {
     }
 
     /// Records that the attempt of a lease was not made; false when the lease is not current. Such an attempt cannot
-    /// be forgiven, so `forgiven` is at most `attempts`. The number of the attempt is used again.
+    /// be forgiven, so `forgiven` is at most `attempts`. The number of the attempt is used again. The delivery is due
+    /// as before.
     func giveBack(_ lease: Lease) throws -> Bool {
         guard lease.fence.holder == file.holder else { return false }
         let changed = try db.run(
@@ -150,8 +152,8 @@ extension WriteTransaction {
 
     // MARK: Ends without an attempt
 
-    /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that was
-    /// rescheduled or has ended.
+    /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that
+    /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
     func expire(_ delivery: Int64) throws {
         let isOver = try db.flag(
             "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
@@ -168,7 +170,7 @@ extension WriteTransaction {
     }
 
     /// Records an attempt of a process that ended during it. `number`: of the attempt. The destination may have
-    /// received it, so the attempt counts.
+    /// received it, so the attempt counts. It has the error `interrupted` and neither times nor a status.
     private func recordInterrupted(_ delivery: Int64, number: Int) throws {
         try keepLastAttempt(of: delivery)
         try db.run(

@@ -3,7 +3,8 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// A URL that was looked up. Valid within one transaction, until a download is settled.
+/// A URL that was looked up. Valid within one transaction, until a download is settled. Saves a lookup for each
+/// further event with this URL.
 struct KnownURL {
     /// The primary key in `media`.
     let id: Int64
@@ -21,7 +22,7 @@ extension WriteTransaction {
 
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
     /// whether any delivery of the event waits. True when all of them are settled. Looks each URL up once per
-    /// transaction.
+    /// transaction. If the event is held, records each of its URLs, so that its deliveries can become ready.
     mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
         var isReady = true
         for url in list {
@@ -38,7 +39,7 @@ extension WriteTransaction {
     }
 
     /// Looks the URL up, or requests it for the first time. A stale or long failed one is requested again with a new
-    /// retry budget.
+    /// retry budget. Throws ``DamagedValue`` for an unknown state.
     private func request(_ url: String) throws -> KnownURL {
         let now = now.milliseconds
         let row = try db.row("SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?", [url])
@@ -66,14 +67,15 @@ extension WriteTransaction {
     }
 
     /// Records that a delivery is held. `until`: the latest release. `isReady`: whether it can be released now.
-    /// `transformRoute`: the route that transforms the event on release; nil for none.
+    /// `transformRoute`: the route that transforms the event on release; nil for none. The delivery's own `due` is
+    /// later, so an unreleased one is sent a minute after `until`.
     func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, transformRoute: String?) throws {
         try db.run(
             "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
             [delivery, event, until.milliseconds, isReady, transformRoute])
     }
 
-    /// Records stored files that an event points to.
+    /// Records stored files that an event points to. For files that this gateway made, such as calendar files.
     func use(_ files: [MediaFile], by event: Int64) throws {
         for file in files {
             try keep(file)
@@ -81,7 +83,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Records that a file is stored and used.
+    /// Records that a file is stored and used. The digest identifies a file: equal content of several URLs has one
+    /// row.
     private func keep(_ file: MediaFile) throws {
         // The absolute value, so that not every use is a write when the clock was set back.
         try db.run(
@@ -112,7 +115,8 @@ extension WriteTransaction {
     /// The longest explanation that is stored.
     private static let longestWords = 1000
 
-    /// Wakes the downloads when it makes deliveries ready for their release.
+    /// Wakes the downloads when it makes deliveries ready for their release. Deliveries become ready when the last
+    /// download of their event has ended, also by a failure.
     mutating func settle(_ settlement: MediaSettlement) throws {
         urls = [:]
         let job = settlement.job
@@ -125,7 +129,8 @@ extension WriteTransaction {
     }
 
     /// Returns whether the download has ended. `isKept`: whether an older file is stored. False for a download that
-    /// will be attempted again.
+    /// will be attempted again. Failures leave the stored file in use for `keptStale`, and remove it from the URL for
+    /// `failed`.
     private mutating func record(_ end: MediaSettlement.End, of job: Int64, isKept: Bool) throws -> Bool {
         let now = now.milliseconds
         switch end {
@@ -192,7 +197,8 @@ extension WriteTransaction {
 /// Releases of held deliveries.
 extension WriteTransaction {
     /// Releases a delivery with its final body. If it is no longer held, removes its wait only. Deletes the former
-    /// variant unless another delivery of the event has it.
+    /// variant unless another delivery of the event has it. A delivery that has begun, ended or was purged keeps its
+    /// body.
     mutating func release(_ release: MediaRelease) throws {
         let delivery = release.held.delivery
         let row = try db.row(
@@ -243,6 +249,7 @@ extension WriteTransaction {
     }
 }
 
+/// Also called by removals, which end waits without a release.
 extension Database {
     /// Removes the wait of a delivery. After the last wait of an event, removes the event's requests for files.
     func endWait(of delivery: Int64, event: Int64) throws {

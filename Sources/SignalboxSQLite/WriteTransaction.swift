@@ -6,7 +6,7 @@ import SignalboxStore
 import Synchronization
 
 /// A write that shares its commit with others. Writes of one group are performed in their order, and all of them are
-/// committed or none.
+/// committed or none. `CommitGroup` collects them; ``SQLiteFile/commit(_:)`` performs them.
 enum SQLiteWrite: Sendable {
     /// The events of one request, and the request itself if it has an idempotency key.
     case append([RoutedEvent], IdempotentRequest?)
@@ -26,7 +26,9 @@ enum SQLiteWrite: Sendable {
     case decide(InAppDecision)
     /// A new or changed in-app message.
     case register(InAppRegistration)
+    /// The end of an in-app message.
     case withdraw(MessageID)
+    /// One step of the upkeep of in-app rows.
     case removeInApp(InAppRemoval)
 
     /// A delivery that had expired when it was found.
@@ -38,6 +40,7 @@ enum SQLiteWrite: Sendable {
 
     /// The result that matches the kind of the write; `done` for writes without a result.
     enum Output: Sendable {
+        /// The write has no result of its own.
         case done
         /// Of ``SQLiteWrite/append(_:_:)``.
         case appended(AppendResult)
@@ -54,10 +57,13 @@ enum SQLiteWrite: Sendable {
     }
 }
 
+/// The only place that commits groups.
 extension SQLiteFile {
-    /// Performs a group of writes in one transaction, and tells the lanes once it is durable. Effects in memory follow
-    /// the commit, so no lane sees a delivery that a crash could lose. A failure undoes the reservations and is thrown
-    /// with the information whether one write alone may be its cause; `CommitGroup` then tries each of them alone.
+    /// Performs a group of writes in one transaction, and tells the lanes once it is durable. Effects in memory
+    /// follow the commit, so no lane sees a delivery that a crash could lose. A failure undoes the reservations and
+    /// is thrown with the information whether one write alone may be its cause; `CommitGroup` then tries each of them
+    /// alone. Returns the outputs in the order of the writes. Runs on the queue of commits and blocks until the sync
+    /// has ended.
     func commit(_ writes: [SQLiteWrite]) throws(CommitFailure) -> [SQLiteWrite.Output] {
         var effects = WriteTransaction.Effects()
         let outputs: [SQLiteWrite.Output]
@@ -85,6 +91,7 @@ extension SQLiteFile {
 
 /// One transaction of the writer. The leases that it sees do not change until it has ended, because only the writer
 /// begins and ends leases. Lives for one group on the writer's thread. ``finish()`` must be called before the commit.
+/// A step that throws fails the transaction; the value is dropped with its effects.
 struct WriteTransaction {
     /// Its lanes, categories and health outlive the transaction.
     let file: SQLiteFile
@@ -113,7 +120,8 @@ struct WriteTransaction {
         return isIdle
     }
 
-    /// Returns the output that belongs to the kind of `write`. An error fails the whole group.
+    /// Returns the output that belongs to the kind of `write`. An error fails the whole group. Rows of earlier
+    /// appends are in the tables before any write that could read them.
     mutating func perform(_ write: SQLiteWrite) throws -> SQLiteWrite.Output {
         if case .append(let events, let request) = write { return .appended(try append(events, request)) }
         // Reads in-app rows only, which are written at once.
@@ -144,7 +152,8 @@ struct WriteTransaction {
     }
 
     /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must
-    /// be. Costs one write per destination, however many events the group has.
+    /// be. Costs one write per destination, however many events the group has. Throws for a row that violates a
+    /// constraint.
     mutating func finish() throws {
         try rows.flush(in: db)
         effects.lastEvent = rows.lastEvent
@@ -161,7 +170,7 @@ struct WriteTransaction {
     // MARK: Memory
 
     /// Changes in memory that follow the commit. ``apply(in:)`` runs after a commit, ``undo(in:)`` after a failure;
-    /// never both.
+    /// never both. Collected on the writer's thread, applied outside of the transaction.
     struct Effects {
         /// New deliveries that are leased at once: their rows say that the attempt has begun.
         var fresh: [Lease] = []
@@ -183,6 +192,7 @@ struct WriteTransaction {
         var wakesDownloads = false
         /// The last numbers that were assigned; nil for none.
         var lastEvent: Int64?
+        /// Written to `queue.id` after the commit, like ``lastEvent``.
         var lastDelivery: Int64?
 
         /// Wakes each lane once. Callbacks run outside the lock of the lanes.

@@ -1,22 +1,30 @@
 package import Foundation
 
-/// The `signalbox` binary that was built with the tests.
+/// The `signalbox` binary that was built with the tests. End-to-end tests start it as users do: with arguments,
+/// environment and signals.
 package struct BuiltBinary: Sendable {
+    /// Next to the bundle of the tests.
     private let url: URL
 
-    /// `bundle`: the bundle of the test target, which the build puts next to the binary.
+    /// `bundle`: the bundle of the test target, which the build puts next to the binary. The file need not exist
+    /// until it is started.
     package init(beside bundle: Bundle) {
         url = bundle.bundleURL.deletingLastPathComponent().appendingPathComponent("signalbox")
     }
 
-    /// The exit status and output of a finished process.
+    /// The exit status and output of a finished process. Collected after the process and both outputs have ended.
     package struct Result: Sendable {
+        /// 128 and the number of the signal that ended the process.
         package let status: Int32
+        /// Whole lines of standard output, decoded as UTF-8.
         package let output: String
+        /// Whole lines of standard error, decoded as UTF-8.
         package let errors: String
     }
 
     /// Runs the binary to its end. `behind`: a command that executes the binary; its own arguments come first.
+    /// `input`: all of standard input, which is then closed. `environment`: added to that of the tests. Throws if the
+    /// process cannot be started.
     package func run(
         _ arguments: [String], input: Data = Data(), in directory: String? = nil, environment: [String: String] = [:],
         behind command: [String] = []
@@ -28,7 +36,8 @@ package struct BuiltBinary: Sendable {
         return Result(status: await process.end(), output: await output, errors: await errors)
     }
 
-    /// Starts the binary and leaves it running.
+    /// Starts the binary and leaves it running. The caller ends the process, by a signal or by the end of its input,
+    /// and awaits it.
     package func start(
         _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:],
         behind command: [String] = []
@@ -42,15 +51,21 @@ package struct BuiltBinary: Sendable {
     }
 }
 
-/// A process that a test started. A class because one task awaits its end and another one stops it.
+/// A process that a test started. A class because one task awaits its end and another one stops it. Dropping it
+/// closes the standard input and does not otherwise end the process.
 package final class RunningBinary: @unchecked Sendable {
     // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
     private let process = Process()
+    /// Closed by ``send(_:andClose:)`` or with the last reference.
     private let standardInput = Pipe()
+    /// Has one element: the exit code.
     private let ended: AsyncStream<Int32>
+    /// One reader at a time.
     package let output: Lines
+    /// One reader at a time, like ``output``.
     package let errors: Lines
 
+    /// Throws if the file cannot be executed. Reads both outputs at once, so the process never blocks on a full pipe.
     init(_ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]) throws {
         let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
         let outputPipe = Pipe()
@@ -76,7 +91,8 @@ package final class RunningBinary: @unchecked Sendable {
 
     deinit { try? standardInput.fileHandleForWriting.close() }
 
-    /// Writes to its standard input, and closes it unless more follows.
+    /// Writes to its standard input, and closes it unless more follows. Blocks while the pipe is full. A process that
+    /// has ended receives nothing, which is not an error.
     package func send(_ input: Data, andClose isWhole: Bool = true) {
         let handle = standardInput.fileHandleForWriting
         input.withUnsafeBytes { bytes in
@@ -98,15 +114,17 @@ package final class RunningBinary: @unchecked Sendable {
     /// The process id.
     package var identifier: Int32 { process.processIdentifier }
 
+    /// `number`: of the signal, such as SIGTERM.
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// Its exit code, once it has ended.
+    /// Its exit code, once it has ended. Does not end the process: send a signal first. One caller only.
     package func end() async -> Int32 {
         for await status in ended { return status }
         return -1
     }
 
-    /// The address that `serve` or `listen` prints; nil when the process ends before.
+    /// The address that `serve` or `listen` prints; nil when the process ends before. Consumes the lines of standard
+    /// error up to the one with the address.
     package func listeningURL() async -> String? {
         for await line in errors.stream {
             guard let start = line.range(of: "http://") else { continue }
@@ -115,10 +133,12 @@ package final class RunningBinary: @unchecked Sendable {
         return nil
     }
 
-    /// The lines of one of its outputs, as they arrive.
+    /// The lines of one of its outputs, as they arrive. Lines that arrive before a reader are kept.
     package struct Lines: Sendable {
+        /// Without line ends. Ends with the output.
         package let stream: AsyncStream<String>
 
+        /// Starts a thread that reads to the end of the pipe.
         fileprivate init(of pipe: Pipe) {
             let (stream, lines) = AsyncStream.makeStream(of: String.self)
             self.stream = stream

@@ -1,13 +1,15 @@
 import Foundation
 
 /// Changes to a queue's file by another process, which a running gateway notices. SQLite's locks belong to a process,
-/// so a second process is needed.
+/// so a second process is needed. Needs Python 3 with its module `sqlite3`.
 package struct QueueFile: Sendable {
+    /// Of `queue.db`.
     private let path: String
 
+    /// `path`: of `queue.db`.
     package init(_ path: String) { self.path = path }
 
-    /// Holds the lock of writers while `body` runs.
+    /// Holds the lock of writers while `body` runs. Returns after the lock is released. Rethrows the error of `body`.
     package func locked<R>(_ body: () async throws -> R) async throws -> R {
         let process = try python(
             """
@@ -24,7 +26,8 @@ package struct QueueFile: Sendable {
         return try result.get()
     }
 
-    /// Copies the committed pages to another file, and then overwrites all of them except the first.
+    /// Copies the committed pages to another file, and then overwrites all of them except the first. No process may
+    /// write the file meanwhile. The copy restores it.
     package func damage(keeping copy: String) async throws {
         let process = try python(
             """
@@ -40,7 +43,8 @@ package struct QueueFile: Sendable {
         guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
-    /// Overwrites the first leaf page of a table with several, while no process has the file open.
+    /// Overwrites the first leaf page of a table with several, while no process has the file open. The rest of the
+    /// file stays readable.
     package func damageLeaf(of table: String) async throws {
         let process = try python(
             """
@@ -63,11 +67,13 @@ package struct QueueFile: Sendable {
         guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
+    /// The script finds the connection in `file` and the arguments behind the path in `sys.argv`.
     private func python(_ script: String, _ arguments: String...) throws -> RunningBinary {
         let opening = "import shutil, sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         return try RunningBinary(
             URL(fileURLWithPath: "/usr/bin/python3"), ["-c", opening + script, path] + arguments)
     }
 
+    /// `errors`: the script's standard error.
     private struct Failed: Error { let errors: String }
 }

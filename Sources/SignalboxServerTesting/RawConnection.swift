@@ -3,7 +3,8 @@ package import Foundation
 /// A connection whose bytes a test chooses; an HTTP client sends valid requests only.
 package enum RawConnection {
     /// Sends bytes in one write to a local server and returns the bytes that arrive until it closes. `endsInput`:
-    /// true to close the sending side after them.
+    /// true to close the sending side after them. Waits up to 60 s for each piece. Throws if the connection cannot be
+    /// made.
     package static func exchange(_ bytes: Data, with url: String, endsInput: Bool) async throws -> String {
         let port = url.split(separator: ":").last.map { String($0.prefix { $0.isNumber }) } ?? ""
         let process = try RunningBinary(
@@ -16,6 +17,7 @@ package enum RawConnection {
     }
 
     /// Runs a Python program that opens connections to `port` of this machine, and `body` while it keeps them open.
+    /// `body` runs once the program has reached its end. Throws if the program fails.
     package static func withClient(_ program: String, of url: String, _ body: () async throws -> Void) async throws {
         let port = url.split(separator: ":").last.map { String($0.prefix { $0.isNumber }) } ?? ""
         let start = "import socket, sys\nport = int(sys.argv[1])\n"
@@ -32,6 +34,7 @@ package enum RawConnection {
         guard await process.end() == 0, isReady else { throw Failed(errors: await process.errors.text()) }
     }
 
+    /// Reads the bytes to send from standard input, and writes the reply to standard output.
     private static let script =
         "import socket, sys\n" + """
             connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60)
@@ -42,5 +45,6 @@ package enum RawConnection {
                 sys.stdout.buffer.write(piece)
             """
 
+    /// `errors`: the program's standard error.
     private struct Failed: Error { let errors: String }
 }

@@ -2,12 +2,16 @@ import Logging
 import ServiceLifecycle
 package import SignalboxServer
 
-/// A real webhook endpoint on loopback. The test awaits requests and chooses the responses.
+/// A real webhook endpoint on loopback. The test awaits requests and chooses the responses. The receiver of
+/// `signalbox listen`, without verification of signatures.
 package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
+    /// Unbounded: a test that does not read them keeps them in memory.
     private let messages: AsyncStream<WebhookReceiver.Message>
+    /// 127.0.0.1 and the port that the system chose.
     package let address: ListenAddress
 
+    /// ``run(answer:_:)`` makes it once the server listens.
     private init(address: ListenAddress, messages: AsyncStream<WebhookReceiver.Message>) {
         self.address = address
         self.messages = messages
@@ -16,7 +20,8 @@ package final class ReceivingServer: Sendable {
     /// The URL of the endpoint.
     package var url: String { "http://\(address)/hooks" }
 
-    /// The next `count` messages. Waits until all have arrived: give the test a time limit.
+    /// The next `count` messages. Waits until all have arrived: give the test a time limit. Messages are kept in the
+    /// order of their arrival. One reader at a time.
     package func next(_ count: Int = 1) async -> [WebhookReceiver.Message] {
         var received: [WebhookReceiver.Message] = []
         guard count > 0 else { return [] }
@@ -27,7 +32,8 @@ package final class ReceivingServer: Sendable {
         return received
     }
 
-    /// Runs a server while `body` runs. `answer` receives each message and returns the status of the response.
+    /// Runs a server while `body` runs. `answer` receives each message and returns the status of the response. The
+    /// server stops when `body` ends. Rethrows its error.
     package static func run<R: Sendable>(
         answer: @escaping @Sendable (WebhookReceiver.Message) async -> Int = { _ in 204 },
         _ body: @Sendable @escaping (ReceivingServer) async throws -> R
@@ -65,5 +71,6 @@ package final class ReceivingServer: Sendable {
         }
     }
 
+    /// The server ended before the body of the test did.
     private struct ReceiverEnded: Error {}
 }

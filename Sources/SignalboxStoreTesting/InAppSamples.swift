@@ -2,22 +2,33 @@ import Foundation
 import SignalboxInApp
 import SignalboxTesting
 
-/// Random rows whose every member takes every kind of value. Equal seeds give equal rows.
+/// Random rows whose every member takes every kind of value. Equal seeds give equal rows. Values include empty
+/// strings, quotation marks, line ends and characters beyond the basic plane, because SQL and JSON treat each of them
+/// in a special way.
 struct InAppSamples {
+    /// One of them is the anonymous user of a device below.
     static let users = ["ann", "ben", "zoë 🦊", AnonymousUser.id(on: "phone"), AnonymousUser.id(on: "web/1'")]
+    /// Ids with a slash, a quotation mark and other scripts.
     static let devices = ["phone", "web/1'", "日本"]
+    /// Few, so that changes often concern the same message.
     static let messages = ["m1", "spring-modal", "braze:ünïcode"]
+    /// One is longer than most columns expect.
     private static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
+    /// One is half an hour off the whole hours.
     private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
         TimeZone(identifier: $0)
     }
+    /// In milliseconds since 1970; the gateway's own clock does not matter.
     private static let now: Instant = 1_795_348_800_000
 
+    /// The only source of chance, so that a seed determines all samples.
     private var random: SeededGenerator
 
+    /// The same seed repeats a failed check; the check prints it.
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// A change of any kind. Names and ids come from small sets, so that changes meet.
+    /// A change of any kind. Names and ids come from small sets, so that changes meet. `model`: the state before the
+    /// change, for removals of offers that exist.
     mutating func change(after model: InAppModel) -> RowChange {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .user(pick(Self.users), lastNow: instant())
@@ -33,6 +44,7 @@ struct InAppSamples {
 
     // MARK: Rows
 
+    /// Every member of the row, also those that decisions set rarely.
     private mutating func device() -> DeviceState {
         var device = DeviceState(id: pick(Self.devices))
         device.user = maybe { $0.pick(Self.users) }
@@ -50,6 +62,7 @@ struct InAppSamples {
         return device
     }
 
+    /// The state that a device reports with a trigger.
     private mutating func client() -> ClientState {
         var client = ClientState(foreground: flip(), screen: maybe { $0.text() })
         client.orientation = maybe { $0.pick([.portrait, .landscape]) }
@@ -69,6 +82,7 @@ struct InAppSamples {
         return client
     }
 
+    /// An event of any kind, which a device's row remembers for ``DeviceState/recent``.
     private mutating func event() -> TriggerEvent {
         let events: [TriggerEvent] = [
             .sessionStart, .pushOpen(campaign: maybe { $0.text() }),
@@ -80,6 +94,7 @@ struct InAppSamples {
         return pick(events)
     }
 
+    /// Values of every type that a filter can compare.
     private mutating func properties() -> [String: PropertyValue] {
         let values: [PropertyValue] = [
             .boolean(flip()), .number(pick([0, -0.1, 1e300, 42])), .text(text()), .date(-instant()), .list([]),
@@ -110,6 +125,7 @@ struct InAppSamples {
         return offer
     }
 
+    /// Its device is the owner or another one of the same user.
     private mutating func display() -> Ledger.Display {
         Ledger.Display(
             offer: "of_\(number(20))", at: instant(), message: pick(Self.messages), vendor: text(),
@@ -117,21 +133,29 @@ struct InAppSamples {
             count: 1 + number(3))
     }
 
+    /// A user or a device, with equal probability.
     private mutating func subject() -> RowChange.Subject {
         flip() ? .user(pick(Self.users)) : .device(pick(Self.devices))
     }
 
+    /// A key of each kind, with equal probability.
     private mutating func key() -> Ledger.Key { pick([.message(text()), .vendor(text()), .scope, .named(text())]) }
 
     // MARK: Values
 
     private mutating func flip() -> Bool { Bool.random(using: &random) }
+    /// At least 0 and below the bound.
     private mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+    /// Within about a day after ``now``.
     private mutating func instant() -> Instant { Self.now + Instant(number(100_000_000)) }
+    /// From ``texts``, so that equal texts occur.
     private mutating func text() -> String { pick(Self.texts) }
+    /// At most two strings, possibly equal.
     private mutating func list() -> [String] { (0..<number(3)).map { _ in text() } }
 
+    /// `values`: not empty.
     private mutating func pick<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
 
+    /// Nil in half of the cases.
     private mutating func maybe<Value>(_ make: (inout InAppSamples) -> Value) -> Value? { flip() ? make(&self) : nil }
 }

@@ -5,6 +5,15 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// The record of attempts: ``InspectionStore/attempts(of:)`` lists every attempt with its number, times, status
+    /// and failure. The last one is part of the delivery, too.
+    ///
+    /// A claim is durable before it returns, so a crash during an attempt leaves a record. The next process counts
+    /// that attempt with the error `interrupted`, because the destination may have received it. Earlier attempts stay
+    /// unchanged.
+    ///
+    /// A postponement is a local reason not to send, such as a lack of file descriptors. It counts no attempt and
+    /// changes none. A clean stop returns leases that were not begun, so it interrupts no attempt.
     static let attempts = [
         Self("attemptsAreNumberedAndRecorded") { bench in
             let queue = try bench.open()

@@ -6,19 +6,32 @@ import Synchronization
 import Testing
 
 extension StoreConformance {
+    /// In seconds, like all times here.
     private static let hour: TimeInterval = 3600
     private static let day: TimeInterval = 86_400
 
+    /// `days`, `count`: the bounds of the registry of categories.
     private static func retention(days: Double = 90, count: Int = 1000) -> Retention {
         Retention(
             ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max,
             categories: .init(age: .seconds(days * day), count: count))
     }
 
+    /// Identifiers in the order of the page.
     private static func names(_ queue: any Store, limit: Int = 1000) async throws -> [String] {
         try await queue.categories(limit: limit).map(\.identifier)
     }
 
+    /// The registry of button sets: an append records the category of its event, and
+    /// ``IntakeStore/categories(limit:after:upTo:)`` lists those that were seen last, in byte order of their
+    /// identifiers.
+    ///
+    /// Many events name the same category. The store therefore writes a known one at most once an hour, and asks for
+    /// the definition only when it must write it. A definition with a name of its own replaces the former one.
+    ///
+    /// Categories outlive their events: upkeep removes them by their own age and number. A category of an append that
+    /// failed, or of an event that was a duplicate, is not recorded, and a removed one is recorded when it is seen
+    /// again.
     static let categories = [
         Self("aCategoryOfManyEventsIsStoredOnce") { bench in
             let queue = try bench.open()
@@ -175,6 +188,7 @@ extension StoreBench {
         event(number, defining: DefinedCategory(category.identifier, isNamedByDefinition: false) { category })
     }
 
+    /// To `crm`, without files.
     func event(_ number: Int, defining category: DefinedCategory) -> RoutedEvent {
         event(number, category: category)
     }

@@ -8,6 +8,16 @@ extension StoreConformance {
     private static let url = "https://a.example/x.png"
     private static let other = "https://b.example/y.png"
 
+    /// Deliveries that wait for files. ``DownloadStore/heldDeliveries(upTo:)`` lists those whose files are all
+    /// settled, and then those whose wait is over. None of them can be claimed before its release.
+    ///
+    /// Each delivery has a wait of its own, because routes have different patience. When the wait is over, the
+    /// delivery has the files that are stored by then; downloads continue for later events. A delivery that is not
+    /// released is sent unchanged a minute later, so that a stopped media service cannot hold it back. The exception
+    /// is an event that a route is yet to transform: its stored form may contain values that the destination must not
+    /// receive.
+    ///
+    /// A wait survives a restart. It ends with its delivery, for example when that expires or is purged.
     static let held = [
         Self("holdsOnlyDeliveriesThatWaitForFiles") { bench in
             let queue = try bench.open()
@@ -170,6 +180,12 @@ extension StoreConformance {
         },
     ]
 
+    /// The release of held deliveries: ``DownloadStore/release(_:)`` sets the final body and makes the delivery due,
+    /// in one commit with the other releases.
+    ///
+    /// A scheduled time still applies afterwards. The stored event keeps its form; a destination with a variant
+    /// receives its media in that variant. A delivery of an event whose files are all stored is ready at once, but it
+    /// must still be released. An append that fails requests no file.
     static let released = [
         Self("aReleasedDeliveryIsDueWithItsNewBody") { bench in
             let queue = try bench.open()

@@ -6,6 +6,15 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Decisions about in-app messages: ``InAppStore/decide(about:tallies:_:)`` reads the rows of a device and its
+    /// user, and commits the changes and events of one step together.
+    ///
+    /// Decisions never overlap, so a limit over all devices holds under concurrency. A step whose commit fails leaves
+    /// neither rows nor events nor messages. Every member of every row is stored and read back unchanged; random rows
+    /// show it, and their seed repeats a failure.
+    ///
+    /// Devices with work that is due are found by its time, the earliest first. A step without changes leaves that
+    /// time unchanged.
     static let inApp = [
         Self("concurrentDecisionsNeverOverlap") { bench in
             let queue = try bench.open()
@@ -82,7 +91,8 @@ extension StoreConformance {
         },
     ]
 
-    /// Applies random changes, some in each decision, to a store and to a model.
+    /// Applies random changes, some in each decision, to a store and to a model. Opens a store for each of 20
+    /// decisions, so that every change passes through the disk. `seed`: part of the message of a failure.
     private static func keepsEveryMember(seed: UInt64) -> Check {
         { bench in
             var (samples, model) = (InAppSamples(seed: seed), InAppModel())
@@ -115,7 +125,8 @@ extension StoreConformance {
 
 extension StoreBench {
     /// Reserves one display of a message unless the reserved ones of all devices reach the limit. Returns whether it
-    /// did. The user is `u`, the offer's id that of the device behind `of_`.
+    /// did. The user is `u`, the offer's id that of the device behind `of_`. `limit`: displays of the message on all
+    /// devices.
     func offer(_ message: MessageID, to device: DeviceID, limit: Int, in queue: any Store) async throws -> Bool {
         try await queue.decide(about: .device(device, user: "u"), tallies: [message]) { rows in
             let tally = rows.state.tallies[message] ?? Tally()
@@ -131,7 +142,7 @@ extension StoreBench {
         }
     }
 
-    /// Stores a device's row that was last seen now.
+    /// Stores a device's row that was last seen now. `due`: when the device has work without a request; nil for none.
     func put(_ device: DeviceID, user: UserID, due: Instant?, in queue: any Store) async throws {
         let now = clock.instant
         try await queue.decide(about: .device(device, user: user), tallies: []) { rows in
@@ -141,6 +152,7 @@ extension StoreBench {
         }
     }
 
+    /// `body`: the message in JSON. `end`: after which the message is over; nil for never.
     func message(
         _ id: MessageID, body: String = "{}", to address: InAppRegistration.Address? = nil, end: Instant? = nil
     ) -> InAppRegistration {
@@ -149,6 +161,7 @@ extension StoreBench {
 }
 
 extension Offer {
+    /// An offer that a device has received and not answered yet.
     static func leased(_ id: OfferID, _ message: MessageID, to device: DeviceID) -> Offer {
         Offer(
             id: id, device: device, user: "u", message: message, revision: 1, vendor: "own", kind: .modal,

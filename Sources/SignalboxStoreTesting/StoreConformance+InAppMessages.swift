@@ -6,6 +6,16 @@ import Synchronization
 import Testing
 
 extension StoreConformance {
+    /// Registered messages: ``InAppStore/register(_:)`` stores a message with its address. The revision grows with
+    /// each change of body or address; an equal registration changes nothing. A withdrawn message stays listed until
+    /// it is registered again or removed.
+    ///
+    /// Events may bring messages. They are registered in the commit that stores the event, in their order, and not
+    /// for a repeated event or request. ``InAppStore/openInApp(onChange:)`` reports every change, in the order of the
+    /// commits.
+    ///
+    /// A decision reads the messages that are addressed to its device or user, at most
+    /// ``StoreLimits/addressedMessages`` of each, the newest ones.
     static let inAppMessages = [
         Self("aMessageIsStoredWithRevisions") { bench in
             let queue = try bench.open()
@@ -126,8 +136,10 @@ extension StoreConformance {
 
 /// Gathers the changes that a store reports. A class because the store and the check share it.
 private final class ChangedMessages: Sendable {
+    /// In the order of the store's reports.
     private let changes = Mutex<[String]>([])
 
+    /// `queue`: reports to this value from now on, instead of an earlier observer.
     init(_ queue: any Store) {
         queue.openInApp { [weak self] messages in
             self?.changes.withLock { changes in

@@ -5,14 +5,22 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// In seconds.
     private static let day = 86_400.0
 
+    /// Ten days of history. `totals`: those that outlive it, because a limit counts them without an end.
     private static func retention(totals: Set<Ledger.Key> = []) -> Retention {
         Retention(
             ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max,
             inApp: InAppRetention(history: .seconds(10 * day), lifetimeTotals: totals))
     }
 
+    /// Upkeep of in-app rows: ``UpkeepStore/remove(beyond:pause:)`` removes messages that were withdrawn or have
+    /// ended, and the history of users and devices that were not seen for longer than the history lasts.
+    ///
+    /// Removed messages are reported as withdrawn, and their totals are removed with them. Totals that a lifetime
+    /// limit counts outlive the displays, and keep their user. A device with work that is due is kept. The audit
+    /// finds no inconsistency after any of these removals.
     static let inAppRemoval = [
         Self("messagesAreRemovedAfterTheHistory") { bench in
             let queue = try bench.open()
@@ -109,6 +117,7 @@ extension StoreConformance {
 
 extension StoreBench {
     /// Stores an offer that was shown and is done, with its displays, totals and tally, as decisions leave them.
+    /// `message`: need not be registered. `user`: sees the message on this device.
     fileprivate func show(
         _ message: MessageID, to device: DeviceID, as user: UserID = "u", in queue: any Store
     ) async throws {
@@ -133,7 +142,7 @@ extension StoreBench {
         }
     }
 
-    /// The number of displays of the user `u` and of the device `d`.
+    /// The number of displays of the user `u` and of the device `d`. In this order.
     fileprivate func displays(_ queue: any Store) async throws -> [Int] {
         let state = try await queue.rows(of: .device("d", user: "u"), tallies: []).state
         return [state.user.ledger.displays.count, state.device.ledger.displays.count]
@@ -141,5 +150,6 @@ extension StoreBench {
 }
 
 extension Collection<Ledger.Key> {
+    /// By their description, for comparisons.
     fileprivate var sorted: [Ledger.Key] { sorted { "\($0)" < "\($1)" } }
 }

@@ -6,6 +6,14 @@ import Synchronization
 import Testing
 
 extension StoreConformance {
+    /// Requests for files: an append requests the URLs of its event, each once for all events.
+    /// ``DownloadStore/dueMedia(upTo:perHost:busy:excluding:)`` returns due downloads; the caller keeps track of
+    /// those in progress, so a crash loses none.
+    ///
+    /// Hosts take turns, and each has at most its share of concurrent downloads, so that a slow host does not delay
+    /// the others. A download that failed rests until it is due, also across a restart. The signal of the downloads
+    /// is called when one becomes due, when a delivery becomes ready, and at the tick after another process requested
+    /// a file.
     static let downloads = [
         Self("aURLOfManyEventsIsRequestedOnce") { bench in
             let queue = try bench.open()
@@ -97,6 +105,15 @@ extension StoreConformance {
         },
     ]
 
+    /// Ends of downloads: ``DownloadStore/settle(media:)`` records a stored file, an unchanged one, a failure, or a
+    /// retry.
+    ///
+    /// A stored file serves later events until it is stale. It is then requested again with its validators (RFC 9110,
+    /// 13.1), and the events before keep the file that they have. A failure counts for a minute, because the events
+    /// of a campaign name the same URL. A file that the server no longer has is forgotten; one whose server does not
+    /// answer may be used for longer.
+    ///
+    /// Settlements of a URL that was forgotten meanwhile change nothing. One file makes any number of events ready.
     static let settledMedia = [
         Self("aStaleFileIsRequestedAgain") { bench in
             let queue = try bench.open()
@@ -214,7 +231,8 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// An event to `crm` that waits a minute for these URLs.
+    /// An event to `crm` that waits a minute for these URLs. `notBefore`, `notAfter`: the schedule of the delivery.
+    /// `orderKey`: for ordered destinations.
     func event(
         _ number: Int, waitingFor urls: [String], notBefore: Date? = nil, notAfter: Date? = nil,
         orderKey: String? = nil
@@ -224,7 +242,7 @@ extension StoreBench {
         return event(number, to: [order], media: MediaWait(urls: urls))
     }
 
-    /// A file whose digest is derived from a word.
+    /// A file whose digest is derived from a word. Equal words give equal files.
     func file(_ word: String) -> MediaFile {
         let digits = word.utf8.map { String($0, radix: 16) }.joined()
         return MediaFile(
@@ -232,6 +250,7 @@ extension StoreBench {
             width: 640, height: 480)
     }
 
+    /// The settlement of a download that was stored. `seconds`: how long the file is fresh.
     func stored(
         _ job: MediaJob, _ word: String, validators: MediaValidators = MediaValidators(), for seconds: Double = 3600
     ) -> MediaSettlement {
@@ -239,14 +258,15 @@ extension StoreBench {
         return MediaSettlement(job.id, .stored(file(word), freshness, remarks: []))
     }
 
-    /// The only due download.
+    /// The only due download. Fails the check unless there is exactly one.
     func onlyJob(_ queue: any Store) async throws -> MediaJob {
         let jobs = try await queue.dueMedia(upTo: 2, perHost: 2)
         #expect(jobs.count == 1)
         return try #require(jobs.first)
     }
 
-    /// A download for which event 2 waits and of which an older file is stored.
+    /// A download for which event 2 waits and of which an older file is stored. The URL was stored ten seconds ago,
+    /// with a freshness of one second.
     func staleJob(_ queue: any Store) async throws -> MediaJob {
         try await queue.append([event(1, waitingFor: ["https://a.example/x"])])
         try await queue.settle(

@@ -5,9 +5,12 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Used by checks that need one URL only.
     private static let url = "https://a.example/x.png"
     private static let day: TimeInterval = 86_400
 
+    /// Returns the digests that the store has forgotten, in their order. `days`: since the last use. `bytes`: the
+    /// quota for all files together.
     private static func remove(
         _ queue: any Store, days: Double = 30, bytes: Int64 = .max
     ) async throws -> [String] {
@@ -18,7 +21,8 @@ extension StoreConformance {
         return gone
     }
 
-    /// Appends an event with one file, and delivers it.
+    /// Appends an event with one file, and delivers it. `word`: names the file and its URL. The file is stale after a
+    /// second.
     private static func deliver(_ word: String, _ bench: StoreBench, _ queue: any Store) async throws {
         try await queue.append([bench.event(1, waitingFor: ["https://a.example/\(word)"])])
         try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), word, for: 1))
@@ -27,7 +31,7 @@ extension StoreConformance {
         try await queue.settle(bench.claimOne(queue), .delivered(status: 200))
     }
 
-    /// Delivers every due delivery to `crm`.
+    /// Delivers every due delivery to `crm`. Claims until none is due.
     private static func deliverAll(_ bench: StoreBench, _ queue: any Store) async throws {
         try await queue.tick()
         while case let leases = try await queue.claim(from: bench.crm, upTo: 500), !leases.isEmpty {
@@ -35,6 +39,13 @@ extension StoreConformance {
         }
     }
 
+    /// Removal of files: ``UpkeepStore/removeMedia(beyond:pause:gone:)`` forgets files by their last use, and beyond
+    /// the quota the least recently used first. The caller removes their content from the disk.
+    ///
+    /// A file stays while a waiting delivery points to it or may come to point to it, even beyond the quota. Using a
+    /// file keeps it. A file with many URLs and events is forgotten in steps, between which other writes run. The URL
+    /// of a forgotten file is requested from scratch: the server must send the whole file. A failure is forgotten
+    /// after a day.
     static let mediaRemoval = [
         Self("aFileIsRemovedOnceItsLastUseIsTooLongAgo") { bench in
             let queue = try bench.open()
@@ -158,6 +169,8 @@ extension StoreConformance {
         },
     ]
 
+    /// Files and downloads as operators see them: pages of files by their last use and of URLs by their number, and
+    /// counts for metrics.
     static let mediaInspection = [
         Self("filesAndURLsAreListedPageByPage") { bench in
             let queue = try bench.open()

@@ -5,6 +5,14 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Ordered destinations: deliveries with equal keys are leased one after the other, in the order of their
+    /// appends. Deliveries without a key, or with different keys, are not held back.
+    ///
+    /// A delivery that waits for its next attempt blocks its own key only, also in another process and after a crash.
+    /// One that ends in any state unblocks it. After a manual retry, a delivery waits for a successor that is in
+    /// progress.
+    ///
+    /// Keys take turns: neither a long line nor a blocked one starves the others.
     static let orders = [
         Self("leasesEqualKeysOneAfterAnother") { bench in
             let queue = try bench.open(isOrdered: true)
@@ -84,6 +92,7 @@ extension StoreConformance {
 }
 
 extension StoreBench {
+    /// To `crm`, which the check opens with `isOrdered`.
     fileprivate func event(_ number: Int, under key: String) -> RoutedEvent {
         event(number, to: [DeliveryOrder(to: crm, orderKey: key)])
     }

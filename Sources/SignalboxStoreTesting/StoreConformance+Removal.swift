@@ -6,10 +6,22 @@ import Synchronization
 import Testing
 
 extension StoreConformance {
+    /// In seconds.
     private static let day: TimeInterval = 86_400
+    /// Seven days for ended events, 30 for those with a dead delivery, without a bound on bytes.
     private static let retention = Retention(
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
+    /// Removal of events and deliveries. ``UpkeepStore/remove(beyond:pause:)`` removes ended events by age, and the
+    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingWaiting:)``
+    /// removes the deliveries that an operator selects, and events without any delivery left. Deliveries in progress
+    /// stay.
+    ///
+    /// Both count each removal in the ledger, so the audit still accounts for every delivery ever made, and finds one
+    /// that is lost. No number is assigned twice. The file shrinks. Other writes run between the steps.
+    ///
+    /// Stored answers of requests count as bytes too. Those of the last hour stay, because senders retry within
+    /// minutes.
     static let removal = [
         Self("removesEndedAndDeadEventsAfterTheirOwnTimes") { bench in
             let queue = try bench.open()
@@ -192,6 +204,7 @@ extension StoreConformance {
         #expect((result == .conflicting) == isKnown, "\(key)")
     }
 
+    /// Deletes a row behind the store's back, and expects the audit to find it.
     private static func backdoorLoss(_ bench: StoreBench, _ queue: any Store) async throws {
         try await bench.location.loseDelivery(3)
         let audit = try await queue.audit()
@@ -202,9 +215,12 @@ extension StoreConformance {
 
 /// Counts the steps of a removal. A class because the store and the check share it.
 private final class Steps: Sendable {
+    /// Steps may be made on any thread.
     private let number = Mutex(0)
+    /// Steps so far.
     var count: Int { number.withLock { $0 } }
 
+    /// The number of this step, from 1.
     func next() -> Int {
         number.withLock { number in
             number += 1

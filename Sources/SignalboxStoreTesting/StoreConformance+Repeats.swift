@@ -5,6 +5,13 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Repeated requests and events. A request with an `Idempotency-Key` is stored with its answer: a repeat receives
+    /// that answer, another body with the same key conflicts, and an append that fails keeps the key free. Keys
+    /// belong to a source and are remembered for a day. Of many concurrent equal requests, one is accepted.
+    ///
+    /// Events may have an identity of their own: a lasting id, or a value that the config names for `dedupe`. The
+    /// store accepts the first event of a window and returns its id for the others. Followers, such as a snoozed
+    /// notification, are accepted with their event only.
     static let repeats = [
         Self("aRepeatedRequestGetsTheFirstAnswer") { bench in
             let queue = try bench.open()
@@ -117,7 +124,7 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// A request with a key. `size`: additional bytes of its answer.
+    /// A request with a key. `size`: additional bytes of its answer. Equal bodies have equal digests.
     func request(
         _ key: String, from source: String = "default", body: UInt8, answer: String = "accepted", size: Int = 0
     ) -> IdempotentRequest {
@@ -126,7 +133,7 @@ extension StoreBench {
         }
     }
 
-    /// An event that repeats those with the same text within a minute.
+    /// An event that repeats those with the same text within a minute. `scope`: whether other sources count too.
     fileprivate func event(
         _ number: Int, repeating text: String, among scope: RoutedEvent.Dedupe.Scope = .source,
         from source: String = "default", followedBy followers: [RoutedEvent] = []

@@ -5,6 +5,9 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Scheduled and expiring deliveries. A delivery with `notBefore` waits for that time, also across a restart, for
+    /// a year, and after a manual retry. A delivery with `notAfter` is never leased afterwards; it ends as `expired`
+    /// at a tick or a claim. A leased one ends with its attempt.
     static let schedules = [
         Self("waitsForAScheduledTimeAcrossARestart") { bench in
             let notBefore = bench.clock.now.addingTimeInterval(600)
@@ -74,6 +77,9 @@ extension StoreConformance {
         },
     ]
 
+    /// Jumps of the machine's clock. Waits for retries, downloads and files last as long as before, whether the clock
+    /// was set back or forward, and whether a tick, a write or a read notices it first. Scheduled times are instants
+    /// and do not move.
     static let clock = [
         Self("aClockSetBackDoesNotStallRetries") { bench in
             let queue = try bench.open()
@@ -143,7 +149,8 @@ extension StoreConformance {
         },
     ]
 
-    /// Covers waits from before the jump, and waits that begin between the jump and the next tick.
+    /// Covers waits from before the jump, and waits that begin between the jump and the next tick. Each round has a
+    /// jump in one direction.
     @Sendable private static func aWaitForFiles(_ bench: StoreBench) async throws {
         for (round, jump) in [3600.0, -3600].enumerated() {
             let queue = try bench.open()
@@ -182,7 +189,8 @@ extension StoreConformance {
         }
     }
 
-    /// Reads the store between the jump and the next tick.
+    /// Reads the store between the jump and the next tick. The reads must follow the clock themselves, because no
+    /// write has done so yet.
     @Sendable private static func aMomentAfterAJump(_ bench: StoreBench) async throws {
         for (round, jump) in [3600.0, -3600].enumerated() {
             let queue = try bench.open()
@@ -205,7 +213,8 @@ extension StoreConformance {
         }
     }
 
-    /// One attempt fails just before the jump, another one between the jump and the next tick.
+    /// One attempt fails just before the jump, another one between the jump and the next tick. Both attempts are due
+    /// 30 seconds after they failed.
     @Sendable private static func aWaitBesideAJump(_ bench: StoreBench) async throws {
         for jump in [3600.0, -3600] {
             let queue = try bench.open()
@@ -232,7 +241,8 @@ extension StoreConformance {
         }
     }
 
-    /// Writes between the jump and the next tick, with times of the new clock.
+    /// Writes between the jump and the next tick, with times of the new clock. An append and a settlement must find
+    /// the store usable.
     @Sendable private static func aClockThatJumps(_ bench: StoreBench) async throws {
         for jump in [3600.0, -3600] {
             let queue = try bench.open(isOrdered: true)

@@ -5,6 +5,11 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
+    /// Appends: ``IntakeStore/append(_:of:)`` stores events with all their deliveries and variants, or none of them.
+    /// A new process finds them. Batches of any size keep each event with its own deliveries.
+    ///
+    /// Appends share commits with claims and settlements. A delivery is leased once at a time, however many tasks
+    /// claim.
     static let appending = [
         Self("aNewProcessFindsAppendedEvents") { bench in
             try await bench.open().append((1...3).map { bench.event($0) })
@@ -117,6 +122,15 @@ extension StoreConformance {
         },
     ]
 
+    /// Settlements: ``LaneStore/settle(_:)`` records the outcome of an attempt together with everything that follows
+    /// from it: the next state, the record of the attempt, the disabling of the destination, and a follow-up event.
+    ///
+    /// A settlement is fenced: one of a process that lost the lease, of an earlier attempt, or of a lease that was
+    /// settled already, writes nothing and returns `lost`. Waits count from the store's clock, not from that of the
+    /// sender.
+    ///
+    /// ``InspectionStore/retry(_:)`` gives a fresh budget of attempts and keeps their record. During an attempt it
+    /// forgives only attempts that were made. Another process sees it at its next tick.
     static let settling = [
         Self("recordsEachOutcome") { bench in
             let queue = try bench.open()

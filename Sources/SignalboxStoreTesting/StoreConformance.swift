@@ -2,42 +2,52 @@ package import SignalboxStore
 package import SignalboxTesting
 import Testing
 
-/// One promise that every store keeps, and its check over the store's verbs alone.
+/// One promise that every store keeps, and its check over the store's verbs alone. Checks use the protocols only, so
+/// every implementation of ``Store`` runs the same ones. None depends on real time: each has a ``ManualDate``.
 package struct StoreConformance: Sendable, CustomTestStringConvertible {
+    /// The promise in words: the name of the check.
     package let testDescription: String
+    /// Throws, or records an issue, if the promise is broken.
     private let check: Check
 
+    /// Receives a new, empty location for each run.
     typealias Check = @Sendable (StoreBench) async throws -> Void
 
+    /// `name`: states a fact, like the name of a test.
     init(_ name: String, _ check: @escaping Check) {
         testDescription = name
         self.check = check
     }
 
+    /// Parameterised tests run each of them separately: `@Test(arguments: StoreConformance.all)`.
     package static let all =
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
         + inAppMessages + inAppRemoval
 
-    /// Checks the promise in a new, empty location.
+    /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {
         try await Location.withLocation { try await check(StoreBench(location: $0)) }
     }
 }
 
 /// The location of the stores under test: a directory, or a schema of a database server. Each implementation of
-/// ``Store`` has one, and runs the suite in one line.
+/// ``Store`` has one, and runs the suite in one line. The methods that are not of ``Store`` let checks act behind its
+/// back.
 package protocol StoreLocation: Sendable {
-    /// Makes an empty location and removes it after `body`.
+    /// Makes an empty location and removes it after `body`. Rethrows the error of `body`.
     static func withLocation(_ body: (Self) async throws -> Void) async throws
 
     /// Opens a store as a new process does. Stores that were opened here before stay usable, like other processes.
-    /// Their leases count as abandoned, as after a crash.
+    /// Their leases count as abandoned, as after a crash. Every call is another process to the store: it shares the
+    /// disk with the others, and no memory.
     func open(_ clock: ManualDate) throws(StoreError) -> any Store
 
-    /// Deletes a delivery behind the store's back.
+    /// Deletes a delivery behind the store's back. `id`: of a stored delivery. The store must not notice before its
+    /// next audit.
     func loseDelivery(_ id: Int64) async throws
 
-    /// The size of the content on disk in bytes, with its free space.
+    /// The size of the content on disk in bytes, with its free space. Falls when the store returns space to the file
+    /// system.
     func size() async throws -> Int64
 }

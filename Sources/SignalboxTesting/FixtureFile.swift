@@ -6,7 +6,8 @@ package struct FixtureFile: Sendable, CustomStringConvertible {
     package let name: String
     /// The content of the file.
     package let bytes: [UInt8]
-    /// The text of `<name>.expected.txt` or `<name>.expected.json` next to it; empty without either.
+    /// The text of `<name>.expected.txt` or `<name>.expected.json` next to it; empty without either. Compared as
+    /// text, so its line ends count.
     package let expected: String
 
     package var description: String { name }

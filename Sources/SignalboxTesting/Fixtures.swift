@@ -2,7 +2,8 @@ package import Foundation
 
 /// A pair of files: an input and its expected output.
 ///
-/// Fixtures are found, not listed: `Fixtures/<folder>/<case>.json` and next to it `<case>.expected.json`.
+/// Fixtures are found, not listed: `Fixtures/<folder>/<case>.json` and next to it `<case>.expected.json`. A new case
+/// is a new pair of files; no list must be edited.
 package struct Fixture: Sendable, CustomStringConvertible {
     /// The component it belongs to.
     package let folder: String
@@ -29,7 +30,7 @@ package struct Fixture: Sendable, CustomStringConvertible {
             .map { try Fixture(folder: folder, name: String($0.dropLast(".json".count)), in: directory) }
     }
 
-    /// The names of the folders, in alphabetical order.
+    /// The names of the folders, in alphabetical order. Folders without fixtures are listed too.
     package static func folders(in bundle: Bundle, root: String = "Fixtures") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url(of: root, in: bundle).path).sorted()
     }

@@ -3,7 +3,8 @@ import SignalboxJSON
 /// The differences between two JSON values, as readable lines. The order of an object's members is ignored.
 package enum JSONDifference {
     /// One line for each place that differs, with its JSON Pointer. Members that only the actual value has are
-    /// differences, save those named in `optional`.
+    /// differences, save those named in `optional`. Empty for equal values. Throws for text that is not JSON. Numbers
+    /// are compared as they are written.
     package static func lines(
         expected: [UInt8], actual: [UInt8], optional: Set<String> = []
     ) throws -> [String] {
@@ -23,6 +24,7 @@ package enum JSONDifference {
         return wanted == found ? [] : ["\(place): expected \(wanted), found \(found)"]
     }
 
+    /// Members of the expected value come first, in its order.
     private static func members(
         _ expected: JSONValue, _ actual: JSONValue, at place: String, _ optional: Set<String>
     ) -> [String] {
@@ -44,6 +46,7 @@ package enum JSONDifference {
         return found
     }
 
+    /// Compared by position: a missing element in the middle makes all later ones differ.
     private static func elements(
         _ expected: JSONValue, _ actual: JSONValue, at place: String, _ optional: Set<String>
     ) -> [String] {

@@ -9,6 +9,7 @@ package final class ManualDate: Sendable {
     /// Begins in January 2027, with no time passed.
     package init() {}
 
+    /// The wall clock.
     package var now: Date { date.withLock { $0 } }
     /// Time that only ever passes.
     package var elapsed: Duration { passed.withLock { $0 } }
@@ -19,6 +20,6 @@ package final class ManualDate: Sendable {
         passed.withLock { $0 += .seconds(seconds) }
     }
 
-    /// Steps the clock, as an operator may.
+    /// Steps the clock, as an operator may. Moves ``now`` only, so the tested code sees a clock that was set.
     package func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
 }

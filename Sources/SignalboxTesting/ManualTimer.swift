@@ -3,6 +3,7 @@ import Synchronization
 /// A clock that a test advances, and calls that it makes when they are due. A class because a test and its subject
 /// share it.
 package final class ManualTimer: Sendable {
+    /// Calls in the order in which they were scheduled.
     private struct State {
         var elapsed = Duration.zero
         var calls: [(due: Duration, call: @Sendable () -> Void)] = []
@@ -11,19 +12,24 @@ package final class ManualTimer: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
+    /// No time has passed and no call is scheduled.
     package init() {}
 
+    /// Time since the timer was made.
     package var elapsed: Duration { state.withLock(\.elapsed) }
+    /// For code that compares instants.
     package var now: ContinuousClock.Instant { start + elapsed }
     /// Calls that are not due yet.
     package var count: Int { state.withLock { $0.calls.count } }
 
-    /// Makes the call once the time has advanced by the delay.
+    /// Makes the call once the time has advanced by the delay. Never calls before it returns, also for a delay of
+    /// zero.
     package func schedule(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.calls.append(($0.elapsed + delay, call)) }
     }
 
-    /// Advances the time, and makes the calls that are then due.
+    /// Advances the time, and makes the calls that are then due. Calls run on the caller's thread, the earliest
+    /// first, outside of the lock.
     package func pass(_ time: Duration) {
         let due = state.withLock { state in
             state.elapsed += time

@@ -3,7 +3,8 @@ import Foundation
 /// Records the webhook messages that tests make or receive, so that third-party libraries can verify each of them.
 package enum MessageRecorder {
     /// Appends a message as a line to the file that SIGNALBOX_RECORD_MESSAGES names; does nothing when it names none.
-    /// `secret`: the signing secret. `events`: the events in the message.
+    /// `secret`: the signing secret. `events`: the events in the message. `headers`: of names that differ only in
+    /// case, the last one counts.
     package static func record(
         format: String, headers: [(name: String, value: String)], body: [UInt8], secret: String? = nil,
         events: [[UInt8]]? = nil

@@ -4,6 +4,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     package init(seed: UInt64) { state = seed }
 
+    /// Uniform over all 64-bit numbers.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

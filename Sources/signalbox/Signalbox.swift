@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// The command line. Without a subcommand it prints the help.
+/// The command line. Without a subcommand it prints the help. Each subcommand has a file in the folder `Commands`;
+/// several share ``GatewayOptions``.
 @main
-/// Each subcommand has a file in the folder `Commands`; several share ``GatewayOptions``.
 struct Signalbox: AsyncParsableCommand {
     /// The order of the subcommands is that of the help and of docs/reference/cli.md.
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import SignalboxJSON
 
 /// The description of one option, for the schema and the reference page. Free of Swift types, so options of all roots
-/// fit into one table.
+/// fit into one table. Made once from the declaration; the reader of a config does not use it.
 struct OptionInfo: Sendable {
     /// The name of the member.
     let key: String
@@ -9,7 +9,8 @@ struct OptionInfo: Sendable {
     let type: TypeInfo
     /// True if its section is invalid without it.
     let isRequired: Bool
-    /// One or two sentences in Markdown without links.
+    /// One or two sentences in Markdown without links. Ends with a full stop, which ``schema`` replaces when it adds
+    /// the limits.
     let documentation: String
     /// Nil for an option that is required, or whose default the documentation describes.
     var defaultValue: JSONNode?
@@ -28,14 +29,18 @@ struct OptionInfo: Sendable {
 /// One option of a section: its key, its type and its meaning. Reading, schema and reference derive from it. An
 /// immutable declaration, made once and used for every config.
 struct Option<Root: Sendable>: Sendable {
+    /// Never throws: mistakes go to the reader, and the root keeps its value. Called only if the config has the
+    /// option.
     typealias Reading = @Sendable (_ value: JSONValue, _ root: inout Root, _ reader: inout ConfigReader) -> Void
 
     /// The description, without the property.
     private(set) var info: OptionInfo
     /// The error if the option is missing; nil if it may be.
     let missing: String?
-    /// Reads a value and sets the property; records errors.
+    /// Reads a value and sets the property; records errors. The reader calls it once for each file that has the
+    /// option.
     private(set) var read: Reading
+    /// The default as JSON, taken from a section with its defaults; nil if the reference does not show one.
     private var defaultValue: @Sendable (Root) -> JSONNode? = { _ in nil }
 
     /// `required`: the error if the option is missing. `adding`: combines the values of several files; without it, only
@@ -63,17 +68,20 @@ struct Option<Root: Sendable>: Sendable {
         }
     }
 
-    /// An object whose options are properties of the same root. Keys must be different.
+    /// An object whose options are properties of the same root. Keys must be different. The group's defaults are
+    /// those of the root, and its checks run when the group was read.
     init(_ key: String, group section: Section<Root>, _ documentation: String) {
         self.init(key, .section(section), nil, documentation) { section.read($0, into: &$1, &$2) }
     }
 
-    /// An option that is accepted and has no effect. Any JSON value is valid.
+    /// An option that is accepted and has no effect. Any JSON value is valid. For `$schema` and comments. `inParts`:
+    /// whether files in `routes.d` may have it too.
     init(ignoring key: String, inParts: Bool = false, _ documentation: String) {
         self.init(key, OptionType<Bool>(TypeInfo("any", [:])) { _, _ in nil }, nil, documentation) { _, _, _ in }
         info.isInParts = inParts
     }
 
+    /// `missing`: the error for a missing option; nil if it may be missing.
     private init<Value>(
         _ key: String, _ type: OptionType<Value>, _ missing: String?, _ documentation: String, read: @escaping Reading
     ) {
@@ -82,7 +90,8 @@ struct Option<Root: Sendable>: Sendable {
         self.read = read
     }
 
-    /// The option as a section with these values describes it. `root`: the defaults of the section.
+    /// The option as a section with these values describes it. `root`: the defaults of the section. The
+    /// documentation, the type and the schema do not depend on the root.
     func info(default root: Root) -> OptionInfo {
         var info = info
         if !info.isRequired { info.defaultValue = defaultValue(root) }
@@ -97,17 +106,20 @@ struct Option<Root: Sendable>: Sendable {
     }
 }
 
-/// Collects the options of a section in the order of the schema and the reference page.
+/// Collects the options of a section in the order of the schema and the reference page. A trailing closure lists the
+/// options without commas; conditions and loops are not supported.
 @resultBuilder
 enum OptionBuilder<Root: Sendable> {
+    /// Lets an option be written without a wrapper.
     static func buildExpression(_ option: Option<Root>) -> Option<Root> { option }
     static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
 }
 
 /// The options of one object. Unknown and repeated keys are errors. Checks run after all options of the section were
-/// read.
+/// read. Safe to share: a section has no state, and reading changes only the root and the reader that are passed in.
 struct Section<Root: Sendable>: Sendable {
-    /// Runs also after errors, so it must expect defaults in place of invalid values.
+    /// Runs also after errors, so it must expect defaults in place of invalid values. `value`: the object, for the
+    /// location of an error.
     typealias Check = @Sendable (_ root: inout Root, _ value: JSONValue, _ reader: inout ConfigReader) -> Void
 
     /// The value of an object without any option.
@@ -116,7 +128,9 @@ struct Section<Root: Sendable>: Sendable {
     let options: [Option<Root>]
     /// Members of the schema besides `properties` and `required`.
     private let rules: JSONNode
+    /// Known keys, for the check of unknown ones and for suggestions.
     private let keys: [String]
+    /// Runs once for each object that is read, also for one with mistakes.
     private let check: Check
 
     /// `rules`: members of the schema that constrain several options. `check`: checks them after they were read.

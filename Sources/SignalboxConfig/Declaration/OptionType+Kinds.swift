@@ -4,9 +4,11 @@ import SignalboxNotification
 
 // The types of values that several options have.
 
+/// The two forms that most types below are made of.
 extension OptionType {
     /// A string. `convert` returns nil for one that is not of this type; `expected` is the error then. `pattern`: a
-    /// regular expression (ECMA-262) for the schema; the reader uses `convert` only.
+    /// regular expression (ECMA-262) for the schema; the reader uses `convert` only. An empty string is rejected
+    /// before `convert` runs. The error may quote the text, so types of secrets do not use it.
     static func string(
         _ kind: String, limits: String = "", pattern: String? = nil,
         write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
@@ -23,7 +25,7 @@ extension OptionType {
     }
 
     /// A value that `convert` accepts; `expected` is the error for any other. `convert` decides alone; the schema is
-    /// for editors.
+    /// for editors. `write`: the default as JSON; nil does not show it.
     static func value(
         _ info: TypeInfo, expected: String, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
         _ convert: @escaping @Sendable (JSONValue) -> Value?
@@ -40,7 +42,7 @@ extension OptionType {
 
 extension OptionType<String> {
     /// One of several words; an error names the `noun` and suggests one. For long or open lists: the error suggests
-    /// the nearest word.
+    /// the nearest word. Case matters.
     static func word(_ noun: String, among known: [String]) -> OptionType {
         OptionType(TypeInfo(kind(of: known), ["enum": .strings(known)])) { value, reader in
             guard let text = reader.text(value) else { return nil }
@@ -82,7 +84,7 @@ extension OptionType where Value: RawRepresentable & CaseIterable, Value.RawValu
 
 extension OptionType where Value: OptionSet & Sendable, Value.Element == Value {
     /// An array of words for parts of the set. `known`: the word for each part. The reference page shows the empty
-    /// array as default, and no other.
+    /// array as default, and no other. Repeated words have no effect.
     static func parts(_ words: OptionType<[String]>, _ known: [(name: String, part: Value)]) -> OptionType {
         OptionType(words.info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
             words.read(value, &reader).map { words in Value(known.filter { words.contains($0.name) }.map(\.part)) }
@@ -113,7 +115,8 @@ extension OptionType<Int> {
         }
     }
 
-    /// A number of bytes with a unit, such as `256KB`. `orNumber`: without a unit too.
+    /// A number of bytes with a unit, such as `256KB`. `orNumber`: without a unit too. Units are those of
+    /// ``ByteCount``: `KB` is 1000 bytes, `KiB` is 1024. Both bounds are accepted.
     static func size(_ range: ClosedRange<Int>, example: String, orNumber: Bool = true) -> OptionType {
         let bounds = "\(ByteCount.text(range.lowerBound)) to \(ByteCount.text(range.upperBound))"
         let large = orNumber ? "GB|KiB|MiB|GiB" : "KiB|MiB"
@@ -144,7 +147,7 @@ extension OptionType<Double> {
         value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
     }
 
-    /// From 0 to 1, as a number or as a percentage.
+    /// From 0 to 1, as a number or as a percentage. A percentage may have a fraction, such as `0.5%`.
     static var share: OptionType {
         let number: JSONNode = ["type": "number", "minimum": 0, "maximum": 1]
         let info = TypeInfo(
@@ -161,7 +164,8 @@ extension OptionType<Double> {
         }
     }
 
-    /// Events in a second, written as `200/s`, `60/m` or `1000/h`.
+    /// Events in a second, written as `200/s`, `60/m` or `1000/h`. From 1 to 1,000,000 events per unit, so at most
+    /// 1,000,000 a second. The value is in events per second.
     static var rate: OptionType {
         string("rate", pattern: "^[+]?[0-9]+/[smh]$") {
             "\"\($0)\" is not a rate; write a whole number and a unit, such as \"200/s\", \"60/m\" or \"1000/h\""
@@ -176,9 +180,10 @@ extension OptionType<Double> {
     }
 }
 
+/// Times, written as a whole number with one unit.
 extension OptionType<Duration> {
     /// `low` and `high`: durations in the syntax of the config; traps for other text. Includes both bounds. `example`
-    /// is part of the error.
+    /// is part of the error. Accepts whole numbers only: `90s`, not `1.5m`.
     static func duration(from low: String, to high: String, example: String) -> OptionType {
         let range = length(low)...length(high)
         return value(
@@ -199,7 +204,7 @@ extension OptionType<Duration> {
 }
 
 extension OptionType<Timestamp> {
-    /// With an offset or `Z`; fractions of a second are accepted.
+    /// With an offset or `Z`; fractions of a second are accepted. The value has milliseconds; further digits are cut.
     static var instant: OptionType {
         let pattern =
             "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"

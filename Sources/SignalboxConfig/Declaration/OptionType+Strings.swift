@@ -25,7 +25,8 @@ extension OptionType<String> {
         return type
     }
 
-    /// 1 to 64 ASCII letters, digits, `.`, `_` and `-`.
+    /// 1 to 64 ASCII letters, digits, `.`, `_` and `-`. The name goes unescaped into URLs, labels of metrics and log
+    /// lines.
     static var name: OptionType {
         string(
             "name", pattern: "^[A-Za-z0-9._-]{1,64}$", write: { .string($0) },
@@ -33,7 +34,8 @@ extension OptionType<String> {
         ) { NameRule.allows($0) ? $0 : nil }
     }
 
-    /// An http or https URL. Errors hide one that may contain a password.
+    /// An http or https URL. Errors hide one that may contain a password. The text is kept as it is written. The
+    /// address policy is applied later, to the resolved addresses.
     static var url: OptionType {
         let pattern: JSONNode = ##"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\\#@]+$"##
         return OptionType(TypeInfo("URL", ["type": "string", "pattern": pattern]), write: { .string($0) }) {
@@ -63,7 +65,8 @@ extension OptionType<String> {
 }
 
 extension OptionType<JSONPointer> {
-    /// RFC 6901, within ``ConfigBounds/pointerBytes`` and ``ConfigBounds/pointerKeys``.
+    /// RFC 6901, within ``ConfigBounds/pointerBytes`` and ``ConfigBounds/pointerKeys``. The empty pointer, which is
+    /// the whole event, is valid.
     static var pointer: OptionType {
         string("JSON Pointer", pattern: "^(/([^~]|~[01])*)$", write: { .string($0.text) }) { text in
             let bounds = "with at most \(ConfigBounds.pointerBytes) bytes and \(ConfigBounds.pointerKeys) keys"
@@ -76,7 +79,8 @@ extension OptionType<JSONPointer> {
 }
 
 extension OptionType<SecretReference> {
-    /// The error never shows the value: it may be the secret itself.
+    /// The error never shows the value: it may be the secret itself. `env:NAME` or `file:/path`. The secret is read
+    /// later, by ``SecretResolver``.
     static var reference: OptionType {
         OptionType(TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])) { value, reader in
             let text = value.string.flatMap { ConfigReader.problem(ofLine: $0) == nil ? $0 : nil }
@@ -112,7 +116,8 @@ extension OptionType<[AddressRange]> {
 }
 
 extension OptionType<[DestinationName]> {
-    /// Names of declared destinations, at least one. The error suggests the nearest name.
+    /// Names of declared destinations, at least one. The error suggests the nearest name. The name may be declared in
+    /// any file of the config, before or after its use.
     static var destinations: OptionType {
         let name = OptionType<DestinationName>(TypeInfo("destination", OptionType<String>.anyText)) { value, reader in
             guard let text = reader.text(value) else { return nil }

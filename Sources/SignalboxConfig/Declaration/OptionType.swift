@@ -15,6 +15,7 @@ struct TypeInfo: Sendable {
     /// In the reference: the path from the value to its members, `[]` or `.NAME`.
     var entry = ""
 
+    /// `schema`: of a valid value, without description and default.
     init(_ kind: String, limits: String = "", _ schema: JSONNode, members: [OptionInfo] = []) {
         self.kind = kind
         self.limits = limits
@@ -26,8 +27,10 @@ struct TypeInfo: Sendable {
 /// A type of values: its reading and its description. Reading never throws. A value of a wrong type leads to nil and
 /// one error.
 struct OptionType<Value: Sendable>: Sendable {
+    /// Called with a value of any kind.
     typealias Reading = @Sendable (_ value: JSONValue, _ reader: inout ConfigReader) -> Value?
 
+    /// For the schema and the reference page only; changing it does not change the reading.
     var info: TypeInfo
     /// A default as JSON; nil for one that the reference does not show.
     var write: @Sendable (Value) -> JSONNode?
@@ -40,7 +43,8 @@ struct OptionType<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// An object with options of its own. The reference page lists the options of the section below this one.
+    /// An object with options of its own. The reference page lists the options of the section below this one. A value
+    /// that is not an object leads to nil and one error.
     static func section(_ section: Section<Value>) -> OptionType {
         OptionType(TypeInfo("object", section.schema, members: section.infos)) { section.read($0, &$1) }
     }
@@ -61,7 +65,7 @@ struct OptionType<Value: Sendable>: Sendable {
     }
 
     /// An array of such values, in order. `orElse`: the error for another number of entries, unless it is beyond
-    /// ``ConfigBounds/entries``.
+    /// ``ConfigBounds/entries``. Entries that cannot be read are left out, each with an error.
     func list(
         of plural: String, _ count: ClosedRange<Int> = 0...ConfigBounds.entries, orElse problem: String = ""
     ) -> OptionType<[Value]> {
@@ -76,7 +80,7 @@ struct OptionType<Value: Sendable>: Sendable {
     }
 
     /// One such value, or an array of 1 to `most` of them. `orElse`: the error for more or none. A single value is
-    /// read as an array of one.
+    /// read as an array of one. An array must have at least one entry.
     func oneOrMore(of plural: String, upTo most: Int, orElse problem: String) -> OptionType<[Value]> {
         let several = list(of: plural, 1...most, orElse: problem)
         let kind = "\(info.kind), or array of 1 to \(most)"
@@ -86,7 +90,7 @@ struct OptionType<Value: Sendable>: Sendable {
     }
 
     /// An object that has such a value for each key of its own. Keeps the order of the keys. Entries that cannot be
-    /// read are left out.
+    /// read are left out. Keys and values are checked independently, so one run reports the mistakes of both.
     func keyed(by rule: KeyRule) -> OptionType<[(key: String, value: Value)]> {
         var object: JSONNode = ["type": "object"]
         if !rule.schema.members.isEmpty { object = object.adding(["propertyNames": rule.schema]) }

@@ -29,6 +29,7 @@ package struct ConfigLocation: Sendable, Equatable {
 }
 
 /// Collects the errors and warnings of a config. Positions in the text are computed only for those that are listed.
+/// Never throws while a config is read; ``throwErrors(in:)`` ends the reading.
 package struct ConfigDiagnostics: Sendable {
     /// After this many errors and warnings the rest is only counted.
     package static let most = 100
@@ -45,6 +46,7 @@ package struct ConfigDiagnostics: Sendable {
         let location: ConfigLocation
         /// The problem and its remedy, as ``ConfigMistake`` has them.
         let message: String
+        /// Shown as notes of the mistake, if their text has the location.
         let related: [Related]
         /// True if the text at the location must not be shown.
         let mayBeSecret: Bool
@@ -72,7 +74,7 @@ package struct ConfigDiagnostics: Sendable {
         add(.error, location, message, related, mayBeSecret: mayBeSecret)
     }
 
-    /// Records an unusual but harmless value.
+    /// Records an unusual but harmless value. A warning counts towards ``most``, but never makes the config invalid.
     package mutating func warning(
         at location: ConfigLocation, _ message: @autoclosure () -> String,
         also related: [Related] = []
@@ -93,19 +95,21 @@ package struct ConfigDiagnostics: Sendable {
                 severity: severity, location: location, message: message, related: related, mayBeSecret: mayBeSecret))
     }
 
-    /// Appends the findings of a text that is a part of the config.
+    /// Appends the findings of a text that is a part of the config. `other`: its locations are already those of the
+    /// whole config.
     package mutating func append(_ other: ConfigDiagnostics) {
         errorCount += other.errorCount
         findings += other.findings.prefix(Self.most - findings.count)
     }
 
-    /// Throws all findings if one of them is an error.
+    /// Throws all findings if one of them is an error. The warnings are thrown with the errors.
     package func throwErrors(in files: [ConfigText]) throws(InvalidConfig) {
         if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files)) }
     }
 
     /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the
-    /// config, because findings refer to them by index. Searches the text once for each finding.
+    /// config, because findings refer to them by index. Searches the text once for each finding. Findings at one
+    /// position keep the order of reading. Traps for an index without a file.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
         let mistakes = findings.map { finding in
             let text = files[finding.location.file].bytes

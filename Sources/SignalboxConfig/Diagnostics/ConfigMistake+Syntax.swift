@@ -3,7 +3,8 @@ package import SignalboxJSON
 /// Describes errors of JSON syntax.
 extension ConfigMistake {
     /// Describes a syntax error at its most likely cause, found by a second look at the text. Falls back to the
-    /// parser's own position.
+    /// parser's own position. `file`: the index of the file. `text`: its contents, which the error's offset refers
+    /// to. A misspelled word or number is quoted in the message, so ``repeatsText`` is set for it.
     package init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
             let place = error.offset.map { $0..<min($0 + 1, text.count) }
@@ -21,7 +22,7 @@ extension ConfigMistake {
     }
 
     /// An error for files that are too large together, reported on the file that exceeds the bound; nil within the
-    /// bound.
+    /// bound. The bound is ``ConfigBounds/bytes``.
     init?(sizeOf files: [ConfigText]) {
         var bytes = 0
         for (number, file) in files.enumerated() {

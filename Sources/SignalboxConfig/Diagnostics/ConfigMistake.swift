@@ -14,7 +14,7 @@ package struct ConfigText: Sendable, Equatable {
     }
 }
 
-/// An error or a warning about a config, with its position.
+/// An error or a warning about a config, with its position. ``ConfigReport`` turns it into text.
 package struct ConfigMistake: Sendable, Equatable {
     /// Errors prevent the use of the config, warnings do not.
     package let severity: Severity
@@ -37,6 +37,7 @@ package struct ConfigMistake: Sendable, Equatable {
 
     /// Raw values are the words of reports.
     package enum Severity: String, Sendable {
+        /// ``ConfigReport`` prints them between the position and the message.
         case error, warning
     }
 
@@ -50,7 +51,8 @@ package struct ConfigMistake: Sendable, Equatable {
         package let message: String
     }
 
-    /// `12:5: /destinations/crm/timeout: …`, without the file's name.
+    /// `12:5: /destinations/crm/timeout: …`, without the file's name. For tests and messages that name the file
+    /// themselves.
     package var description: String {
         let place = position.map { "\($0.line):\($0.column): " } ?? ""
         return place + (pointer.isEmpty ? "" : pointer + ": ") + message
@@ -70,7 +72,7 @@ package struct ConfigMistake: Sendable, Equatable {
     }
 }
 
-/// A config with errors: at least one.
+/// A config with errors: at least one. A gateway that is running keeps its former config.
 package struct InvalidConfig: Error, Sendable {
     /// In the order of the files and positions. Has the warnings too.
     package let mistakes: [ConfigMistake]

@@ -3,10 +3,13 @@ import SignalboxJSON
 /// Prints mistakes as a compiler does: file, line and column, the line itself, a mark below it, and a hint. Hides
 /// possible secrets, and replaces characters that would control a terminal.
 package struct ConfigReport {
+    /// In the order that the mistakes refer to.
     private let files: [ConfigText]
+    /// False for files and pipes.
     private let hasColor: Bool
 
-    /// `hasColor`: with the color codes of terminals (ECMA-48).
+    /// `hasColor`: with the color codes of terminals (ECMA-48). `files`: all files of the config, because mistakes
+    /// refer to them by index.
     package init(of files: [ConfigText], hasColor: Bool = false) {
         self.files = files
         self.hasColor = hasColor
@@ -44,7 +47,8 @@ package struct ConfigReport {
         return lines
     }
 
-    /// `routes.json: 2 errors, 1 warning`, with a line feed.
+    /// `routes.json: 2 errors, 1 warning`, with a line feed. Names the config's own file, also if the mistakes are in
+    /// others.
     package func summary(of mistakes: [ConfigMistake]) -> String {
         let counts = [ConfigMistake.Severity.error, .warning].compactMap { severity -> String? in
             let count = mistakes.count { $0.severity == severity }
@@ -83,7 +87,8 @@ package struct ConfigReport {
             + colored(mark, color) + "\n"
     }
 
-    /// The problem and the remedy, which the first semicolon outside quotes separates.
+    /// The problem and the remedy, which the first semicolon outside quotes separates. The hint is nil for a message
+    /// without a semicolon.
     private static func parts(of message: String) -> (problem: String, hint: String?) {
         var isQuoted = false
         var previous: Character?

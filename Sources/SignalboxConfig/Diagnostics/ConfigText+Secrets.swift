@@ -1,5 +1,6 @@
 import SignalboxJSON
 
+/// Excerpts of a config appear on terminals and in screenshots, so possible secrets are hidden in them.
 extension ConfigText {
     /// How keys of Standard Webhooks begin.
     private static let keyPrefixes = ["whsec_", "whsk_"]

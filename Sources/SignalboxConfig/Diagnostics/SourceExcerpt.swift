@@ -20,6 +20,7 @@ struct SourceExcerpt {
     private static let tab = 4
 
     /// `place`: in bytes. The part on further lines is not marked. Decodes invalid UTF-8 with replacement characters.
+    /// A place beyond the text marks the end of its last line. A byte order mark does not count as a column.
     init(of place: Range<Int>, in text: [UInt8]) {
         line = TextPosition(offset: place.lowerBound, in: text).line
         let newline = UInt8(ascii: "\n")
@@ -72,16 +73,20 @@ struct SourceExcerpt {
 
     /// The three parts of a line, cut so that the marked one is visible.
     private struct Cut {
+        /// The characters before the marked ones.
         var head: [Character]
+        /// Empty for a mark at the end of a line.
         var marked: [Character]
         var tail: [Character]
 
         /// The line, with `…` where it was cut.
         var text: String { String(head + marked + tail) }
+        /// Columns before the mark, in the text as it was shortened.
         var indent: Int { Self.columns(head) }
         var width: Int { max(1, Self.columns(marked)) }
 
-        /// Keeps the beginning of the marked part visible.
+        /// Keeps the beginning of the marked part visible. `isCutBefore`, `isCutBehind`: whether the line was cut
+        /// already, when it was read.
         mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
             var isCutBefore = isCutBefore
             var isCutBehind = isCutBehind

@@ -14,7 +14,9 @@ package struct ConfigFiles: Sendable {
     package let folder: String
 
     /// Reads all files. Their sizes and contents are not checked. Throws for a missing or unreadable file, and for
-    /// more than 200 files in the folder. Reads 16 MiB and one byte at most.
+    /// more than 200 files in the folder. Reads 16 MiB and one byte at most. `path` may be relative. Only files that
+    /// end in `.json` and do not begin with a dot are read from the folder; subfolders are not. A file beyond the
+    /// limit is cut, and the reader then rejects the config.
     package init(_ path: String) throws(ConfigRefusal) {
         guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
             throw ConfigRefusal(
@@ -57,11 +59,12 @@ package struct ConfigFiles: Sendable {
     }
 }
 
-/// The reasons why a config cannot be used. ``problems`` are for logs; ``report(hasColor:)`` is for the terminal of an
-/// operator.
+/// The reasons why a config cannot be used. ``problems`` are for logs; ``report(hasColor:)`` is for the terminal of
+/// an operator. Thrown for a config that cannot be read, that has errors, or whose secrets cannot be resolved.
 package struct ConfigRefusal: Error, Sendable {
     /// One line for each problem, without text of the config: a secret may be in it by mistake.
     package let problems: [String]
+    /// Empty for a refusal that is a single sentence.
     private let mistakes: [ConfigMistake]
     private let files: [ConfigText]
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The location of a secret. The config never has the secret itself.
+/// The location of a secret. The config never has the secret itself. Safe to log and to print.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     /// The name of a variable of the process.
     case environment(String)
@@ -18,6 +18,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// As the config writes it.
     package var description: String {
         switch self {
         case .environment(let name): "env:\(name)"
@@ -25,8 +26,8 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty secret,
-    /// which would accept every client.
+    /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty
+    /// secret, which would accept every client. Reads a file at each call, at most 64 KiB of valid UTF-8.
     package func resolve(environment: [String: String]) throws(UnresolvedSecret) -> String {
         let found: String?
         switch self {
@@ -58,6 +59,7 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
     /// True for a secret of white space only, false for a missing or unreadable one.
     package let isEmpty: Bool
 
+    /// A clause without a full stop that names the reference and the remedy.
     package var description: String {
         switch reference {
         case .environment(let name):

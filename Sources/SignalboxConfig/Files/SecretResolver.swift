@@ -4,18 +4,20 @@ package import SignalboxNotification
 /// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
 /// reference, never the secret.
 ///
-/// Reads files and the environment at each call, so a reload sees replaced secrets.
+/// Reads files at each call, so a reload sees replaced ones. The environment of a process does not change: a new
+/// value of a variable needs a restart.
 package struct SecretResolver: Sendable {
     private let path: String
     private let environment: [String: String]
 
-    /// `path`: of the config, for messages.
+    /// `path`: of the config, for messages. `environment`: of the process when the resolver is made; later changes
+    /// are not seen.
     package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.path = path
         self.environment = environment
     }
 
-    /// A secret that was read.
+    /// A secret that was read. Does not hide its text when it is printed, so it never belongs in a log.
     package struct Secret: Sendable, Equatable {
         /// The secret without surrounding white space; never empty.
         package let text: String
@@ -129,6 +131,7 @@ package struct SecretResolver: Sendable {
         return contents
     }
 
+    /// Throws like ``secrets(_:_:)``.
     private func texts(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [String] {
         try secrets(references, option).map(\.text)
     }

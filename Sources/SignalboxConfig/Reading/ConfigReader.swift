@@ -42,7 +42,8 @@ package struct ConfigReader {
     /// The first entry of each key of objects that all files share, by the plural of their entries.
     private var shared: [String: [String: JSONValue]] = [:]
 
-    /// `roots`: of this parser. `base`: the location of the first root when the text is a part of a config.
+    /// `roots`: of this parser. `base`: the location of the first root when the text is a part of a config. The
+    /// reader keeps the parser, and with it the values, alive.
     package init(parser: JSONParser, roots: [JSONValue], base: ConfigLocation = ConfigLocation(pointer: "")) {
         self.parser = parser
         self.roots = roots
@@ -81,13 +82,14 @@ package struct ConfigReader {
     }
 
     /// The index of the file that has a value. Counted from 0, in the order of ``roots``. Linear in the number of
-    /// files.
+    /// files. 0 for a value of no root.
     func file(of value: JSONValue) -> Int { roots.firstIndex { $0.contains(value) } ?? 0 }
 
     /// Valid words that a message lists.
     private static let mostListed = 50
 
     /// The nearest valid word, or the valid words when none is near. Begins with a semicolon: it continues the error.
+    /// Lists at most 50 words.
     package static func suggestion(for word: String, among known: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
         let names = known.filter { $0 != "$schema" }
@@ -97,7 +99,8 @@ package struct ConfigReader {
 
     // MARK: Values
 
-    /// True for an object; keys that are not among those given are errors, as are repeated ones.
+    /// True for an object; keys that are not among those given are errors, as are repeated ones. Records one error
+    /// for each such key, and returns true then too: the valid members are still read.
     package mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
         guard value.isObject else {
             note(value, "this must be an object, in braces")
@@ -117,7 +120,8 @@ package struct ConfigReader {
     private static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
 
     /// The entries of an object with keys of its own; nil for another value or for too many entries. Includes entries
-    /// with invalid or repeated keys, so that their values are checked too.
+    /// with invalid or repeated keys, so that their values are checked too. `rule`: bounds, form and uniqueness of
+    /// the keys. A shared rule counts the entries of all files read so far.
     mutating func entries(of value: JSONValue, by rule: KeyRule) -> [(String, JSONValue)]? {
         guard value.isObject else {
             note(value, "this must be an object, in braces, with \(rule.entries)")
@@ -254,8 +258,10 @@ package struct ConfigReader {
 struct KnownDestinations: Sendable {
     /// With the location of each key; a name that is declared twice is there twice.
     let declared: [(name: DestinationName, location: ConfigLocation)]
+    /// The same names, for lookups.
     private let names: Set<String>
 
+    /// `roots`: the value of each file. Names are not checked here.
     init(in roots: [JSONValue]) {
         var declared: [(name: DestinationName, location: ConfigLocation)] = []
         for (file, root) in roots.enumerated() {

@@ -16,7 +16,8 @@ package struct ConfigReading: Sendable {
     private let destinations: KnownDestinations
 
     /// Reads the config's own file, and after it those that only add sources, destinations and routes. Throws at once
-    /// when a file is not JSON or the files are too large, because its declarations would seem to be missing.
+    /// when a file is not JSON or the files are too large, because its declarations would seem to be missing. Traps
+    /// for no file, and for more files than ``ConfigFiles`` reads.
     package init(_ files: [ConfigText]) throws(InvalidConfig) {
         let most = ConfigFiles.mostParts + 1
         precondition((1...most).contains(files.count), "A config is read from too few or too many files.")
@@ -41,8 +42,8 @@ package struct ConfigReading: Sendable {
         destinations = reader.destinations
     }
 
-    /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback or
-    /// action names.
+    /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback
+    /// or action names. Warnings are in the config, in the order of files and positions.
     package func finish() throws(InvalidConfig) -> GatewayConfig {
         try diagnostics.throwErrors(in: files)
         var (config, diagnostics) = (config, diagnostics)
@@ -58,6 +59,7 @@ package struct ConfigReading: Sendable {
     }
 }
 
+/// Checks that concern several options or files.
 extension ConfigReader {
     /// The values of all files. Values of several files are combined in the order of the files. Options that depend on
     /// each other are checked after all files were read.

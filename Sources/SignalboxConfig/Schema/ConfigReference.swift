@@ -1,6 +1,8 @@
-/// The tables of the reference page, made from the declarations of the options.
+/// The tables of the reference page, made from the declarations of the options. docs/reference/config.md has this
+/// text; a test compares them.
 package enum ConfigReference {
     /// Markdown: a section with a table for each member of the config's object. The option `$schema` is left out.
+    /// Ends without a line end.
     package static var text: String {
         GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
             let members = rows(of: info, below: info.key + info.type.entry + ".")
@@ -10,14 +12,15 @@ package enum ConfigReference {
         }.joined(separator: "\n\n")
     }
 
-    /// Nested options follow their object, with its path as prefix.
+    /// Nested options follow their object, with its path as prefix. Depth first, in the order of the declarations.
     private static func rows(of info: OptionInfo, below prefix: String) -> [[String]] {
         info.type.members.flatMap { member in
             [row(member, prefix)] + rows(of: member, below: prefix + member.key + member.type.entry + ".")
         }
     }
 
-    /// Path, type with its limits, default, and meaning. Required options have no default.
+    /// Path, type with its limits, default, and meaning. Required options have no default. An option whose default
+    /// only the documentation describes has an empty cell.
     private static func row(_ info: OptionInfo, _ prefix: String) -> [String] {
         let kind = info.type.kind + (info.type.limits.isEmpty ? "" : ", \(info.type.limits)")
         let value = info.isRequired ? "required" : info.defaultValue.map { "`\($0.compact)`" } ?? ""

@@ -1,7 +1,8 @@
 import SignalboxJSON
 import SignalboxNotification
 
-/// The JSON Schema (2020-12) of the config, made from the declarations of its options.
+/// The JSON Schema (2020-12) of the config, made from the declarations of its options. For editors and other tools:
+/// the gateway itself reads a config by the declarations and finds mistakes that a schema cannot express.
 package enum ConfigSchema {
     /// With a line end. Deterministic, so a test compares it with docs/reference/routes.schema.json.
     package static var text: String { root.pretty() + "\n" }
@@ -18,7 +19,7 @@ package enum ConfigSchema {
         return head.adding(GatewayConfig.options.schema).adding(["$defs": definitions])
     }
 
-    /// Recursive schemas.
+    /// Recursive schemas. Referenced as `#/$defs/…` by the options that contain themselves.
     private static var definitions: JSONNode {
         let own: JSONNode = ["argument": ArgumentSchema.definition, "map": DataField.definition]
         return own.adding(patterns)

@@ -4,15 +4,18 @@ import SignalboxJSON
 /// writes; configs are read as `JSONValue`.
 indirect enum JSONNode: Sendable, Equatable {
     case bool(Bool)
+    /// Written without a fraction.
     case integer(Int)
     case double(Double)
     case string(String)
+    /// In their order.
     case array([JSONNode])
     /// In the order of the declaration.
     case object([Member])
 
     /// A key, unescaped, and its value.
     struct Member: Sendable, Equatable {
+        /// Need not be unique in an object.
         let key: String
         let value: JSONNode
     }
@@ -36,7 +39,8 @@ indirect enum JSONNode: Sendable, Equatable {
         if case .object(let members) = self { members } else { [] }
     }
 
-    /// An object with the members of both. Repeated keys stay repeated; the caller avoids them.
+    /// An object with the members of both. Repeated keys stay repeated; the caller avoids them. Values that are not
+    /// objects count as empty objects.
     func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
 
     /// On one line. Deterministic: members keep their order, and numbers have one form.
@@ -49,8 +53,9 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
-    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line on which it begins.
-    /// `used`: characters before it on that line.
+    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line on which it
+    /// begins. `used`: characters before it on that line. A value that fits on its line stays there, so short objects
+    /// and arrays are not split.
     func pretty(indent: Int = 0, used: Int = 0) -> String {
         let line = compact
         guard indent + used + line.count > 118 else { return line }
@@ -93,7 +98,8 @@ indirect enum JSONNode: Sendable, Equatable {
 extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Literals make declarations of schemas read like JSON.
+    /// Literals make declarations of schemas read like JSON. A dictionary literal keeps the order of its members,
+    /// which a Swift dictionary would not.
     init(stringLiteral text: String) { self = .string(text) }
     init(integerLiteral number: Int) { self = .integer(number) }
     init(floatLiteral number: Double) { self = .double(number) }
@@ -103,6 +109,6 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Exp
         self = .object(members.map { Member(key: $0.0, value: $0.1) })
     }
 
-    /// An array of strings, for `enum`.
+    /// An array of strings, for `enum`. Order and repetitions stay.
     static func strings(_ texts: [String]) -> JSONNode { .array(texts.map { .string($0) }) }
 }

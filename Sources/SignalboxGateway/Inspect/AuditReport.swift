@@ -1,9 +1,11 @@
 import SignalboxNotification
 package import SignalboxStore
 
+/// The audit in words. Its values are in SignalboxStore.
 extension Audit {
     /// The accounts as a table, and a line for each destination with deliveries that were removed undelivered.
-    /// `signalbox audit` prints it. The destinations have the order of ``Audit/accounts``.
+    /// `signalbox audit` prints it. The destinations have the order of ``Audit/accounts``. The first line is the
+    /// heading. `REMOVED` has the removals in every state, `MISSING` the deliveries that are unaccounted for.
     package var table: [String] {
         [
             row([
@@ -24,13 +26,14 @@ extension Audit {
             }
     }
 
-    /// The first column has 20 characters, the others 10; longer values shift the rest of their row.
+    /// The first column has 20 characters, the others 10; longer values shift the rest of their row. `cells`: eight
+    /// of them. Names are not cut.
     private func row(_ cells: [String]) -> String {
         TextTable.row(cells, widths: [20] + Array(repeating: 10, count: 7), separator: " ")
     }
 
     /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
-    /// error.
+    /// error. Each ends with a full stop, in the order of the checks: accounts, orphans, waits, loss, damage.
     package var findings: [String] {
         var lines: [String] = []
         for account in accounts where account.missing != 0 {

@@ -4,19 +4,22 @@ package import SignalboxNotification
 package import SignalboxStore
 
 /// Explains why deliveries wait, from the config and the status of their destinations. A value that is made once for
-/// a list; it does not follow later changes.
+/// a list; it does not follow later changes. Needs the config because the queue does not know which destinations
+/// exist and which of them have a rate.
 package struct DeliveryWaits: Sendable {
     private let destinations: [DestinationName: Destination]
     private let statuses: [DestinationName: DestinationStatus]
 
     /// `statuses`: of destinations that are not active. `config`: its destinations and their rates. A destination
-    /// that is missing in `statuses` counts as active.
+    /// that is missing in `statuses` counts as active. Traps if two destinations of the config have the same name,
+    /// which the reader of the config rejects.
     package init(_ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus]) {
         destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
         self.statuses = statuses
     }
 
-    /// Why a delivery waits; nil if it has ended. `now`: decides whether the delivery is due already.
+    /// Why a delivery waits; nil if it has ended. `now`: decides whether the delivery is due already. The rule is
+    /// ``DeliveryWait/init(of:status:isKnown:hasRate:at:)``, as in the operations API.
     package func wait(of record: DeliveryRecord, now: Date = Date()) -> DeliveryWait? {
         let destination = destinations[record.destination]
         return DeliveryWait(
@@ -28,7 +31,10 @@ package struct DeliveryWaits: Sendable {
     package static let heading =
         "ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR"
 
-    /// One delivery as a row of a table. Times are in UTC. A delivery that has ended shows its last error only.
+    /// One delivery as a row of a table. Times are in UTC. A delivery that has ended shows its last error only. A
+    /// waiting delivery shows the time of its next attempt if that is not due or an attempt has failed, its last
+    /// error, the status of its destination, and its own reason to wait. Cells are not cut, so a long subject shifts
+    /// the rest of its row.
     package func row(_ record: DeliveryRecord, now: Date = Date()) -> String {
         let next = record.state == .waiting && (record.due > now || record.reason != nil)
         let last = [next ? Timestamp(record.due).text : nil, record.reason].compactMap(\.self)
@@ -49,7 +55,7 @@ package struct DeliveryWaits: Sendable {
 
 extension DeliveryWait {
     /// The reason in words, unless the destination's status or the time of the next attempt shows it. Nil for reasons
-    /// that another column shows already.
+    /// that another column shows already. Times are RFC 3339 in UTC.
     fileprivate var detailText: String? {
         switch reason {
         case .inProgress: "attempt in progress"
@@ -67,6 +73,7 @@ extension DeliveryWait {
 package enum DestinationTable {
     /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations
     /// that are not active. `counts`: deliveries that wait and dead letters, by destination. Rows are sorted by name.
+    /// A destination that left the config has the state `unknown` unless it has a status. Lines have no line end.
     package static func lines(
         _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
         _ counts: [DestinationName: (waiting: Int, dead: Int)]

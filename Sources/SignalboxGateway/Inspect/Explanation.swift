@@ -10,10 +10,12 @@ package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
+    /// The vendor that the config gives the source replaces the detectors' choice.
     private let reception: Reception
 
     /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload. The normalizer and the
-    /// routes must come from the same config.
+    /// routes must come from the same config. `routes`: those without sampling for a repeatable answer, as the id of
+    /// the event decides about a sample.
     package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
         self.normalizer = normalizer
         self.chain = chain
@@ -23,7 +25,8 @@ package struct Explanation {
 
     /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
     /// payload. The sections are the platform with the detectors, the event, each of its in-app messages, and the
-    /// routes. The first one is printed before a later step can fail.
+    /// routes. The first one is printed before a later step can fail. `body`: exactly one payload. Throws the
+    /// rejection that the sender would receive, with its position in `body`.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
@@ -37,7 +40,8 @@ package struct Explanation {
     }
 
     /// True if a body that is not one payload is an array, or holds two or more payloads. The command then tells the
-    /// user to pass one payload. Stops reading after the second payload.
+    /// user to pass one payload. Stops reading after the second payload. For the error message only: it costs a parse
+    /// of the payloads.
     package func holdsSeveral(_ body: [UInt8]) -> Bool {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
@@ -50,7 +54,8 @@ package struct Explanation {
         return blocks.isArray || count > 1
     }
 
-    /// Lists every detector that matched, then the details of each link of the chain, then the choice.
+    /// Lists every detector that matched, then the details of each link of the chain, then the choice. The payload is
+    /// borrowed, because it points into the parser's memory.
     private func recognition(_ payload: borrowing PlatformPayload) -> String {
         var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
         let matches = chain.matches(for: payload)
@@ -67,7 +72,8 @@ package struct Explanation {
         return lines.joined(separator: "\n")
     }
 
-    /// The first of the detections with the greatest strength wins; a hint alone never does.
+    /// The first of the detections with the greatest strength wins; a hint alone never does. A clause that completes
+    /// `Vendor: `.
     private static func verdict(_ matches: VendorMatches) -> String {
         guard let winner = matches.winner else {
             return matches.all.isEmpty ? "unknown." : "unknown: a hint alone does not identify a vendor."
@@ -79,7 +85,8 @@ package struct Explanation {
         return "\(winner.vendor)\(reason)."
     }
 
-    /// Pretty-printed with sorted keys; unchanged if it cannot be parsed.
+    /// Pretty-printed with sorted keys; unchanged if it cannot be parsed. For display only: numbers and the order of
+    /// keys may differ from the event's bytes.
     private static func indented(_ body: [UInt8]) -> String {
         guard let object = try? JSONSerialization.jsonObject(with: Data(body)),
             let pretty = try? JSONSerialization.data(
@@ -88,7 +95,8 @@ package struct Explanation {
         return String(decoding: pretty, as: UTF8.self)
     }
 
-    /// The decision comes from the index, the reasons from each route by itself.
+    /// The decision comes from the index, the reasons from each route by itself. One line for each route, then the
+    /// destinations of the fallback, or the fact that no route matches.
     private func routing(of event: Event) -> String {
         guard let document = EventDocument(event.body) else { return "  The event is too large to be routed." }
         return document.withRoot { root, _ in
@@ -102,7 +110,8 @@ package struct Explanation {
         }
     }
 
-    /// If finding the reasons takes too much work, it lists the routes that match without them.
+    /// If finding the reasons takes too much work, it lists the routes that match without them. `verdicts`: one for
+    /// each route of the table, in its order.
     private static func lines(
         _ decision: RouteTable.Decision, _ verdicts: Result<[(route: Route, verdict: RouteVerdict)], RoutingTooCostly>
     ) -> [String] {

@@ -4,13 +4,15 @@ import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
+/// Stored files for `signalbox media list`.
 extension MediaFileRecord {
-    /// The heading of ``row``.
+    /// The heading of ``row``. Columns as wide as those of the rows.
     package static let heading =
         "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
 
     /// One stored file as a row of a table. The digest is cut to 12 digits, and a file with several URLs shows the
-    /// first one.
+    /// first one. A file without a URL was made by the gateway, such as a calendar file. Pixels are empty unless both
+    /// sides are known.
     package var row: String {
         let pixels = file.width.flatMap { width in file.height.map { "\(width)x\($0)" } } ?? ""
         let source = urls.first.map { $0.singleLine } ?? "made here"
@@ -22,6 +24,7 @@ extension MediaFileRecord {
     }
 
     /// The file as one line of JSON, for scripts. Members without a value are left out. Times are RFC 3339 in UTC.
+    /// `milliseconds` is the duration of audio and video. `usedAt` is exact to the hour.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
@@ -40,6 +43,7 @@ extension MediaFileRecord {
     }
 }
 
+/// Downloads for `signalbox media list --downloads`.
 extension MediaURLRecord {
     /// The heading of ``row``.
     package static let heading = "STATE    ATTEMPTS  NEXT / SINCE              WHY           URL"
@@ -51,7 +55,7 @@ extension MediaURLRecord {
     /// For a failed download the time of the last check, for the others the time of the next step.
     private var time: Date { state == .failed ? checkedAt ?? wantedAt : due }
 
-    /// One download as a row of a table.
+    /// One download as a row of a table. The reason is the stable code of the last failure; empty before the first.
     package var row: String {
         TextTable.row(
             [word, String(attempts), Timestamp(time).text, failure?.code.rawValue ?? "", url.singleLine],
@@ -59,7 +63,8 @@ extension MediaURLRecord {
     }
 
     /// The download as one line of JSON, for scripts. The member with the time is `failedAt` for a failed download
-    /// and `due` for the others.
+    /// and `due` for the others. `reason` is a stable code, `detail` its explanation for people; both are absent
+    /// before the first failure.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
@@ -77,7 +82,7 @@ extension MediaURLRecord {
 
 extension String {
     /// Escapes every byte that is not visible ASCII: URLs come from payloads and must not control the terminal. Cuts
-    /// the text to 300 bytes first.
+    /// the text to 300 bytes first. The result has at most 900 characters.
     fileprivate var singleLine: String {
         String(
             decoding: utf8.prefix(300).flatMap { byte in
@@ -86,8 +91,10 @@ extension String {
     }
 }
 
+/// The checks of `signalbox media verify`.
 extension MediaStore {
     /// Why a stored file differs from its record, as a clause; nil if its digest is right. Reads the whole file.
+    /// Reads the disk on the calling thread. The clause has no full stop.
     func fault(of file: MediaFile) -> String? {
         guard let found = find(file.sha256) else { return "missing" }
         do throws(MediaError) {
@@ -100,7 +107,9 @@ extension MediaStore {
 
     /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
     /// files and the damaged or missing ones. Reads the list in pages of 200 and each file whole, so memory stays
-    /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file.
+    /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file. `report`
+    /// is called in the order of the list, the most recently used file first. A file that is stored or used meanwhile
+    /// may be left out.
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
@@ -121,7 +130,8 @@ extension MediaStore {
     }
 
     /// Removes files that are still damaged or missing from the disk and from the queue. Events keep their links to
-    /// them.
+    /// them. Throws errors of the queue and of the disk; the files before the failing one are removed then. Safe to
+    /// repeat.
     package func forget(_ files: [MediaFile], _ queue: any Store) async throws {
         // The file may have been downloaded again since.
         for file in files where fault(of: file) != nil {

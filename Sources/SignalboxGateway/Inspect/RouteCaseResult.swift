@@ -10,7 +10,8 @@ package struct RouteCaseResult {
     private let outcome: Result<RouteTrial, Rejection>
 
     /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative
-    /// paths. `now`: the arrival of payloads whose case has no time. Reads the file at once.
+    /// paths. `now`: the arrival of payloads whose case has no time. Reads the file at once. A file is read without a
+    /// limit of size; the normalizer rejects a payload beyond ``Normalizer/payloadLimit``.
     package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
         let input: [UInt8]
         switch item.input {
@@ -27,13 +28,15 @@ package struct RouteCaseResult {
     }
 
     /// True if the expected routes matched in their order, and the destinations are the expected ones. A case that
-    /// names no destinations accepts any.
+    /// names no destinations accepts any. False for a payload that the gateway would reject, also if the case expects
+    /// no route.
     package var passed: Bool {
         guard case .success(let trial) = outcome else { return false }
         return trial.taken == item.routes && destinations(trial).isEmpty
     }
 
-    /// One line, followed by the differences. `hasColor`: adds escape sequences. Each line has its line end.
+    /// One line, followed by the differences. `hasColor`: adds escape sequences. Each line has its line end. Colours
+    /// are ANSI sequences: green for a passed case and for `+`, red for a failed case and for `-`.
     package func text(hasColor: Bool) -> String {
         func colored(_ text: String, _ code: Int) -> String { hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
         guard !passed else { return colored("ok  ", 32) + "  \(item.name)\n" }
@@ -49,7 +52,8 @@ package struct RouteCaseResult {
     }
 
     /// Expected routes and destinations that are missing start with `-`, unexpected ones with `+`. A route that
-    /// matched in another order than expected appears in two lines with the whole order.
+    /// matched in another order than expected appears in two lines with the whole order. Empty for a case that
+    /// passed.
     private func lines(_ trial: RouteTrial) -> [String] {
         var lines: [String] = []
         let missing = item.routes.filter { !trial.taken.contains($0) }
@@ -77,7 +81,8 @@ package struct RouteCaseResult {
     // MARK: JSON
 
     /// `{"cases": […], "passed": 1, "failed": 0}` The results keep their order. A case that failed has its
-    /// differences, a rejected payload the code and the message.
+    /// differences, a rejected payload the code and the message. One object for the whole file of cases, without a
+    /// line end. `differences` has the lines of ``text(hasColor:)``.
     package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -89,7 +94,8 @@ package struct RouteCaseResult {
         return json.bytes
     }
 
-    /// Writes one object of the list.
+    /// Writes one object of the list. `routes` and `destinations` are the actual ones; `expected` has the routes of
+    /// the case.
     private func write(into json: inout JSONWriter) {
         json.beginObject()
         json.member("name", item.name)

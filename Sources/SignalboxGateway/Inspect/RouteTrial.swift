@@ -19,7 +19,8 @@ package struct RouteTrial: Sendable {
         package let name: String
         /// Every destination that the route names, also if it does not match.
         package let destinations: [DestinationName]
-        /// Why the route takes the event or not.
+        /// Why the route takes the event or not. The first obstacle in the order of the checks, for a route that does
+        /// not match.
         package let verdict: RouteVerdict
     }
 
@@ -28,10 +29,11 @@ package struct RouteTrial: Sendable {
 }
 
 /// Routes payloads and events without a queue, with the same normalizer and routes as a gateway. Safe to use from any
-/// task: it has no mutable state and makes a parser for each trial.
+/// task: it has no mutable state and makes a parser for each trial. One value serves all requests of a config.
 package struct RouteTrials: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
+    /// Empty if no source has a fixed vendor.
     private let vendors: [SourceName: VendorID]
 
     /// `vendors`: of the sources that send payloads of one vendor only. The same arguments as for the gateway's own
@@ -44,7 +46,8 @@ package struct RouteTrials: Sendable {
 
     /// `text`: a payload, or an event in structured CloudEvents JSON, which is used unchanged. `source`, `time`:
     /// source and time of a payload. Throws if the gateway would reject the payload. An event is accepted without a
-    /// check of its source or its id. Throws if routing it takes too much work.
+    /// check of its source or its id. Throws if routing it takes too much work. The event of a payload has a new id
+    /// at each call. An event is matched as given, so it must have the members that the patterns name.
     package func trial(of text: [UInt8], from source: SourceName, at time: Date) throws(Rejection) -> RouteTrial {
         if text.count <= Normalizer.payloadLimit, let event = EventDocument(text), event.isCloudEvent {
             return try trial(of: event)
@@ -58,7 +61,8 @@ package struct RouteTrials: Sendable {
         return try trial(of: document)
     }
 
-    /// Evaluates the routes twice: once by the index, once for the reasons.
+    /// Evaluates the routes twice: once by the index, once for the reasons. Both evaluations count against the limit
+    /// of work separately, so an event that is accepted may still fail to be explained.
     private func trial(of event: EventDocument) throws(Rejection) -> RouteTrial {
         try event.withRoot { (root, _) throws(Rejection) in
             do throws(RoutingTooCostly) {

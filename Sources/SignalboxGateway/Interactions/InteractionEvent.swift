@@ -2,9 +2,12 @@ import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
+/// The members are those of docs/reference/events.md.
 extension JSONWriter {
     /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it. The order of the
-    /// members is part of the event's bytes and does not change. Members without a value are left out.
+    /// members is part of the event's bytes and does not change. Members without a value are left out. `source`: the
+    /// path of the reporting source. `time`: when the gateway accepted the report; `deviceTime` is the time that the
+    /// device states.
     mutating func interaction(_ decided: DecidedTap, id: EventID, source: String, at time: Date) {
         let tap = decided.tap
         cloudEvent(
@@ -25,7 +28,8 @@ extension JSONWriter {
 
     /// Writes the result of a tap as members: `presentation`, `outcome`, `problems`, `snooze`, `media`. `isRepeat`:
     /// the tap was reported before, and the snooze of that report applies. Events and HTTP replies share it, so both
-    /// describe a tap alike.
+    /// describe a tap alike. A repeated report omits `snooze`, because its own times would be wrong. `problems` is
+    /// absent when there are none.
     package mutating func outcome(of decided: DecidedTap, isRepeat: Bool = false) {
         member("presentation", decided.tap.presentation?.rawValue)
         member("outcome", decided.outcome.word)
@@ -60,7 +64,8 @@ extension JSONWriter {
         }
     }
 
-    /// Members of the notification's event that a receiver needs to match the tap with a campaign.
+    /// Members of the notification's event that a receiver needs to match the tap with a campaign. `campaign` and
+    /// `target` are copied as they are in that event, with the hashed token.
     private mutating func members(of notification: TappedNotification, id: String) {
         member("id", id)
         member("vendor", notification.vendor)

@@ -10,15 +10,18 @@ package import SignalboxStore
 /// The flow: each report is parsed (`Interaction`) and its notification's event is loaded from the queue. `Tap` finds
 /// the tapped action in it. ``TapDecider`` decides and acts: snooze, calendar file, or neither. The intake writes an
 /// event about the tap, routes it, and commits all events of a request together. They are on disk before the sender
-/// gets a reply. A value: a reload makes a new one. Callable from any task.
+/// gets a reply. A value: a reload makes a new one. Callable from any task. Times of taps come from the device and
+/// are not checked against the gateway's clock.
 package struct InteractionIntake: Sendable {
     /// Maximum number of reports in one request.
     package static let batchLimit = 1000
     /// The CloudEvents `type` of reports.
     package static let eventType = "io.signalbox.interaction.received"
-    /// Maximum size of the events of one request, in bytes.
+    /// Maximum size of the events of one request, in bytes. Counts bodies, payloads, variants and snoozed
+    /// notifications of the request.
     package static let bytesLimit = 16 * 1024 * 1024
-    /// A report repeats an equal report that is not older than this.
+    /// A report repeats an equal report that is not older than this. Equal reports have the same event, action, text
+    /// and device time, from any source.
     package static let repeatWindow: Duration = .seconds(7 * 86_400)
 
     private let gateway: String
@@ -26,12 +29,14 @@ package struct InteractionIntake: Sendable {
     private let decider: TapDecider
     private let queue: any IntakeStore
     private let variants: EventVariants
+    /// For the events about taps; snoozed notifications get theirs from the decider.
     private let ids = EventIDSource()
     private let parsers = ParserPool.events
     private let now: @Sendable () -> Date
 
     /// `gateway`: the name in every event's `source`. `decider`: acts on snoozes and calendars. `variants`: makes the
-    /// variants of events that routes define.
+    /// variants of events that routes define. `queue`: finds the notifications and stores the events. `now`: the wall
+    /// clock; tests replace it.
     package init(
         gateway: String, routes: RouteTable, decider: TapDecider, queue: any IntakeStore, variants: EventVariants,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -44,7 +49,8 @@ package struct InteractionIntake: Sendable {
         self.now = now
     }
 
-    /// An accepted report. Its events are on disk, unless ``duplicate`` is set.
+    /// An accepted report. Its events are on disk, unless ``duplicate`` is set. A repeated report has one too, with
+    /// the event that it would have made.
     package struct Receipt: Sendable {
         /// The tap and the gateway's action on it.
         package let decided: DecidedTap
@@ -58,6 +64,7 @@ package struct InteractionIntake: Sendable {
     package enum Failure: Error, Sendable {
         /// Not JSON.
         case unreadable(Rejection)
+        /// Valid JSON that is not a valid report, or one about an unknown event or action.
         case mistaken(InteractionMistake, at: PayloadPosition)
 
         /// Line and offset of the report in the body.
@@ -80,7 +87,9 @@ package struct InteractionIntake: Sendable {
     /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this
     /// returns. Throws if the request as a whole is rejected; nothing was stored then. The cases are
     /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
-    /// ``Intake/Failure/store(_:)``. A report that is mistaken becomes an item.
+    /// ``Intake/Failure/store(_:)``. A report that is mistaken becomes an item. `source`: of the reporting client,
+    /// which need not be the source of the notification. Reports are decided one after another, each with one read of
+    /// the queue.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
@@ -101,7 +110,8 @@ package struct InteractionIntake: Sendable {
         return Report(items: try await append(items), isBatch: isArray || items.count > 1)
     }
 
-    /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``.
+    /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``. `isArray`:
+    /// whether the body is a JSON array, so an array with one report is a batch.
     private func read(
         _ body: [UInt8]
     ) throws(Intake.Failure) -> (items: [Result<(Interaction, PayloadPosition), Failure>], isArray: Bool) {
@@ -134,7 +144,8 @@ package struct InteractionIntake: Sendable {
     // MARK: Events
 
     /// Loads the event, decides and routes. Throws for errors of the queue only; mistakes of the report are the
-    /// failure.
+    /// failure. A calendar file is stored here, before the commit: after a failed commit it stays without an owner
+    /// until retention removes it.
     private func receipt(
         of interaction: Interaction, from source: SourceName
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
@@ -168,7 +179,7 @@ package struct InteractionIntake: Sendable {
     }
 
     /// The event's identity for repeats is that of the tap, so a report sent twice within ``repeatWindow`` is stored
-    /// once.
+    /// once. The event has the subject and the kind of the notification. Throws `tooLarge` and `tooCostly`.
     private func routed(
         _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
     ) throws(InteractionMistake) -> RoutedEvent {
@@ -195,7 +206,8 @@ package struct InteractionIntake: Sendable {
     }
 
     /// The snoozed notification as a new event, due at `until`, routed as the first one was. A snoozed event keeps
-    /// its payload and its expiry, and has a new id. Variants are made again by the present routes.
+    /// its payload and its expiry, and has a new id. Variants are made again by the present routes. Deliveries have
+    /// no order key. Warnings of the first event are part of its body and stay there.
     private func snoozed(
         _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
     ) throws(InteractionMistake) -> RoutedEvent {
@@ -239,6 +251,8 @@ package struct InteractionIntake: Sendable {
     }
 
     /// One commit for all events of the request. Sets ``Receipt/duplicate`` for reports that repeat earlier ones.
+    /// Receipts stay in the order of the reports. Throws ``Intake/Failure/store(_:)``; nothing is stored then, unless
+    /// the error is ``StoreError/undecided(after:)``.
     private func append(
         _ items: [Result<Receipt, Failure>]
     ) async throws(Intake.Failure) -> [Result<Receipt, Failure>] {

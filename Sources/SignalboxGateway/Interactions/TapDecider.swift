@@ -10,10 +10,12 @@ package import SignalboxNotification
 package struct TapDecider: Sendable {
     private let types: ActionTypes
     private let ids: EventIDSource
+    /// May take as long as a disk write.
     private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
 
     /// `keep`: stores a calendar file for receivers to download. If it throws, the app handles the tap. `types`: the
-    /// actions that the config defines or restricts. `ids`: for the events of snoozed notifications.
+    /// actions that the config defines or restricts. `ids`: for the events of snoozed notifications. Equal bytes
+    /// given to `keep` must yield equal files, so that repeated taps share one.
     package init(
         types: ActionTypes, ids: EventIDSource = EventIDSource(),
         keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
@@ -23,11 +25,13 @@ package struct TapDecider: Sendable {
         self.keep = keep
     }
 
-    /// Destinations of taps on an action, in addition to those of the routes. Empty for built-in types.
+    /// Destinations of taps on an action, in addition to those of the routes. Empty for built-in types. In the order
+    /// of the config.
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
     /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that. Never throws: a
-    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze.
+    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze. Stores the file
+    /// on every call, also for a repeated tap; its content is the same then.
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         var problems = types.problems(with: tap.action, options: tap.options)
         let outcome = await outcome(of: tap, at: now, &problems)
@@ -35,6 +39,7 @@ package struct TapDecider: Sendable {
     }
 
     /// Appends the problems that only the action itself can find, such as a snooze beyond the notification's expiry.
+    /// A notification without `notAfter` may be snoozed for as long as the action says.
     private func outcome(of tap: Tap, at now: Date, _ problems: inout [ActionProblem]) async -> TapOutcome {
         if problems.contains(where: \.isRefusal) { return .refused }
         // A type that the config defines is the receiver's to handle, even if it has the name of a built-in type.
@@ -68,7 +73,8 @@ package struct TapDecider: Sendable {
     }
 
     /// Buttons have different uids. A snoozed notification has the uids of the first one. A stable uid lets calendars
-    /// replace an event that is imported twice.
+    /// replace an event that is imported twice. The uid contains the notification's first id, so it is unique among
+    /// gateways.
     private static func uid(of tap: Tap) -> String {
         guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
         return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))

@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-/// The gateway's action on a tap.
+/// The gateway's action on a tap. Exactly one applies to each tap.
 package enum TapOutcome: Sendable, Equatable {
     /// The gateway does nothing: the app or a receiver of the event handles the action.
     case passed
@@ -37,7 +37,8 @@ package enum TapOutcome: Sendable, Equatable {
 package struct DecidedTap: Sendable {
     /// The tap as it was found in the notification's event.
     package let tap: Tap
-    /// Mistakes in the action, and reasons why the gateway did not act.
+    /// Mistakes in the action, and reasons why the gateway did not act. In the order in which they were found; empty
+    /// for most taps.
     package let problems: [ActionProblem]
     /// `refused` comes with at least one problem.
     package let outcome: TapOutcome

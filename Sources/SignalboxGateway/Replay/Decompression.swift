@@ -5,6 +5,7 @@ internal import CZstd
 /// that standard input needs no file name. Other input is not changed. It owns the state of zlib or libzstd; a value
 /// decodes one stream.
 package struct Decompression: ~Copyable {
+    /// Decided by the first bytes and fixed afterwards.
     private enum Format { case plain, gzip, zstd }
 
     /// Compressed input that is cut off or invalid. The caller adds the name of the input.
@@ -18,7 +19,7 @@ package struct Decompression: ~Copyable {
     private var isComplete = true
 
     /// `start`: the first four bytes of the input, or all of a shorter input. Stops the process if the library has no
-    /// memory.
+    /// memory. Bytes of `start` are not consumed: pass them to ``decode(_:into:)`` too.
     init(start: UnsafeRawBufferPointer) {
         if start.starts(with: [0x1F, 0x8B]) {
             format = .gzip
@@ -51,7 +52,8 @@ package struct Decompression: ~Copyable {
     var isPlain: Bool { format == .plain }
 
     /// Fills `output` from `input` until one of them ends. Returns the number of bytes used of each. Throws
-    /// ``Damaged`` for invalid data. Call it with empty input to get output that is still buffered.
+    /// ``Damaged`` for invalid data. Call it with empty input to get output that is still buffered. Neither buffer is
+    /// used after the call. A call that uses and fills no byte needs more input.
     mutating func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damaged) -> (taken: Int, given: Int) {
@@ -87,12 +89,13 @@ package struct Decompression: ~Copyable {
         }
     }
 
-    /// Ends the input. Throws if it is cut off. Call it after all input was decoded.
+    /// Ends the input. Throws if it is cut off. Call it after all input was decoded. Plain input is always complete.
     func finish() throws(Damaged) {
         if !isComplete { throw Damaged() }
     }
 
-    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2).
+    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2). Bytes behind the last member that
+    /// are not a member are damage.
     private mutating func decodeGzip(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, with stream: inout z_stream
     ) throws(Damaged) -> (taken: Int, given: Int) {
@@ -110,7 +113,8 @@ package struct Decompression: ~Copyable {
         return (input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
     }
 
-    /// Frames follow each other without a signal to the caller.
+    /// Frames follow each other without a signal to the caller. A frame whose window needs more memory than libzstd
+    /// permits by default is damage.
     private mutating func decodeZstd(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damaged) -> (taken: Int, given: Int) {

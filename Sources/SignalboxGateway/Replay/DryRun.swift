@@ -4,14 +4,14 @@ package import SignalboxNotification
 package import SignalboxRouting
 
 /// A replay that prints routing decisions and neither stores nor sends an event. It needs no data directory, so it
-/// can run while a gateway uses it.
+/// can run while a gateway uses it. Counts neither matches of routes nor failures of transformations.
 package struct DryRun {
     private let session: ReplaySession
     private let recording: Recording
     private let asJSON: Bool
 
     /// `config`: has the routes. Throws ``ReplayError/refused(_:)`` for an invalid selection. The normalizer must
-    /// come from the same config.
+    /// come from the same config. `config`: its routes decide; its destinations need no secrets.
     package init(
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
@@ -52,7 +52,7 @@ package struct DryRun {
 }
 
 /// Routing decisions for the events of a block: a line each, and counts. A block has its own, so that workers share
-/// nothing.
+/// nothing. Selected events only; the limit is applied by the caller.
 package struct Decisions: Sendable {
     /// Text or JSON as bytes of UTF-8, each line with its line end.
     package private(set) var lines: [UInt8] = []
@@ -64,7 +64,7 @@ package struct Decisions: Sendable {
     /// A rejection makes no line.
     mutating func add(_ rejection: Rejection) { rejections.append(rejection) }
 
-    /// `asJSON`: one object a line instead of text.
+    /// `asJSON`: one object a line instead of text. `event`: for its vendor, kind and warnings.
     mutating func add(_ decision: RouteTable.Decision, of event: PushNotification, asJSON: Bool) {
         tally.add(
             vendor: event.vendor.name, routes: decision.routes,

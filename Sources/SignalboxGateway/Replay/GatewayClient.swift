@@ -3,7 +3,8 @@ package import SignalboxEgress
 package import SignalboxNotification
 import Synchronization
 
-/// The endpoint of a running gateway that accepts payloads. The URL has neither a password nor a query.
+/// The endpoint of a running gateway that accepts payloads. The URL has neither a password nor a query. Checked when
+/// the command line is read, before any payload is.
 package struct GatewayAddress: Sendable, Equatable {
     /// The address of the endpoint, with its path.
     package let url: String
@@ -34,6 +35,7 @@ package final class GatewayClient: Sendable {
         var silentSince: Duration
         /// Whether any request got a response.
         var hasAnswered = false
+        /// Set by ``close()`` and never reset.
         var isClosed = false
     }
 
@@ -57,7 +59,8 @@ package final class GatewayClient: Sendable {
     private static let timeout: Duration = .seconds(60)
 
     /// `token`: of a source. `elapsed`: monotonic time, measured from any start. `token` is sent as a Bearer token.
-    /// `now`: for a `Retry-After` that is a date.
+    /// `now`: for a `Retry-After` that is a date. `http`: its policy permits the address, which the operator typed.
+    /// `clock`: sleeps; tests replace it together with `elapsed`.
     package init(
         _ address: GatewayAddress, token: String?, http: OutboundHTTP, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Date
@@ -78,7 +81,8 @@ package final class GatewayClient: Sendable {
     /// Sends a request until the gateway answers for each payload. `key`: the `Idempotency-Key`. Throws
     /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless. `body`: the
     /// payloads, one after another. Returns one receipt for each, in their order. The key lets the gateway recognise
-    /// a repeated request.
+    /// a repeated request. Never throws for a rejected payload, which is a receipt. Requests in flight are bounded by
+    /// the caller.
     package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [Receipt] {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }
@@ -99,7 +103,8 @@ package final class GatewayClient: Sendable {
         }
     }
 
-    /// A failure before the first answer of any request refuses the run at once.
+    /// A failure before the first answer of any request refuses the run at once. Throws ``ReplayError/interrupted``
+    /// after `http` was stopped.
     private func answer(_ result: OutboundResult, to count: Int) throws(ReplayError) -> UploadAnswer {
         switch result.answer {
         case .success(let reply):
@@ -117,7 +122,7 @@ package final class GatewayClient: Sendable {
     }
 
     /// Delays all requests, or gives up. `named`: seconds that the gateway asked for, at most a day. Otherwise the
-    /// wait doubles from 250 ms up to 30 s.
+    /// wait doubles from 250 ms up to 30 s. Throws ``ReplayError/refused(_:)`` after ``patience``.
     private func wait(_ attempts: Int, _ named: TimeInterval?, because reason: String) throws(ReplayError) {
         let now = elapsed()
         let backoff = min(Self.longestWait, .milliseconds(250) * (1 << min(attempts - 1, 10)))

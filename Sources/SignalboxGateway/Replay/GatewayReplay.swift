@@ -11,11 +11,13 @@ package struct GatewayReplay {
     private let options: ReplayOptions
     private let session: ReplaySession
     private let recording: Recording
+    /// Used by this run only, so that the end of the run closes its connections.
     private let http: OutboundHTTP
     private let client: GatewayClient
 
     /// `token`: of a source of that gateway. Throws ``ReplayError/refused(_:)`` for an invalid selection. The routes
-    /// of the config do not apply.
+    /// of the config do not apply. `normalizer`, `config`: for selections by vendor and pattern, which are decided
+    /// here.
     package init(
         _ options: ReplayOptions, to address: GatewayAddress, token: String?, by normalizer: Normalizer,
         _ config: RoutedConfig, in session: ReplaySession
@@ -32,7 +34,8 @@ package struct GatewayReplay {
     private typealias RequestsInFlight = OrderedTasks<(UploadBatch, Result<[Receipt], ReplayError>)>
 
     /// Runs to the end of the input or the limit. Returns true if a payload was rejected. After ^C, requests in
-    /// flight have five seconds to be settled. Progress is saved however the run ends.
+    /// flight have five seconds to be settled. Progress is saved however the run ends. Throws ``ReplayError`` for an
+    /// input that cannot be read, a gateway that refuses requests, and a file that cannot be written.
     package func run() async throws -> Bool {
         defer { http.stop() }
         session.interruption.whenItHappens { [client, http] in
@@ -55,7 +58,8 @@ package struct GatewayReplay {
         return session.rejected > 0
     }
 
-    /// Sends requests until the input ends; payloads count as settled in the order of the input only.
+    /// Sends requests until the input ends; payloads count as settled in the order of the input only. At most
+    /// `connections` requests are in flight, so memory stays bounded.
     private func read(_ requests: inout RequestsInFlight) async throws {
         guard !session.isComplete else { return }
         var pace = session.pace
@@ -99,7 +103,8 @@ package struct GatewayReplay {
     }
 
     /// Starts a request once the pace and the number of requests in flight permit. Waits for the pace first. The key
-    /// of the request depends on the run and its first payload, so a resumed run repeats it.
+    /// of the request depends on the run and its first payload, so a resumed run repeats it. An empty batch sends no
+    /// request and only carries a position and rejections.
     private func submit(_ batch: UploadBatch, _ pace: inout Pace, _ requests: inout RequestsInFlight) async throws {
         if session.interruption.happened { throw ReplayError.interrupted }
         if pace.isBounded, !batch.places.isEmpty {
@@ -141,6 +146,7 @@ package struct GatewayReplay {
     }
 }
 
+/// Entries of a recording as parts of a request.
 extension UploadBatches {
     /// Returns the batch that had to be closed, if any.
     fileprivate mutating func add(_ entry: Recording.Entry<[UInt8]>, input: Int) -> UploadBatch? {

@@ -9,7 +9,7 @@ package struct InputFiles {
     private let isStopped: @Sendable () -> Bool
 
     /// `paths`: empty for standard input; `-` is standard input too. `isStopped`: called from the reading task,
-    /// several times a second.
+    /// several times a second. Does not check that the files exist: see ``check(outcome:)`` and ``open(_:)``.
     package init(_ paths: [String], isStopped: @escaping @Sendable () -> Bool = { false }) {
         self.paths = paths.isEmpty ? ["-"] : paths
         self.isStopped = isStopped
@@ -44,7 +44,7 @@ package struct InputFiles {
     package func name(of index: Int) -> String { paths[index] == "-" ? "standard input" : paths[index] }
 
     /// Opens an input. The caller owns the result and reads it to its end. Throws ``ReplayError/refused(_:)`` with
-    /// the system's reason.
+    /// the system's reason. Standard input can be opened once.
     package func open(_ index: Int) throws(ReplayError) -> InputFile {
         let path = paths[index]
         let descriptor = path == "-" ? STDIN_FILENO : Foundation.open(path, O_RDONLY | O_CLOEXEC)
@@ -54,10 +54,11 @@ package struct InputFiles {
 }
 
 /// One input, read piece by piece. It closes its file, unless that is standard input, and frees its memory when it
-/// ends.
+/// ends. Needs 512 KiB of memory for a file of any size.
 package struct InputFile: ~Copyable {
     /// Used in messages.
     package let name: String
+    /// Owned by this value unless it is standard input.
     private let descriptor: Int32
     /// Bytes as read from the file.
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
@@ -67,6 +68,7 @@ package struct InputFile: ~Copyable {
     private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Nil until the first bytes tell the format.
     private var decompression: Decompression?
+    /// The file has ended; decompressed bytes may still follow.
     private var hasEnded = false
     /// Bytes read from the file, before decompression.
     private(set) var bytesRead = 0
@@ -93,7 +95,8 @@ package struct InputFile: ~Copyable {
 
     /// Passes the next piece to `take`, for the duration of the call; false at the end of the input. A piece has at
     /// most 256 KiB and is cut anywhere. Throws ``ReplayError/damaged(_:)`` for compressed input that is cut off, and
-    /// ``ReplayError/interrupted`` when the reading is stopped.
+    /// ``ReplayError/interrupted`` when the reading is stopped. The bytes are valid during the call to `take` only.
+    /// Blocks until there is input, and polls for ^C meanwhile.
     package mutating func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(ReplayError) -> Bool {
         while true {
             if rest.isEmpty, !hasEnded { try fill() }

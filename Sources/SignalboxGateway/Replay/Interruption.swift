@@ -12,7 +12,7 @@ package final class Interruption: Sendable {
     nonisolated(unsafe) private var source: (any DispatchSourceSignal)?
 
     /// `signal`: the signal that interrupts, usually SIGINT; nil for none. Replaces the default action of the signal
-    /// for the whole process.
+    /// for the whole process. Make one value for a signal: the first ^C restores the default action for the process.
     package init(by number: Int32? = nil) {
         guard let number else { return }
         let source = DispatchSource.makeSignalSource(signal: number)

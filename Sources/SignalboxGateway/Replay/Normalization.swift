@@ -12,7 +12,7 @@ package struct Normalization: Sendable {
     private let envelope: RecordedEnvelope
 
     /// `vendor`: the vendor of all payloads of this source, if the config names one. `envelope`: positions of the
-    /// payload, the time and the token in each text.
+    /// payload, the time and the token in each text. `source`: the name in each event's `source`.
     package init(by normalizer: Normalizer, from source: SourceName, vendor: VendorID?, envelope: RecordedEnvelope) {
         self.normalizer = normalizer
         self.source = source
@@ -22,7 +22,8 @@ package struct Normalization: Sendable {
 
     /// Reads all inputs. `rejects`: path of a file for rejections. `write` receives whole lines, for the duration of
     /// the call. Returns the number of rejected payloads. A rejected payload does not end the run. Throws
-    /// ``ReplayError`` if an input cannot be read or the file of rejections cannot be written.
+    /// ``ReplayError`` if an input cannot be read or the file of rejections cannot be written. Events are complete
+    /// lines in the order of the payloads. After an error, the events of the blocks before it have been written.
     package func run(
         _ inputs: InputFiles, rejects: String?, diagnostics: Diagnostics, write: (UnsafeRawBufferPointer) -> Void
     ) async throws -> Int {
@@ -55,6 +56,7 @@ package struct Normalization: Sendable {
 }
 
 /// Lends memory for lines and reuses it: the kernel needs longer to map fresh memory than the writer to fill it.
+/// Keeps as many buffers as were in use at once.
 private final class LineBuffers: Sendable {
     /// A class because a buffer moves from a worker to the output and back.
     final class Buffer: Sendable {

@@ -43,7 +43,8 @@ package struct Pace: Sendable {
     }
 
     /// How long `count` events must wait. Counts them as sent after that. `recorded`: time of the first of these
-    /// events; nil if it is unknown. Times are booked in the order of the calls.
+    /// events; nil if it is unknown. Times are booked in the order of the calls. Never negative. The caller sleeps
+    /// for it before it sends these events.
     package mutating func delay(of count: Int, recorded: Timestamp?, at now: Duration) -> Duration {
         max(.zero, max(bookRate(count, at: now), due(recorded, at: now)) - now)
     }
@@ -56,7 +57,8 @@ package struct Pace: Sendable {
         return begin
     }
 
-    /// The first event, and any event with an earlier time, is due at once.
+    /// The first event, and any event with an earlier time, is due at once. A gap in the recording is waited out,
+    /// divided by the speed.
     private mutating func due(_ recorded: Timestamp?, at now: Duration) -> Duration {
         guard let speed, let recorded else { return now }
         guard let first else {

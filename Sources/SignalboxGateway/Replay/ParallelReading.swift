@@ -36,7 +36,8 @@ package struct ParallelReading {
     /// Reads all blocks. `work` turns a block into a result, in parallel with others. `consume` receives the results
     /// one at a time, in order, and is not called again after it has failed. Throws the first error of `consume` or
     /// of an input. Blocks that were read before an input's error are still consumed. No task is left when it
-    /// returns.
+    /// returns. `work` runs on a thread of the pool with a parser of its own and must not block. `consume` runs on
+    /// the caller's task.
     package func run<R: Sendable>(
         work: @escaping @Sendable (Block, JSONParser) -> R, consume: (Block, R) async throws -> Void
     ) async throws {
@@ -91,7 +92,7 @@ package struct ParallelReading {
 }
 
 /// Tasks whose results are delivered in the order in which they were started. Only one task may use a value. The
-/// number of tasks is bounded by its user.
+/// number of tasks is bounded by its user. A value that is dropped leaves its tasks running; call ``finish()`` first.
 struct OrderedTasks<R: Sendable> {
     // Unstructured: a task group would deliver results in the order of completion. `next` awaits every task.
     private var tasks: [Task<R, Never>] = []

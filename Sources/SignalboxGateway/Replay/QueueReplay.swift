@@ -14,6 +14,7 @@ package struct QueueReplay {
 
     /// `gateway`: holds the data directory. `session`: created after `gateway`, so that no file of a run is touched
     /// while another process uses the directory. Throws ``ReplayError/refused(_:)`` for an invalid selection.
+    /// `options`: without an address; the mode is decided by the command.
     package init(_ options: ReplayOptions, through gateway: Gateway, in session: ReplaySession) throws {
         self.options = options
         self.gateway = gateway
@@ -25,7 +26,8 @@ package struct QueueReplay {
 
     /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed. After ^C
     /// or an error, attempts in flight have five seconds to end, and other deliveries stay in the queue for the next
-    /// start. Progress is saved in any case.
+    /// start. Progress is saved in any case. Throws ``ReplayError`` for inputs and files, and ``StoreError`` for the
+    /// queue; events that were appended before stay there.
     package func run() async throws -> Bool {
         defer { gateway.stopSending() }
         let before = try await counts()
@@ -64,6 +66,7 @@ package struct QueueReplay {
         .init(states: try await gateway.queue.counts(), scheduled: try await gateway.queue.scheduledCount())
     }
 
+    /// Reads from the checkpoint to the end of the inputs. Throws ``ReplayError/limitReached`` at the limit.
     private func read() async throws {
         guard !session.isComplete else { return }
         guard session.room > 0 else { throw ReplayError.limitReached }
@@ -110,6 +113,7 @@ package struct QueueReplay {
 
     /// Waits for the pace, commits a chunk, counts it, and starts the next one. Progress is recorded after the
     /// commit, so a crash can repeat events but not lose them. Repeats have the same ids and are not stored again.
+    /// Throws ``ReplayError/interrupted`` while it waits for the pace; the chunk is then not appended.
     private func commit(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
         let full = chunk
         chunk = QueueChunk(pace)
@@ -202,6 +206,7 @@ package struct DeliveryOutcomes: Sendable {
     let delivered: Int
     let dead: Int
     let expired: Int
+    /// More deliveries wait than before the run, by this number.
     let waiting: Int
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int

@@ -6,6 +6,7 @@ import SignalboxRouting
 
 /// Reads the selected payloads of a recording, block by block, as events or as payloads. Callable from any thread.
 /// The three kinds of replay share it. Each block is read on one worker; the results have the order of the input.
+/// `Sendable` without a lock: each worker has a parser and a writer of its own.
 struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
@@ -16,6 +17,7 @@ struct Recording: Sendable {
     private let vendor: VendorID?
     private let envelope: RecordedEnvelope
     private let selection: Selection
+    /// Nil for runs whose events get ids as the gateway gives them.
     private let identity: RunIdentity?
     private let eventParsers = ParserPool.events
 
@@ -39,6 +41,7 @@ struct Recording: Sendable {
     /// The result of one recorded text. `value`: the event or payload, or the reason why there is none. `recorded`:
     /// nil without a time in the envelope.
     struct Entry<Value: Sendable>: Sendable {
+        /// Line and offset in its input, decompressed.
         let place: PayloadPosition
         var recorded: Timestamp?
         let value: Result<Value, Rejection>
@@ -56,7 +59,7 @@ struct Recording: Sendable {
 
     /// The selected events with their deliveries, and the rejections, in the order of the input. The events are
     /// complete with their variants and can be appended to a queue. A payload that cannot be read is a rejection,
-    /// because its vendor is unknown.
+    /// because its vendor is unknown. Rejects a payload whose event is too large or too costly to route.
     func events(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
         var entries: [Entry<RoutedEvent>] = []
         var json = JSONWriter()
@@ -77,7 +80,8 @@ struct Recording: Sendable {
     }
 
     /// The selected payloads, unchanged, and the rejections, in the order of the input. Checks that each payload is
-    /// an object, so that a gateway does not reject the request because of it.
+    /// an object, so that a gateway does not reject the request because of it. Copies each payload, because a block's
+    /// memory ends with it.
     func payloads(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
         var entries: [Entry<[UInt8]>] = []
         eventParsers.withParser { eventParser in

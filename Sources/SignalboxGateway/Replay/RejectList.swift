@@ -12,6 +12,7 @@ package struct RejectList: ~Copyable {
     private let file: FileHandle?
     private let namesInputs: Bool
     private let diagnostics: Diagnostics
+    /// Of this process, not of the whole run.
     private var reported = 0
     /// Rejections that are reported on the diagnostics.
     private static let mostReported = 10
@@ -19,7 +20,7 @@ package struct RejectList: ~Copyable {
     /// `path`: a file for NDJSON of `{line, offset, code, message, input}`. `namesInputs`: include the input's name
     /// in diagnostics. `count`, `bytes`: number of rejections and length of the file after an earlier run; bytes
     /// behind that length are removed. Throws ``ReplayError/refused(_:)`` if the file cannot be written or is shorter
-    /// than `bytes`.
+    /// than `bytes`. Creates a missing file with the permissions of the process's umask.
     package init(
         path: String?, namesInputs: Bool, count: Int = 0, bytes: Int = 0, diagnostics: Diagnostics
     ) throws(ReplayError) {
@@ -59,7 +60,8 @@ package struct RejectList: ~Copyable {
     }
 
     /// Adds a rejection of this process. `input`: the name of the input. Throws ``ReplayError/refused(_:)`` if the
-    /// file cannot be written.
+    /// file cannot be written. The message quotes the payload as far as the rejection does, so the file may contain
+    /// parts of payloads.
     package mutating func add(_ rejection: Rejection, in input: String) throws(ReplayError) {
         try add(rejection.code.rawValue, rejection.message, at: rejection.place, in: input)
     }
@@ -106,7 +108,8 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
 }
 
 /// Writes all bytes to a descriptor; false on a failure, with its reason in `errno`. Repeats partial writes and
-/// interrupted ones. Blocks while a pipe is full.
+/// interrupted ones. Blocks while a pipe is full. A closed pipe fails with EPIPE if SIGPIPE is ignored, and ends the
+/// process otherwise.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var rest = bytes
     while !rest.isEmpty {

@@ -7,10 +7,11 @@ import SignalboxRouting
 /// The options of one replay: recorded payloads are read again and sent through the pipeline.
 ///
 /// The flow, in the order of the calls: ``InputFiles`` opens and decompresses the inputs. ``ParallelReading`` cuts
-/// them into blocks and reads the blocks on all cores. ``Recording`` turns a block into events or payloads and applies
-/// the ``Selection``. One of three targets consumes the results in the order of the input: ``QueueReplay`` appends
-/// events to the durable queue, ``GatewayReplay`` posts payloads to a running gateway, ``DryRun`` prints decisions. In
-/// all three, a ``ReplaySession`` counts, lists rejections, and records progress in the resume file.
+/// them into blocks and reads the blocks on all cores. ``Recording`` turns a block into events or payloads and
+/// applies the ``Selection``. One of three targets consumes the results in the order of the input: ``QueueReplay``
+/// appends events to the durable queue, ``GatewayReplay`` posts payloads to a running gateway, ``DryRun`` prints
+/// decisions. In all three, a ``ReplaySession`` counts, lists rejections, and records progress in the resume file.
+/// Equal to the command line: no value was checked against the config or the disk yet.
 package struct ReplayOptions: Sendable {
     /// Input files; empty, or `-`, for standard input.
     package var files: [String] = []
@@ -44,7 +45,8 @@ package struct ReplayOptions: Sendable {
 
     /// Why these options cannot be combined, as one sentence; nil if they can. `config`: path of the config.
     /// `hasDataDirectory`: whether the command line names a data directory. Checks only combinations; the values are
-    /// checked when they are read.
+    /// checked when they are read. Called before any file is opened. Opens no file, but looks up the identity of
+    /// those that are named.
     package func conflict(config: String, hasDataDirectory: Bool) -> String? {
         if let sentence = pacingConflict ?? uploadConflict(hasDataDirectory) { return sentence }
         if let resume {
@@ -120,6 +122,7 @@ package struct ReplayOptions: Sendable {
 }
 
 /// Why a run over recorded payloads ends before its input. `refused` and `damaged` hold text for the operator.
+/// `signalbox` turns it into an exit code; see `Failure.swift`.
 package enum ReplayError: Error, Sendable, Equatable {
     /// ^C: settled payloads count.
     case interrupted
@@ -134,7 +137,8 @@ package enum ReplayError: Error, Sendable, Equatable {
     static func failed(_ what: String) -> ReplayError { .refused("\(what): \(String(cString: strerror(errno))).") }
 }
 
-/// The output of a run's diagnostics, usually standard error. A closure, so that tests can read the output.
+/// The output of a run's diagnostics, usually standard error. A closure, so that tests can read the output. Never
+/// carries results, so a redirected standard output stays clean.
 package struct Diagnostics: Sendable {
     /// Writes text, line ends included.
     package let write: @Sendable (String) -> Void
@@ -155,6 +159,7 @@ package struct Diagnostics: Sendable {
 /// Numbers and times as the command line of a replay spells them. The commands parse their options with it.
 package enum ReplayText {
     /// Events a second of `200/s`, `60/m` or `1000/h`; nil for any other text. The count is from 0.001 to 1,000,000.
+    /// The unit is required.
     package static func rate(_ text: String) -> Double? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
@@ -172,7 +177,7 @@ package enum ReplayText {
     }
 
     /// The instant of an RFC 3339 time, or of an age such as `24h` before `now`; nil for any other text. An age
-    /// counts back from `now`.
+    /// counts back from `now`. A date without a time is not accepted.
     package static func moment(_ text: String, now: Date) -> Timestamp? {
         var utf8 = text
         if let time = utf8.withUTF8({ Timestamp(iso8601: $0) }) { return time }

@@ -1,4 +1,5 @@
-/// A position in the inputs of a run. Everything before it was read.
+/// A position in the inputs of a run. Everything before it was read. Positions are comparable across inputs: a later
+/// input is behind every byte of an earlier one.
 package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     /// Index of the input, from 0.
     package var input: Int
@@ -40,7 +41,7 @@ package struct ProgressMeter: Sendable {
     private var rejected = 0
 
     /// `totalBytes`: size of all inputs; nil if unknown. `skippedBytes`: bytes that an earlier run has read. `start`:
-    /// the time from which the rate of events counts.
+    /// the time from which the rate of events counts. `totalBytes`: compressed as stored, like the position.
     package init(style: Style, totalBytes: Int?, skippedBytes: Int = 0, at start: Duration) {
         self.style = style
         self.totalBytes = totalBytes
@@ -52,7 +53,7 @@ package struct ProgressMeter: Sendable {
 
     /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this
     /// run. Returns text at most five times a second on a terminal, and every five seconds otherwise. A position
-    /// never goes back.
+    /// never goes back. The rate counts events of this process only.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
         self.events = events

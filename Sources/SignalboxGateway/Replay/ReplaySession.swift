@@ -42,7 +42,8 @@ package final class ReplaySession {
     private static let saveInterval: Duration = .milliseconds(200)
 
     /// Opens the files of a run. Throws ``ReplayError/refused(_:)`` if one of them cannot be used. Saves the resume
-    /// file at once, so that a run that is killed early keeps its identity.
+    /// file at once, so that a run that is killed early keeps its identity. Inputs that are missing or directories
+    /// are refused before anything is written. A run whose file says that it is complete reads no input.
     package init(
         _ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics
     ) throws(ReplayError) {
@@ -101,6 +102,7 @@ package final class ReplaySession {
     /// True if all inputs are regular files, which never block a read.
     var hasPlainInputs: Bool { sizes != nil }
 
+    /// True if an earlier process finished the run; then there is nothing to read.
     var isComplete: Bool { state?.isComplete ?? false }
     /// Rejected payloads of the whole run, earlier processes included.
     package var rejected: Int { rejections.count }
@@ -123,7 +125,7 @@ package final class ReplaySession {
     }
 
     /// Waits and shows the progress meanwhile. Throws ``ReplayError/interrupted`` after ^C. Checks for ^C ten times a
-    /// second.
+    /// second. Returns at once for a time that is zero or negative.
     func wait(_ time: Duration) async throws {
         let end = elapsed() + time
         while end > elapsed() {
@@ -172,7 +174,8 @@ package final class ReplaySession {
     }
 
     /// Records that everything before a position is durable, and saves that every 200 ms. Positions that go back are
-    /// ignored. Without a resume file it only updates the progress.
+    /// ignored. Without a resume file it only updates the progress. Called in the order of the input only. Throws
+    /// ``ReplayError/refused(_:)`` if the file cannot be written.
     func reached(_ position: InputPosition) throws(ReplayError) {
         let earlier = sizes?.prefix(position.input).reduce(0, +) ?? 0
         bytesSettled = max(bytesSettled, earlier + Int(Double(position.offset) * density))
@@ -206,7 +209,8 @@ package final class ReplaySession {
         if let text = meter?.end { diagnostics.write(text) }
     }
 
-    /// Writes the tables, then `more`. JSON or text, as the options say. The output goes to the diagnostics.
+    /// Writes the tables, then `more`. JSON or text, as the options say. The output goes to the diagnostics. Written
+    /// once, at the end, also after an interruption.
     func report(_ more: String = "") {
         let count = rejections.count
         let text =

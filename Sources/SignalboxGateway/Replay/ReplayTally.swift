@@ -1,7 +1,7 @@
 import SignalboxJSON
 
 /// Counts events by vendor and route, and by warning code. Bounded: names beyond the first 10,000 are counted
-/// together.
+/// together. Stored in the resume file, so the tables of a resumed run include the earlier processes.
 package struct ReplayTally: Sendable, Equatable, Codable {
     /// A cell of the table, with names as the tables show them.
     package struct Cell: Sendable, Hashable, Codable {
@@ -27,6 +27,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     package private(set) var repeats = 0
     private var cells: [Cell: Int] = [:]
     private var warnings: [String: Int] = [:]
+    /// Vendors and routes can be many; the tables must stay readable and the resume file small.
     private static let mostNames = 10_000
 
     /// All counts are zero.
@@ -77,7 +78,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     // MARK: Output
 
     /// The tables as text. `rejected`: number of rejected payloads. Has a table of the warnings only if there are
-    /// some.
+    /// some. The sum of the rows may exceed the number of events, because an event counts for each of its routes.
     package func table(rejected: Int) -> String {
         let events = TextTable.lines(
             [["VENDOR", "ROUTE", "EVENTS"]] + rows.map { [$0.vendor, $0.route, String($0.events)] })

@@ -1,7 +1,8 @@
 package import Foundation
 import SignalboxEgress
 
-/// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change.
+/// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change. One
+/// process at a time may use it; nothing locks it.
 package struct ResumeFile: Sendable {
     /// The path as it was typed.
     package let path: String
@@ -10,6 +11,7 @@ package struct ResumeFile: Sendable {
     package init(path: String) { self.path = path }
 
     /// The saved state; nil if the file does not exist. Throws ``ReplayError/refused(_:)`` if it cannot be used.
+    /// Reads the whole file: it grows with the names of vendors and routes only.
     package func load() throws(ReplayError) -> ResumeState? {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             guard !FileManager.default.fileExists(atPath: path) else {
@@ -54,7 +56,8 @@ package struct ResumeFile: Sendable {
     }
 }
 
-/// The contents of a resume file: identity of the run, its inputs and options, and its durable progress.
+/// The contents of a resume file: identity of the run, its inputs and options, and its durable progress. Contains no
+/// payload and no token. The key is not a secret that protects data, but decides the ids of the run.
 package struct ResumeState: Sendable, Equatable, Codable {
     /// Version of this layout.
     package static let version = 1
@@ -132,7 +135,7 @@ package struct InputIdentity: Sendable, Equatable, Codable {
     private static let headLength = 64 * 1024
 
     /// Reads the identity of a regular file. Throws ``ReplayError/refused(_:)`` if it is not one or cannot be read.
-    /// Reads at most 64 KiB.
+    /// Reads at most 64 KiB. Follows symbolic links.
     package init(ofFile path: String) throws(ReplayError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .failed("Cannot read \(path)") }

@@ -49,7 +49,7 @@ package struct SelectionRequest: Sendable {
     package init() {}
 
     /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the
-    /// errors, one sentence a line.
+    /// errors, one sentence a line. Compiles the pattern, which is the same language as a route's `match`.
     package func selection(now: Date) throws(ReplayError) -> Selection {
         var selection = Selection()
         selection.since = try Self.moment(since, now)

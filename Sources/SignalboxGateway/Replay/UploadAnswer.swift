@@ -12,7 +12,8 @@ package enum UploadAnswer: Sendable, Equatable {
     case refused(String)
 
     /// `count`: number of payloads in the request. `now`: for a `Retry-After` that is a date. A request of one
-    /// payload that is rejected as a whole counts as settled.
+    /// payload that is rejected as a whole counts as settled. A reply that lists fewer or more results than payloads
+    /// refuses the run, because the results could not be matched.
     package init(_ reply: OutboundReply, to count: Int, now: Date) {
         let body = ReceiptList(reply.excerpt)
         switch reply.status {

@@ -25,7 +25,8 @@ package struct UploadBatch: Sendable {
 }
 
 /// Groups payloads into requests. The cuts do not depend on where reading began, so that a request repeated after a
-/// crash is the same request.
+/// crash is the same request. Equal recordings and options give equal requests, so an idempotency key never meets
+/// another body.
 package struct UploadBatches: Sendable {
     /// Maximum number of payloads in a request. A receipt has a few hundred bytes, and a reply is read up to 256 KiB.
     package static let most = 100
@@ -34,6 +35,7 @@ package struct UploadBatches: Sendable {
 
     private let most: Int
     private let span: Int64
+    /// The batch that the next payload may join.
     private var open: UploadBatch?
 
     /// `most`: maximum number of payloads in a request. `span`: maximum difference of their recorded times, in
@@ -76,7 +78,7 @@ package struct UploadBatches: Sendable {
     }
 
     /// Records how far the input was read. Returns the open batch if it is complete, an empty batch with the new end
-    /// if there is none, and nil if the open batch can still grow.
+    /// if there is none, and nil if the open batch can still grow. `position`: the end of the block that was read.
     package mutating func reached(_ position: InputPosition) -> UploadBatch? {
         if let first = open?.first, first.input == position.input,
             first.offset / Self.stretch >= position.offset / Self.stretch

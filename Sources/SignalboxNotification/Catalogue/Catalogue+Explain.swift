@@ -2,8 +2,10 @@ import SignalboxJSON
 
 // Descriptions of the catalogue's evidence, and of the reasons why no entry matches, for people.
 
+/// A summary of one entry.
 extension CatalogueEntry {
-    /// The entry as `signalbox vendors` shows it, with all its markers.
+    /// The entry as `signalbox vendors` shows it, with all its markers. An entry without a marker is listed too, so
+    /// that readers see that the vendor cannot be recognised.
     var profile: VendorProfile {
         let evidence = markers.map { "\($0.summary) (\($0.strength))" }.joined(separator: "; ")
         return VendorProfile(
@@ -13,11 +15,13 @@ extension CatalogueEntry {
     }
 }
 
+/// Texts for `signalbox vendors`, where each marker is one phrase.
 extension CatalogueMarker {
-    /// A noun phrase.
+    /// A noun phrase. The conditions in the order of the entry.
     var summary: String { conditions.map(\.summary).joined(separator: " with ") }
 }
 
+/// Texts for `signalbox explain`, which names the condition that does not hold.
 extension CatalogueCondition {
     /// A noun phrase.
     var summary: String {
@@ -30,7 +34,7 @@ extension CatalogueCondition {
         }
     }
 
-    /// The reason why the condition does not hold.
+    /// The reason why the condition does not hold. Names the pointer and the kind of the value, and never its text.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
         guard let path else { return "there is no such key" }
         if let value = payload.value(at: path) {
@@ -39,7 +43,8 @@ extension CatalogueCondition {
         return path.objection(in: payload)
     }
 
-    /// The key by which the index finds the condition.
+    /// The key by which the index finds the condition. An ellipsis marks a key prefix. Nil for a path that begins
+    /// with `*` or `{i}`.
     fileprivate var keyText: String? {
         switch subject {
         case .keyPrefix(let prefix, _): String(decoding: prefix, as: UTF8.self) + "…"
@@ -48,6 +53,7 @@ extension CatalogueCondition {
     }
 }
 
+/// Completes "`/path` that is …" and "… is needed".
 extension CatalogueCondition.Test {
     /// The expected value as a noun phrase.
     var summary: String {
@@ -76,8 +82,9 @@ extension CatalogueCondition.Test {
     }
 }
 
+/// Reasons why a path has no value.
 extension CataloguePath {
-    /// The value at which the path ends too early, and the expected one.
+    /// The value at which the path ends too early, and the expected one. Called only if the path has no value.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
         var reached: (value: JSONValue, rest: ArraySlice<Token>)?
         for length in 1..<max(tokens.count, 2) where length < tokens.count {
@@ -91,6 +98,7 @@ extension CataloguePath {
 }
 
 extension CataloguePath.Token {
+    /// A token as its author wrote it; `a member` for `*`.
     fileprivate var summary: String {
         switch self {
         case .key(let key): String(decoding: key, as: UTF8.self)
@@ -102,6 +110,7 @@ extension CataloguePath.Token {
 }
 
 extension CataloguePath.Scope {
+    /// Follows the noun; empty for every object.
     fileprivate var summary: String {
         switch self {
         case .anywhere: ""
@@ -112,10 +121,13 @@ extension CataloguePath.Scope {
     }
 }
 
+/// The part of `signalbox explain` about the catalogue.
 extension Catalogue {
     /// The most lines of an explanation; further ones are dropped.
     private static let mostLines = 40
 
+    /// The first line says how many vendors share a key with the payload; each further one, why a marker of such a
+    /// vendor does not match.
     package func explain(_ payload: borrowing PlatformPayload) -> [String] {
         var checked: Set<Int> = []
         var candidates: [Int] = []

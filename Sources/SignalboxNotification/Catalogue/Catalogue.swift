@@ -1,7 +1,8 @@
 package import SignalboxJSON
 
 /// Vendors defined by data: recognises any number of them in one pass over a payload's keys. The time does not depend
-/// on the number of entries, except for those that share a payload's keys. Immutable: tasks share it.
+/// on the number of entries, except for those that share a payload's keys. Immutable: tasks share it. A link of
+/// ``VendorChain``; its vendors compete with those that have code.
 package struct Catalogue: ChainLink {
     /// In the order that settles ties.
     let entries: [CatalogueEntry]
@@ -19,7 +20,8 @@ package struct Catalogue: ChainLink {
     /// Markers that search the whole payload.
     private let payloadIndex: CatalogueIndex
 
-    /// Builds the indexes of the entries' markers.
+    /// Builds the indexes of the entries' markers. Takes time that grows with the markers; the built-in catalogue is
+    /// made once per process.
     init(_ entries: [CatalogueEntry]) {
         self.entries = entries
         markers = entries.enumerated().flatMap { position, entry in entry.markers.map { (position, $0) } }
@@ -34,12 +36,14 @@ package struct Catalogue: ChainLink {
         payloadIndex = CatalogueIndex(indexed.filter { scopes[$0.marker] == .payload })
     }
 
+    /// The name of the link in `detectors.chain`. Custom entries are part of it.
     package var name: String { "catalogue" }
 
     /// In the order that settles ties.
     package var profiles: [VendorProfile] { entries.map(\.profile) }
 
-    /// This catalogue after a user's own, whose entries replace those of the same vendor.
+    /// This catalogue after a user's own, whose entries replace those of the same vendor. Builds the indexes again.
+    /// The user's entries settle ties first.
     func behind(_ custom: Catalogue) -> Catalogue {
         let own = Set(custom.entries.map(\.vendor))
         return Catalogue(custom.entries + entries.filter { !own.contains($0.vendor) })
@@ -47,6 +51,7 @@ package struct Catalogue: ChainLink {
 
     // MARK: Recognising
 
+    /// Records one match for each vendor with evidence: its strongest.
     package func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches) {
         var found: [(entry: Int, detection: Detection)] = []
         var latest: JSONObject?
@@ -72,7 +77,8 @@ package struct Catalogue: ChainLink {
     }
 
     /// Calls `body` once with every marker whose first key is in the marker's scope of the payload. `isPossible`
-    /// excludes a marker by the value of that key.
+    /// excludes a marker by the value of that key. Every marker at most once per payload. The order is that of the
+    /// payload's keys.
     @inline(__always)
     func forEachMarker(
         indexedFor payload: borrowing PlatformPayload, where isPossible: (Int, JSONValue) -> Bool = { _, _ in true },
@@ -116,6 +122,7 @@ package struct Catalogue: ChainLink {
 
     // MARK: Reading
 
+    /// `match`: of this catalogue, because its entry is a position in ``entries``.
     package func read(
         _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification
     ) {
@@ -123,7 +130,8 @@ package struct Catalogue: ChainLink {
         reading.read(payload, into: &notification)
     }
 
-    /// Includes the tokens of a vendor with a hint only: its token is secret even if another vendor wins.
+    /// Includes the tokens of a vendor with a hint only: its token is secret even if another vendor wins. Returns
+    /// copies, under the last key of their path.
     package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
         for path in entries[match.entry].fields.tokens {
@@ -137,6 +145,7 @@ package struct Catalogue: ChainLink {
     }
 }
 
+/// The parts of a condition that the index files it under.
 extension CatalogueCondition {
     /// The first key, or the key prefix, for the index.
     fileprivate func indexEntry(for marker: Int) -> CatalogueIndex.Entry? {
@@ -160,8 +169,10 @@ extension CatalogueCondition {
 
 // MARK: Entries in files
 
+/// The built-in entries, and those of a config. Both have the form of `detector-1.json`.
 extension Catalogue {
-    /// The entries that the binary contains.
+    /// The entries that the binary contains. Read from five JSON files in the binary at the first use. Traps if they
+    /// have a mistake, which a test would find.
     package static let builtIn: Catalogue = {
         // In the order that settles ties: values that name a vendor, keys of one vendor, nested or weak evidence
         // (reference, section 3).
@@ -182,17 +193,19 @@ extension Catalogue {
         return Catalogue(entries)
     }()
 
-    /// The JSON Schema of an entry, UTF-8.
+    /// The JSON Schema of an entry, UTF-8. Version 2020-12. `signalbox schema detector` prints it.
     package static var entrySchema: [UInt8] { PackageResources.detector_1_json }
 
-    /// The mistakes in a user's own entries, the list `detectors.custom` of a config.
+    /// The mistakes in a user's own entries, the list `detectors.custom` of a config. At most 100. `parser`: the
+    /// owner of `list`.
     package static func mistakes(in list: JSONValue, with parser: JSONParser) -> [CatalogueMistake] {
         var form = CatalogueForm(parser: parser, reserved: builtInNames)
         _ = form.entries(list)
         return form.mistakes
     }
 
-    /// A user's own entries, the list `detectors.custom` of a config; unreadable ones are left out.
+    /// A user's own entries, the list `detectors.custom` of a config; unreadable ones are left out. For a list
+    /// without mistakes; a config with mistakes is not used.
     package init(_ text: JSONText) {
         let parser = JSONParser()
         var form = CatalogueForm(parser: parser, reserved: Self.builtInNames)

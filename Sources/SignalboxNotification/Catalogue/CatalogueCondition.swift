@@ -10,7 +10,7 @@ struct CatalogueCondition: Sendable, Equatable {
         case keyPrefix([UInt8], CataloguePath.Scope)
     }
 
-    /// The expected value.
+    /// The expected value. An entry names it by the word under `is`, or by a key of its own such as `equals`.
     enum Test: Sendable, Equatable {
         /// Any value except null.
         case present
@@ -58,6 +58,7 @@ struct CatalogueCondition: Sendable, Equatable {
     /// The expectation of that part.
     let test: Test
 
+    /// The objects of the payload that the condition searches.
     var scope: CataloguePath.Scope {
         switch subject {
         case .path(let path): path.scope
@@ -70,21 +71,23 @@ struct CatalogueCondition: Sendable, Equatable {
         if case .path(let path) = subject { path } else { nil }
     }
 
-    /// False if the payload has no object in the condition's scope, even for a test of absence.
+    /// False if the payload has no object in the condition's scope, even for a test of absence. Takes time that grows
+    /// with the path and the objects on it. A string on the path that holds JSON text is parsed.
     func holds(in payload: borrowing PlatformPayload) -> Bool {
         guard payload.has(scope) else { return false }
         guard let value = value(in: payload) else { return test.acceptsAbsence }
         return test.holds(of: value, in: payload.parser)
     }
 
-    /// The same for an element of a list; `find` returns the value at a path below it.
+    /// The same for an element of a list; `find` returns the value at a path below it. A key prefix never holds for
+    /// an element.
     func holds(_ find: (CataloguePath) -> JSONValue?) -> Bool {
         guard let path else { return false }
         guard let value = find(path) else { return test.acceptsAbsence }
         return test.holds(of: value)
     }
 
-    /// The value that the condition tests.
+    /// The value that the condition tests. Nil if there is none, also for a test of absence that holds.
     func value(in payload: borrowing PlatformPayload) -> JSONValue? {
         switch subject {
         case .path(let path): payload.value(at: path)
@@ -93,6 +96,7 @@ struct CatalogueCondition: Sendable, Equatable {
     }
 }
 
+/// The evaluation of tests, without access to a payload.
 extension CatalogueCondition.Test {
     /// True when the test determines the value, so that the event need not keep it.
     var determinesValue: Bool {
@@ -140,7 +144,8 @@ struct CatalogueMarker: Sendable {
     /// At least one. The index finds the marker by the first key of the first condition.
     let conditions: [CatalogueCondition]
 
-    /// The recognised values; nil if a condition does not hold.
+    /// The recognised values; nil if a condition does not hold. In the order of the conditions. A condition that
+    /// requires absence contributes no value.
     func evidence(in payload: borrowing PlatformPayload) -> [JSONValue]? {
         for condition in conditions where !condition.holds(in: payload) { return nil }
         var values: [JSONValue] = []
@@ -150,7 +155,7 @@ struct CatalogueMarker: Sendable {
         return values
     }
 
-    /// The first condition that does not hold.
+    /// The first condition that does not hold. Nil if the marker matches.
     func failing(in payload: borrowing PlatformPayload) -> CatalogueCondition? {
         for condition in conditions where !condition.holds(in: payload) { return condition }
         return nil

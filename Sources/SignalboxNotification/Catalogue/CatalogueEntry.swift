@@ -1,4 +1,5 @@
-/// A vendor defined by data alone: its evidence, and the paths of its values.
+/// A vendor defined by data alone: its evidence, and the paths of its values. Immutable once read. A detector with
+/// code can read more, such as values that depend on each other.
 struct CatalogueEntry: Sendable {
     /// The name in events. Unique in a catalogue.
     let vendor: VendorID
@@ -8,13 +9,15 @@ struct CatalogueEntry: Sendable {
     let source: String
     /// Reliability of the source, in the words of the entry's author.
     let confidence: String
-    /// Empty for a vendor whose payloads contain no evidence.
+    /// Empty for a vendor whose payloads contain no evidence. The strongest that matches decides the strength of the
+    /// vendor.
     let markers: [CatalogueMarker]
     /// The paths; while a payload is read, without those that an ``IgnoredField`` excludes.
     var fields: CatalogueFields
 }
 
-/// The effect of a tap: its link, or the vendor's word for it.
+/// The effect of a tap: its link, or the vendor's word for it. Each list of paths has alternatives; the first with a
+/// value counts.
 struct CatalogueTap: Sendable {
     /// A link of any scheme.
     var link: CataloguePaths = []
@@ -22,13 +25,15 @@ struct CatalogueTap: Sendable {
     var webView: CataloguePaths = []
     /// The vendor's word for the effect.
     var word: CataloguePaths = []
-    /// The meanings of the vendor's words.
+    /// The meanings of the vendor's words. If the map has words, any other word becomes `custom`. Without words, the
+    /// link decides.
     var types: [String: Action.ActionType] = [:]
     /// An object with the parameters of a word without a known meaning.
     var arguments: CataloguePaths = []
 }
 
-/// The paths of a vendor's values.
+/// The paths of a vendor's values. Each list of paths has alternatives, the first of which with a usable value
+/// counts. An empty list means that the vendor has no such value.
 struct CatalogueFields: Sendable {
     /// The title of the notification, or of FCM's data.
     var title: CataloguePaths = []
@@ -56,38 +61,41 @@ struct CatalogueFields: Sendable {
     var buttons: [ButtonsField] = []
     /// The first field with a picture counts.
     var carousel: [CarouselField] = []
+    /// Members without a path stay absent in the event.
     var campaign = CampaignField()
     /// Instants as ``JSONValue/instant`` reads them.
     var notBefore: CataloguePaths = []
     /// The end of the period, as ``notBefore``.
     var notAfter: CataloguePaths = []
-    /// If any of these holds, the push is silent, even with a text.
+    /// If any of these holds, the push is silent, even with a text. Tested after ``control`` and ``liveActivity``.
     var silent: [CatalogueCondition] = []
-    /// If any of these holds, the push is the vendor's own housekeeping.
+    /// If any of these holds, the push is the vendor's own housekeeping. Tested first.
     var control: [CatalogueCondition] = []
     /// If any of these holds, the push is a state of a Live Activity, or of a live update on Android.
     var liveActivity: [CatalogueCondition] = []
     /// Paths that are not read if a condition holds, such as a version that the vendor's SDK does not support.
     var ignored: [IgnoredField] = []
-    /// Values that events must not contain, such as credentials.
+    /// Values that events must not contain, such as credentials. Left out of the event's data.
     var secrets: CataloguePaths = []
     /// Device tokens and push addresses, which events contain as keyed hashes only.
     var tokens: CataloguePaths = []
     /// Objects whose members are the app's own and appear in `custom` under their own names.
     var custom: CataloguePaths = []
 
-    /// Pictures, sounds or films with one role.
+    /// Pictures, sounds or films with one role. A counted path is read up to the first gap, at most 100 elements.
     struct MediaField: Sendable {
         /// A URL, or a list of URLs.
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
+        /// The role of every file of this field in the event.
         var role = Media.Role.attachment
         /// The first number for `{i}`.
         var first = 0
     }
 
-    /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element.
+    /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element. Elements
+    /// beyond ``most`` are dropped, as the SDK drops them.
     struct ButtonsField: Sendable {
         /// The list or object; empty for parts whose keys count up.
         var list: CataloguePaths = []
@@ -127,6 +135,7 @@ struct CatalogueFields: Sendable {
     }
 
     /// Pictures to leaf through: the elements of a list, or parts whose keys count up. Paths lead from the element.
+    /// Elements without a picture are left out.
     struct CarouselField: Sendable {
         /// `portrait` or `landscape`.
         var orientation: CataloguePaths = []
@@ -151,7 +160,9 @@ struct CatalogueFields: Sendable {
     struct CampaignField: Sendable {
         /// The vendor's identifier of the mailing.
         var id: CataloguePaths = []
+        /// The name that people gave the mailing.
         var name: CataloguePaths = []
+        /// The vendor's word for the kind of mailing, unchanged.
         var type: CataloguePaths = []
         /// The variant of an A/B test.
         var variant: CataloguePaths = []
@@ -162,9 +173,11 @@ struct CatalogueFields: Sendable {
     }
 }
 
+/// Conditional fields of an entry.
 extension CatalogueFields {
     /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
-    /// counted paths of buttons and pictures, and conditions.
+    /// counted paths of buttons and pictures, and conditions. Called before a payload is read, on the copy of the
+    /// entry that serves this payload.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,

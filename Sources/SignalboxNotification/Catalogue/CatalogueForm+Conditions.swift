@@ -1,7 +1,8 @@
 import SignalboxJSON
 
+/// Conditions of markers, kinds, buttons and ignored fields all have this form.
 extension CatalogueForm {
-    /// The conditions of a list; leaves out those with a mistake.
+    /// The conditions of a list; leaves out those with a mistake. A value that is not a list is a mistake.
     mutating func conditions(_ value: JSONValue) -> [CatalogueCondition] { list(value).compactMap { condition($0) } }
 
     /// The conditions under a key; empty without the key.
@@ -9,8 +10,9 @@ extension CatalogueForm {
         object[key].map { conditions($0) } ?? []
     }
 
-    /// One condition: a path or key prefix, and at most one test. Records a mistake of any other form. `besides`: keys
-    /// of the object that do not belong to the condition.
+    /// One condition: a path or key prefix, and at most one test. Records a mistake of any other form. `besides`:
+    /// keys of the object that do not belong to the condition. Unknown keys are mistakes, with the known ones in the
+    /// message.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
         let tests = [
             "is", "equals", "equalsIgnoringCase", "among", "notAmong", "startsWith", "host", "moreThan", "form",
@@ -44,7 +46,8 @@ extension CatalogueForm {
         return .keyPrefix(Array(text.utf8), .anywhere)
     }
 
-    /// The test that the object names; `present` if it names none.
+    /// The test that the object names; `present` if it names none. Several tests in one condition are a mistake that
+    /// the caller has recorded; the first in the order of this function counts.
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
             "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text,

@@ -2,12 +2,13 @@ import SignalboxJSON
 
 // The fields of an entry. Each object has a table of the keys whose values are paths.
 
+/// An unknown key is a mistake, so a mistyped one cannot silently leave a field empty.
 extension CatalogueForm {
     /// The keys of an object whose values are paths, with their fields.
     private typealias PathTable<Fields> = KeyValuePairs<StaticString, WritableKeyPath<Fields, CataloguePaths>>
 
     /// Fills the paths of an object, and records unknown keys. `others`: keys that the caller reads. Nil for a value
-    /// that is not an object.
+    /// that is not an object. A key that is missing leaves its list of paths empty.
     private mutating func filled<Fields>(
         _ empty: Fields, from value: JSONValue, _ table: PathTable<Fields>, and others: [String] = []
     ) -> Fields? {
@@ -17,7 +18,8 @@ extension CatalogueForm {
         return fields
     }
 
-    /// The fields of an entry; leaves out those with a mistake.
+    /// The fields of an entry; leaves out those with a mistake. Fields that could not be read are empty, and their
+    /// mistakes are recorded.
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         let filled = filled(
             CatalogueFields(), from: value,
@@ -45,7 +47,8 @@ extension CatalogueForm {
         return fields
     }
 
-    /// The meanings of the vendor's words: an object from words to types of action.
+    /// The meanings of the vendor's words: an object from words to types of action. Repeated words are not reported;
+    /// the last one counts.
     private mutating func types(of value: JSONValue) -> [String: Action.ActionType] {
         guard let types = value["types"] else { return [:] }
         if !types.isObject { record(types, "this must be an object from the vendor's words to types of action") }
@@ -91,7 +94,7 @@ extension CatalogueForm {
         return buttons
     }
 
-    /// One rule: a single condition, or the conditions under `all`.
+    /// One rule: a single condition, or the conditions under `all`. An empty rule drops no button.
     private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
@@ -99,7 +102,7 @@ extension CatalogueForm {
         return conditions(all)
     }
 
-    /// The conditions under which a button has an option.
+    /// The conditions under which a button has an option. The keys are the names of options in events.
     private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {
         guard isObject(value, keys: Category.Options.named.map(\.name)) else { return [] }
         var options: [(Category.Options, CatalogueCondition)] = []

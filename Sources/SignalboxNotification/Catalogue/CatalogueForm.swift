@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-/// A mistake in an entry of a user's catalogue.
+/// A mistake in an entry of a user's catalogue. The config reports it at the pointer, below `detectors.custom`.
 package struct CatalogueMistake: Sendable, Equatable {
     /// JSON Pointer of the mistake.
     package let pointer: String
@@ -9,12 +9,13 @@ package struct CatalogueMistake: Sendable, Equatable {
 }
 
 /// Reads entries of a catalogue from JSON and records every mistake, so that one run shows all of them. The schema
-/// `detector-1.json` describes the form.
+/// `detector-1.json` describes the form. Never throws: the caller checks ``mistakes`` afterwards.
 struct CatalogueForm {
     /// The owner of the values that are read; finds the pointers of mistakes.
     let parser: JSONParser
     /// Names that an entry must not use; empty for the built-in catalogue.
     var reserved: Set<String> = []
+    /// In the order of reading, at most ``mostMistakes``.
     private(set) var mistakes: [CatalogueMistake] = []
 
     /// Further mistakes are dropped, because finding the pointer of each takes time.
@@ -26,7 +27,8 @@ struct CatalogueForm {
             CatalogueMistake(pointer: parser.pointer(to: value), message: message()), upTo: Self.mostMistakes)
     }
 
-    /// The entries of a list. Entries with a mistake are returned as far as they can be read.
+    /// The entries of a list. Entries with a mistake are returned as far as they can be read. Two entries of one
+    /// vendor are a mistake.
     mutating func entries(_ value: JSONValue) -> [CatalogueEntry] {
         var entries: [CatalogueEntry] = []
         var vendors: Set<VendorID> = []
@@ -71,7 +73,8 @@ struct CatalogueForm {
         return list(value).compactMap { marker($0) }
     }
 
-    /// One marker: a single condition, or the conditions under `all`.
+    /// One marker: a single condition, or the conditions under `all`. A missing strength counts as a hint, next to
+    /// its mistake.
     private mutating func marker(_ value: JSONValue) -> CatalogueMarker? {
         guard value.isObject else {
             record(value, "a marker must be an object, such as {\"strength\": \"signature\", \"at\": \"/acme\"}")
@@ -104,6 +107,7 @@ struct CatalogueForm {
 
 // MARK: Values
 
+/// Readers of single values, which record a mistake and return nil or an empty list.
 extension CatalogueForm {
     /// True for an object; records keys that are not among the given ones, and repeated keys.
     mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
@@ -142,7 +146,7 @@ extension CatalogueForm {
         value[key].flatMap { text($0) }
     }
 
-    /// The meaning of a word; nil without the key.
+    /// The meaning of a word; nil without the key. The message lists the known words in alphabetical order.
     mutating func word<T>(_ key: StaticString, of object: JSONValue, among words: [String: T]) -> T? {
         guard let value = object[key] else { return nil }
         if let meaning = value.text.flatMap({ words[$0] }) { return meaning }
@@ -158,7 +162,8 @@ extension CatalogueForm {
         return nil
     }
 
-    /// One path; records a mistake for any other value.
+    /// One path; records a mistake for any other value. A path with more than one `*` is recorded as a mistake and
+    /// returned.
     mutating func path(_ value: JSONValue) -> CataloguePath? {
         guard let text = text(value) else { return nil }
         guard let path = CataloguePath(text) else {

@@ -1,8 +1,10 @@
 /// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays. Built once for each
-/// catalogue.
+/// catalogue. Not a dictionary, because a payload's keys are bytes in the parser's memory, which a lookup must not
+/// copy.
 struct CatalogueIndex: Sendable {
     /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
+        /// The byte that leads here from the parent.
         let byte: UInt8
         /// The first node of the next level; -1 for none.
         var child: Int32 = -1
@@ -31,7 +33,8 @@ struct CatalogueIndex: Sendable {
         let marker: Int
     }
 
-    /// Sorts the keys, so that the result does not depend on the order of a dictionary.
+    /// Sorts the keys, so that the result does not depend on the order of a dictionary. Entries with an empty key are
+    /// left out.
     init(_ entries: [Entry]) {
         for (key, group) in Dictionary(grouping: entries, by: \.key).sorted(by: {
             $0.key.lexicographicallyPrecedes($1.key)
@@ -46,7 +49,8 @@ struct CatalogueIndex: Sendable {
     /// True without an entry.
     var isEmpty: Bool { nodes.isEmpty }
 
-    /// Calls `body` with every marker of a key.
+    /// Calls `body` with every marker of a key. Calls `body` for prefixes of the key first, the shortest first, then
+    /// for the whole key. Several keys of a payload may lead to the same marker.
     @inline(__always)
     func forEachMarker(of key: UnsafeBufferPointer<UInt8>, _ body: (Int) -> Void) {
         guard let first = key.first else { return }
@@ -109,11 +113,12 @@ struct CatalogueIndex: Sendable {
 
 /// A set of markers. Contains the first 256 without an allocation.
 struct CatalogueMarkerSet {
+    /// A bit for each of the first 256 markers.
     private var few = SIMD4<UInt64>(repeating: 0)
     /// Markers from the 257th on.
     private var more: Set<Int> = []
 
-    /// False if the set already contains the marker.
+    /// False if the set already contains the marker. Constant time.
     mutating func insert(_ marker: Int) -> Bool {
         guard marker < 256 else { return more.insert(marker).inserted }
         let bit: UInt64 = 1 << UInt64(marker & 63)

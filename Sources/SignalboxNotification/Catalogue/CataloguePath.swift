@@ -54,7 +54,8 @@ struct CataloguePath: Sendable, Equatable {
     /// At least one.
     let tokens: [Token]
 
-    /// Nil for a text that is not a path.
+    /// Nil for a text that is not a path. Requires a slash behind the scope, and at least one token that is not
+    /// empty. An unknown scope is not a path.
     init?(_ text: String) {
         self.text = text
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -78,7 +79,7 @@ struct CataloguePath: Sendable, Equatable {
         self.tokens = tokens
     }
 
-    /// The path of its first tokens.
+    /// The path of its first tokens. `length`: at least one. ``text`` stays that of the whole path.
     func beginning(_ length: Int) -> CataloguePath { CataloguePath(text, scope, Array(tokens.prefix(length))) }
 
     /// The key with which the path begins; nil if it begins with another token.
@@ -102,7 +103,7 @@ struct CataloguePath: Sendable, Equatable {
         }
     }
 
-    /// True when every value at this path is at another path or inside a value there.
+    /// True when every value at this path is at another path or inside a value there. A path leads through itself.
     func leads(through path: CataloguePath) -> Bool {
         (path.scope == .anywhere || path.scope == scope) && tokens.starts(with: path.tokens)
     }

@@ -1,7 +1,9 @@
 import SignalboxJSON
 
+/// Buttons of a notification: listed, or with keys that count up.
 extension CatalogueReading {
-    /// Reads the first field with a button.
+    /// Reads the first field with a button. The buttons define a dynamic category under the name that the payload
+    /// gives, if any.
     mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.buttons {
             let buttons =
@@ -28,7 +30,8 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// Buttons whose parts have keys that count up; the first gap ends them.
+    /// Buttons whose parts have keys that count up; the first gap ends them. At most 100. Values of the button behind
+    /// the gap are not consumed, so they stay in `custom`.
     private mutating func countedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
     ) -> [Category.Button] {
@@ -79,7 +82,9 @@ extension CatalogueReading {
         return true
     }
 
-    /// The elements of the first non-empty list of the alternatives, or the members of the first object.
+    /// The elements of the first non-empty list of the alternatives, or the members of the first object. Warns of a
+    /// value that is not a list, and of a list with more elements than ``longestList``; tries the next alternative
+    /// after the former.
     func elements(
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

@@ -1,7 +1,9 @@
 import SignalboxJSON
 
+/// Media and carousels.
 extension CatalogueReading {
-    /// Reads every field; skips URLs that the platform's own block contains.
+    /// Reads every field; skips URLs that the platform's own block contains. Values that are not strings are skipped
+    /// without a warning.
     mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
@@ -91,7 +93,7 @@ extension CatalogueReading {
         return items
     }
 
-    /// One picture with its texts; nil without a picture.
+    /// One picture with its texts; nil without a picture. Consumes the texts of an element with a picture only.
     private mutating func item(
         _ field: CatalogueFields.CarouselField, _ notification: inout PushNotification,
         _ find: (CataloguePath) -> JSONValue?
@@ -105,6 +107,7 @@ extension CatalogueReading {
 }
 
 extension JSONValue {
+    /// Compared without case.
     fileprivate var isOrientation: Bool {
         utf8.map { $0.equalsIgnoringCase("portrait") || $0.equalsIgnoringCase("landscape") } ?? false
     }

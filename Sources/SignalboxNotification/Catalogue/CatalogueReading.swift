@@ -1,6 +1,7 @@
 import SignalboxJSON
 
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
+/// Follows the entry alone: no code is specific to a vendor.
 struct CatalogueReading {
     /// A copy, from which ``read(_:into:)`` removes the ignored paths.
     private var entry: CatalogueEntry
@@ -13,7 +14,8 @@ struct CatalogueReading {
     init(of entry: CatalogueEntry) { self.entry = entry }
 
     /// Fills a notification, which already contains the values of the platform's keys. Removes the ignored paths
-    /// first. Fills `custom` last, because it contains the values that no step before it consumed.
+    /// first. Fills `custom` last, because it contains the values that no step before it consumed. Never throws:
+    /// values of unexpected types become warnings or stay in `custom`.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)
@@ -189,7 +191,7 @@ struct CatalogueReading {
     // MARK: Taps
 
     /// The effect of a tap: the meaning of the vendor's word, otherwise that of the link; nil without both. `find`
-    /// returns the value at a path.
+    /// returns the value at a path. Consumes the word, and the link if it decides the action.
     mutating func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
         var action = tapWithoutArguments(tap, find)
         if action?.type == .custom, let arguments = take(tap.arguments, find, where: \.isObject) {
@@ -221,9 +223,11 @@ extension JSONValue {
     /// True for a badge to set: `+2` and `-1` change the existing one (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
 
+    /// Those that are present, in this order.
     fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap(\.self) }
 }
 
+/// Texts that the vendor's SDK replaces by its own are found by comparison with these.
 extension PlatformPayload {
     /// Title, subtitle and body that the push service shows without the vendor's SDK.
     fileprivate var plainTexts: [JSONValue] {
@@ -235,6 +239,7 @@ extension PlatformPayload {
     }
 }
 
+/// Decides whether a plain text is still shown after the vendor's texts were read.
 extension PushNotification.Content {
     /// True for a shown text, and for a value without a text.
     fileprivate func shows(_ value: JSONValue) -> Bool {

@@ -2,8 +2,10 @@ import SignalboxJSON
 
 // Values at paths of a payload. A null counts as absent.
 
+/// Layers are searched in their order: the most specific object first.
 extension PlatformPayload {
-    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`.
+    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. With `*`, the first
+    /// element with a value counts.
     func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
         var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
         walk.follow(path, through: self)
@@ -25,12 +27,13 @@ extension PlatformPayload {
         return walk.found
     }
 
-    /// True when the payload has an object in this scope.
+    /// True when the payload has an object in this scope. `payload` always exists.
     func has(_ scope: CataloguePath.Scope) -> Bool {
         scope == .payload || fields.layers.contains { scope.admits($0.reserved) }
     }
 
-    /// The member with the alphabetically first key that has a prefix.
+    /// The member with the alphabetically first key that has a prefix. Bytes decide the order, so the sender's order
+    /// of keys does not matter.
     func member(withPrefix prefix: [UInt8], in scope: CataloguePath.Scope) -> JSONValue? {
         var best: (key: UnsafeBufferPointer<UInt8>, value: JSONValue)?
         for layer in fields.layers where scope.admits(layer.reserved) {
@@ -44,6 +47,7 @@ extension PlatformPayload {
     }
 }
 
+/// Paths of buttons and pictures lead from their element, not from the payload.
 extension JSONParser {
     /// The first value at a path below an element of a list.
     func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
@@ -55,6 +59,7 @@ extension JSONParser {
 
 /// Follows one path through one payload.
 private struct CatalogueWalk {
+    /// Opens strings that contain JSON.
     let parser: JSONParser
     /// The number for `{i}`.
     let count: Int
@@ -104,6 +109,7 @@ private struct CatalogueWalk {
     }
 }
 
+/// An order that does not depend on the sender, so equal payloads give equal events.
 extension JSONValue {
     /// The elements of a list, or the members of an object in the order of their keys, so that the sender's order of
     /// members has no effect.

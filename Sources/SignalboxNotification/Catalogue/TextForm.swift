@@ -17,7 +17,7 @@ enum TextForm: String, CaseIterable, Sendable {
     /// A date and time of ISO 8601 with its offset.
     case dateTime
 
-    /// True if the whole text has this form.
+    /// True if the whole text has this form. Linear in the text. An upper-case scheme is not a URL of this form.
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .uuid:
@@ -52,8 +52,10 @@ enum TextForm: String, CaseIterable, Sendable {
     }
 }
 
+/// URLs are compared in place, without a copy or a parser.
 extension UnsafeBufferPointer<UInt8> {
-    /// True for an `http` or `https` URL on a host or a subdomain of it. `host`: in lower case.
+    /// True for an `http` or `https` URL on a host or a subdomain of it. `host`: in lower case. False for a URL with
+    /// a user name: the text before `@` is not the host.
     func isURL(below host: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: { starts(with: $0.utf8) }) else { return false }
         let rest = dropFirst(scheme.utf8.count)

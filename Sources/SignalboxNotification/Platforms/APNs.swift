@@ -1,8 +1,9 @@
 import SignalboxJSON
 
+/// Apple Push Notification service: requests and received payloads have the same form.
 extension Arrival {
     /// The body of `/3/device/{token}`, or an iOS app's `userInfo`: an object `aps` with the vendor's keys next to it
-    /// (developer.apple.com, "Generating a remote notification").
+    /// (developer.apple.com, "Generating a remote notification"). An `aps` of another type does not count.
     var isAPNs: Bool { root.block("aps") != nil }
 
     /// `userInfo` of an iOS app whose pushes come through FCM: the keys of FCM's `data` are flattened next to `aps`,
@@ -14,7 +15,8 @@ extension Arrival {
             }
     }
 
-    /// Opens a payload for APNs. The vendor's keys are next to `aps`.
+    /// Opens a payload for APNs. The vendor's keys are next to `aps`. `envelope`: ``Envelope/apns`` or the one
+    /// through FCM.
     func apns(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForAPNs(self)
@@ -26,14 +28,16 @@ extension Arrival {
 
 // MARK: Other services
 
+/// Forms that neither APNs nor FCM accepts.
 extension Arrival {
     /// A request to Amazon Device Messaging: `data` or `notification` with one of this service's own options
-    /// (developer.amazon.com, "Send a message").
+    /// (developer.amazon.com, "Send a message"). None of these options exists in FCM.
     var isADM: Bool {
         hasMessageBlock && (root["consolidationKey"] != nil || root["expiresAfter"] != nil || root["md5"] != nil)
     }
 
-    /// Opens a request to ADM. The vendor's keys are in `data`, without keys of the platform among them.
+    /// Opens a request to ADM. The vendor's keys are in `data`, without keys of the platform among them. The platform
+    /// is unknown in events, because the contract knows APNs and FCM only.
     func adm() -> PlatformPayload {
         payload(
             .unknown, .adm, layers: .of(root["data"], .none), notifications: notification,
@@ -67,7 +71,7 @@ extension Arrival {
         payload(.unknown, .inApp, layers: layer(.none), warnings: WellFormedness(of: self).warnings)
     }
 
-    /// Any other object: the body of a web push, in-app content.
+    /// Any other object: the body of a web push, in-app content. Vendors are searched in the object itself.
     func other() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         if let aps = root["aps"] {

@@ -2,6 +2,7 @@ import SignalboxJSON
 
 // MARK: HTTP v1
 
+/// Firebase Cloud Messaging, HTTP v1: the request of a sender.
 extension Arrival {
     /// The message of a request `{"message": {…}}` to `projects.messages.send`, or the message alone, as the Admin
     /// SDKs accept it (firebase.google.com, "REST Resource: projects.messages").
@@ -19,7 +20,7 @@ extension Arrival {
         return hasMessageBlock ? root.value : nil
     }
 
-    /// The fields of a message (REST reference of `projects.messages`).
+    /// The fields of a message (REST reference of `projects.messages`). A key counts with any value.
     private func hasOwnKey(_ message: JSONValue) -> Bool {
         message.members.contains { key, _ in
             key.equals("token") || key.equals("topic") || key.equals("condition") || key.equals("fid")
@@ -28,7 +29,8 @@ extension Arrival {
         }
     }
 
-    /// Opens a request to HTTP v1. The payload itself counts as the message if the request has none.
+    /// Opens a request to HTTP v1. The payload itself counts as the message if the request has none. Mistakes that
+    /// FCM would reject become warnings.
     func fcmV1() -> PlatformPayload {
         let message = fcmMessage.map { JSONObject($0) } ?? root
         let aps = message["apns"]?["payload"]?.block("aps")
@@ -48,14 +50,16 @@ extension Arrival {
             warnings: checks.warnings)
     }
 
-    /// The display blocks that a device may show, the most specific first. The web's counts only without another.
+    /// The display blocks that a device may show, the most specific first. The web's counts only without another. For
+    /// reading the content; their own mistakes are not checked.
     private func notifications(of message: JSONObject) -> [JSONValue] {
         let blocks = [message["android"]?.block("notification"), message.block("notification")].compactMap(\.self)
         guard blocks.isEmpty, let block = message["webpush"]?.block("notification") else { return blocks }
         return [block]
     }
 
-    /// Records the mistakes for which the service rejects or alters a message.
+    /// Records the mistakes for which the service rejects or alters a message. Takes time for the sizes only if the
+    /// whole request is larger than 4096 bytes.
     private func check(_ message: JSONObject, aps: JSONValue?, _ checks: inout WellFormedness) {
         let data = message["data"]
         let androidData = message["android"]?["data"]
@@ -70,6 +74,7 @@ extension Arrival {
 
 // MARK: Legacy HTTP
 
+/// Firebase Cloud Messaging, legacy HTTP: the request of a sender.
 extension Arrival {
     /// The request body of FCM's legacy HTTP API: `data` or `notification`, and a target or an option that only this
     /// API has (firebase.google.com, "Legacy HTTP server protocol"). Values of `data` need not be strings; the service
@@ -84,6 +89,8 @@ extension Arrival {
     }
 
     /// Opens a request to the legacy API. `to` is a topic if it begins with `/topics/`, otherwise a device token.
+    /// Google began to switch this API off on July 22, 2024 (firebase.google.com, "Migrate from legacy FCM APIs to
+    /// HTTP v1"); senders and recordings still have its form.
     func fcmLegacy() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkTargets(root["to"], root["registration_ids"], root["condition"], of: root.value)
@@ -100,7 +107,8 @@ extension Arrival {
             warnings: checks.warnings)
     }
 
-    /// The element of a list with one element: several devices have no common token.
+    /// The element of a list with one element: several devices have no common token. Nil for a value that is not a
+    /// list.
     private func onlyElement(of list: JSONValue?) -> JSONValue? {
         var elements = list?.elements
         guard let first = elements?.next(), elements?.next() == nil else { return nil }
@@ -110,6 +118,7 @@ extension Arrival {
 
 // MARK: As received
 
+/// Messages as a device received them.
 extension Arrival {
     /// A `RemoteMessage` as cross-platform frameworks dump it: `data` or `notification`, and the service's additions.
     /// The same two blocks without any other key count too.
@@ -119,7 +128,7 @@ extension Arrival {
         return root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
-    /// Opens a received message. It names no target.
+    /// Opens a received message. It names no target. `from` and `messageId` are the service's own and are not read.
     func fcmWrapper() -> PlatformPayload {
         let data = root["data"]
         var checks = WellFormedness(of: self)
@@ -143,6 +152,7 @@ extension Arrival {
     }
 
     /// Opens a flat map. The vendor's and the app's keys are all those that the platform does not reserve.
+    /// `envelope`: extras of an intent, or the data map.
     func flatFCM(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])

@@ -18,7 +18,8 @@ package enum Platforms {
     ]
 
     /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
-    /// `size`: of the payload's text, in bytes. Throws only for a value that is not an object.
+    /// `size`: of the payload's text, in bytes. Throws only for a value that is not an object. Reads in place: the
+    /// result is valid as long as `parser` is not reset. `parser`: owns `root`.
     package static func recognise(
         _ root: JSONValue, size: Int, parser: JSONParser
     ) throws(PlatformError) -> PlatformPayload {
@@ -48,7 +49,8 @@ struct EnvelopeFormat: Sendable {
     let open: @Sendable (Arrival) -> PlatformPayload
 }
 
-/// A payload before its envelope is known. Borrowed like ``JSONValue``.
+/// A payload before its envelope is known. Borrowed like ``JSONValue``. Its members are computed at each call, so
+/// each recogniser asks only for the keys that it needs.
 struct Arrival {
     /// The whole payload, always an object.
     let root: JSONObject
@@ -68,7 +70,8 @@ struct Arrival {
     /// True with an object `data` or `notification`, the two blocks of every FCM message.
     var hasMessageBlock: Bool { root.block("data") != nil || root.block("notification") != nil }
 
-    /// Composes the payload. `layers`: the objects with the vendors' keys, the most specific first.
+    /// Composes the payload. `layers`: the objects with the vendors' keys, the most specific first. `aps`: Apple's
+    /// own block, if the envelope has one. `notifications`: display blocks, the most specific first.
     func payload(
         _ platform: Platform, _ envelope: Envelope, aps: JSONValue? = nil, layers: [VendorFields.Layer],
         notifications: [JSONValue] = [], target: PlatformPayload.Addressing = .init(), warnings: [Warning]

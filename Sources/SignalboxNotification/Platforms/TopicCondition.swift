@@ -11,8 +11,8 @@ struct TopicCondition: Sendable {
 
     /// Reads a condition as FCM does. Throws the first mistake for which Google rejects a condition.
     ///
-    ///     condition := term { ("&&" | "||") term }
-    ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    /// condition := term { ("&&" | "||") term } term := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    /// Takes time linear in the text, and recurses at most 32 levels.
     init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
         try reader.condition(depth: 0, isNegated: false)
@@ -21,10 +21,12 @@ struct TopicCondition: Sendable {
     }
 }
 
-/// A mistake for which Google rejects a condition, and its position.
+/// A mistake for which Google rejects a condition, and its position. Becomes a warning of the event; the gateway
+/// accepts the payload.
 struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
+        /// Google's documentation states both bounds and the characters of a name.
         case tooManyTopics, tooDeep, topicExpected, operatorExpected, quoteMissing, parenthesisMissing
         case nameInvalid, inTopicsMissing
     }
@@ -59,6 +61,7 @@ private struct ConditionReader {
     var cursor = 0
     /// The topics so far under an odd number of `!`.
     var excluded: Set<String> = []
+    /// Occurrences, so a name that is repeated counts each time.
     var topics = 0
 
     /// Reads terms up to the first text that is not an operator.
@@ -121,6 +124,7 @@ private struct ConditionReader {
         return true
     }
 
+    /// Google accepts any number of spaces between words.
     private mutating func skipSpaces() {
         while isSpace(at: cursor) { cursor += 1 }
     }
@@ -130,6 +134,7 @@ private struct ConditionReader {
         position < text.count && (text[position] == UInt8(ascii: " ") || (0x09...0x0D).contains(text[position]))
     }
 
+    /// `position`: in bytes; nil for the cursor.
     func error(_ reason: InvalidCondition.Reason, at position: Int? = nil) -> InvalidCondition {
         InvalidCondition(reason: reason, offset: position ?? cursor)
     }

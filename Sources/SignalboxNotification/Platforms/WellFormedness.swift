@@ -1,16 +1,18 @@
 import SignalboxJSON
 
 /// Collects the mistakes of an envelope, up to a limit. Never rejects a payload: the push service would, but the
-/// gateway only observes.
+/// gateway only observes. At most 32 warnings, so a payload of mistakes does not become a large event.
 struct WellFormedness {
     /// The most mistakes of an envelope, and the most repeated keys of an object. Finding a pointer walks the
     /// document.
     private static let limit = 32
 
     let parser: JSONParser
+    /// At most ``limit``, in the order in which they were found.
     private(set) var warnings: [Warning] = []
 
-    /// Records the mistakes of payloads in any envelope: repeated keys, and an event instead of a payload.
+    /// Records the mistakes of payloads in any envelope: repeated keys, and an event instead of a payload. Walks the
+    /// whole payload once for repeated keys.
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
@@ -84,7 +86,7 @@ extension WellFormedness {
         warn("apns.payload-too-large", "APNs rejects payloads of more than 4096 bytes.", at: arrival.root.value)
     }
 
-    /// The types of `aps` keys as Apple documents them.
+    /// The types of `aps` keys as Apple documents them. A null counts as absent. The size is checked elsewhere.
     mutating func checkAPS(_ value: JSONValue) {
         let aps = JSONObject(value)
         if let badge = aps["badge"], badge.double == nil, !badge.isNull {
@@ -126,7 +128,7 @@ extension WellFormedness {
     }
 
     /// The parsed condition; nil, with a warning, if Google would reject it (firebase.google.com, "Send messages to
-    /// topics").
+    /// topics"). A null counts as absent.
     mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
         guard let condition, !condition.isNull else { return nil }
         guard let text = condition.utf8 else {

@@ -2,8 +2,10 @@
 /// counting.
 ///
 /// A class because it owns the memory. Sendable because nothing writes to the memory once it is stored, and a matcher
-/// is shared only after it is compiled.
+/// is shared only after it is compiled. Types of the matcher that hold its pointers are trivial values; they must not
+/// outlive it.
 final class Arena: @unchecked Sendable {
+    /// Freed together.
     private var blocks: [UnsafeMutableRawPointer] = []
 
     deinit { for block in blocks { block.deallocate() } }
@@ -31,6 +33,7 @@ struct Run: BitwiseCopyable {
     var range: Range<Int> { Range(uncheckedBounds: (Int(start), Int(start) + Int(count))) }
 }
 
+/// Tables are built as arrays and then stored.
 extension Array {
     /// Appends elements and returns where they are.
     mutating func appendRun(_ elements: some Collection<Element>) -> Run {

@@ -10,6 +10,7 @@ struct IntervalIndex: BitwiseCopyable {
         fileprivate var next: UInt128? { bounds.upperBound < .max ? bounds.upperBound + 1 : nil }
     }
 
+    /// A range of neighbouring segments.
     private struct Node: BitwiseCopyable {
         /// The candidates that this node lists.
         let postings: Run

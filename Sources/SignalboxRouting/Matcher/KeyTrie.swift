@@ -20,6 +20,7 @@ struct KeyTrie: BitwiseCopyable {
         var hasChildren: Bool { childLengths != 0 }
     }
 
+    /// In preorder.
     let nodes: UnsafeBufferPointer<Node>
     /// A hash table of node numbers, by parent and key: open addressing, with 0, the root, in free slots.
     private let slots: UnsafeBufferPointer<Int32>
@@ -51,8 +52,8 @@ struct KeyTrie: BitwiseCopyable {
         self.slots = arena.store(slots)
     }
 
-    @inline(__always)
     /// The bit of ``Node/childLengths`` for a key.
+    @inline(__always)
     private static func lengthBit(of key: UnsafeBufferPointer<UInt8>) -> UInt64 {
         1 << UInt64(truncatingIfNeeded: min(key.count, 63))
     }

@@ -7,6 +7,7 @@ struct RadixTree: BitwiseCopyable {
     private struct Node: BitwiseCopyable {
         /// The bytes between the parent and this node, in `labels`.
         var label = Run()
+        /// In the arrays of nodes and of their bytes.
         var children = Run()
         /// Empty unless a string ends here.
         var postings = Run()
@@ -21,7 +22,8 @@ struct RadixTree: BitwiseCopyable {
     let isReversed: Bool
 
     /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings. Builds the tree
-    /// breadth first, so that the children of a node are neighbours.
+    /// breadth first, so that the children of a node are neighbours. Takes time n log n for n strings. The empty
+    /// string is allowed: every text starts with it.
     init?(
         _ lists: [[UInt8]: [Candidate]], isReversed: Bool = false, _ candidates: inout [Candidate], in arena: Arena
     ) {
@@ -59,7 +61,8 @@ struct RadixTree: BitwiseCopyable {
         self.isReversed = isReversed
     }
 
-    /// Calls `body` with the posting list of every string that the text starts (or ends) with, shortest first.
+    /// Calls `body` with the posting list of every string that the text starts (or ends) with, shortest first. Stops
+    /// at the first byte that leads to no child.
     @inline(__always)
     func forEachPostings(of text: UnsafeBufferPointer<UInt8>, _ body: (Run) -> Void) {
         var node = nodes[0]

@@ -16,6 +16,7 @@ package import SignalboxJSON
 package final class RouteMatcher: @unchecked Sendable {
     /// One alternative, and the patterns that have it.
     struct Rule: BitwiseCopyable {
+        /// In ``Tables/fields``, in the order of the pattern.
         let fields: Run
         /// In ``Tables/routes``.
         let routes: Run
@@ -39,6 +40,7 @@ package final class RouteMatcher: @unchecked Sendable {
         case text(UnsafeBufferPointer<UInt8>)
         /// The value is not this string.
         case anythingButText(UnsafeBufferPointer<UInt8>)
+        /// The value is there; a search has checked that before.
         case exists
         /// In ``RouteMatcher/conditions``.
         case other(Int32)

@@ -6,6 +6,7 @@ struct RuleSearch {
     /// The caller keeps the matcher alive.
     private unowned(unsafe) let matcher: RouteMatcher
     private let tables: UnsafePointer<RouteMatcher.Tables>
+    /// The values that ``locations`` refers to are in its document.
     private let event: JSONValue
     /// Whether only alternatives that name a `type` may match.
     private let namingType: Bool
@@ -33,7 +34,7 @@ struct RuleSearch {
             + BitSet.words(for: tables.index.candidateCount)
     }
 
-    /// `memory`: of ``capacity(for:)``.
+    /// `memory`: of ``capacity(for:)``. Initialises the memory; its former content does not matter.
     init(
         _ matcher: RouteMatcher, _ event: JSONValue, namingType: Bool, _ memory: UnsafeMutableBufferPointer<Int32>
     ) {

@@ -71,8 +71,8 @@ struct StringTable: BitwiseCopyable {
         return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
     }
 
-    @inline(__always)
     /// The two halves of a product of 128 bits, combined; as in the hash function wyhash.
+    @inline(__always)
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
         return product.high ^ product.low

@@ -4,7 +4,7 @@ import SignalboxNotification
 /// Finds rules by the value of the field they are filed under.
 ///
 /// Every field has a run of probes, one for each kind of condition that its rules have. A probe leads from a value to
-/// posting lists of candidates.
+/// posting lists of candidates. A lookup may return rules that do not match, but never misses one that does.
 struct ValueIndex: BitwiseCopyable {
     let probes: UnsafeBufferPointer<Probe>
     let candidates: UnsafeBufferPointer<Candidate>
@@ -64,7 +64,8 @@ struct ValueIndex: BitwiseCopyable {
     }
 }
 
-/// Finds the posting lists for the values of a field that meet one kind of condition.
+/// Finds the posting lists for the values of a field that meet one kind of condition. Strings have a probe for each
+/// way of comparing them, because a text may meet several conditions at once.
 enum Probe: BitwiseCopyable {
     /// Lists for any value, for one boolean, for null.
     case any(Run)
@@ -100,7 +101,8 @@ struct FieldDraft {
     private var longest = 0
 
     /// Files a rule under a condition of this field. A candidate with `needsCheck` is evaluated again, because its
-    /// probe can find values that do not match.
+    /// probe can find values that do not match. One rule may be filed under several conditions of the field, and is
+    /// then found by any of them.
     mutating func add(_ condition: Pattern.Condition, of rule: Int) {
         let proven = Candidate(rule: rule, needsCheck: false)
         let unproven = Candidate(rule: rule, needsCheck: true)
@@ -123,10 +125,12 @@ struct FieldDraft {
         }
     }
 
+    /// Several rules may have the same text.
     private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: [UInt8]) {
         strings[kind, default: [:]][text, default: []].append(candidate)
     }
 
+    /// Files it under the folded text, which different texts may share.
     private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: CaseVariants) {
         add(candidate, kind, text.folded)
         longest = max(longest, text.longest)

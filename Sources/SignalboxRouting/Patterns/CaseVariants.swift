@@ -7,6 +7,7 @@
 struct CaseVariants: Sendable, Hashable {
     /// The mappings of all characters, concatenated.
     private let lower: [UInt8]
+    /// In the same order as ``lower``.
     private let upper: [UInt8]
     /// Bytes of each character's mappings: lower case in the low four bits, upper case in the high four.
     private let lengths: [UInt8]
@@ -31,7 +32,8 @@ struct CaseVariants: Sendable, Hashable {
         folded = Self.folded(text)
     }
 
-    /// How many bytes at the start of a text match; nil if it starts otherwise. `text` need not be valid UTF-8.
+    /// How many bytes at the start of a text match; nil if it starts otherwise. `text` need not be valid UTF-8. Takes
+    /// time linear in the pattern's string, not in the text.
     func prefix(of text: UnsafeBufferPointer<UInt8>) -> Int? { match(text, isSuffix: false) }
 
     /// How many bytes at the end of a text match; nil if it ends otherwise.
@@ -66,7 +68,8 @@ struct CaseVariants: Sendable, Hashable {
 
     /// Calls `body` with a text in which all variants of a character have become one. If two texts match, their
     /// folded texts are equal, and if one is a prefix of the other, so it is when folded; the reverse need not hold.
-    /// The folded text lives for the duration of the call. ASCII texts are folded on the stack.
+    /// The folded text lives for the duration of the call. ASCII texts are folded on the stack. Takes time linear in
+    /// the text, and memory for a copy of it. Invalid UTF-8 folds to replacement characters.
     @inline(__always)
     static func withFolded<Result>(
         _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result

@@ -1,6 +1,7 @@
 import SignalboxJSON
 import SignalboxNotification
 
+/// Conditions are values without code of their own, so the matcher can sort them into indexes.
 extension Pattern {
     /// A requirement on a value: an entry of a field's array. Reference:
     /// docs/decisions/0020-event-patterns-as-ruler-decides-them.md.
@@ -9,6 +10,7 @@ extension Pattern {
         case string([UInt8])
         /// A number with one of these keys (``PatternNumber/key``): equal to one number, or within a range of doubles.
         case numbers(ClosedRange<UInt128>)
+        /// JSON's `true` or `false`, not the strings.
         case bool(Bool)
         case null
         /// A string that is an address of this block.
@@ -20,6 +22,7 @@ extension Pattern {
         case equalsIgnoringCase(CaseVariants)
         case prefixIgnoringCase(CaseVariants)
         case suffixIgnoringCase(CaseVariants)
+        /// A string in which asterisks stand for any text.
         case wildcard(Wildcard)
         /// Any value that is not excluded.
         case anythingBut(Exclusion)
@@ -35,7 +38,7 @@ extension Pattern {
         }
 
         /// `value`: neither an object nor an array. Spends work for the compared bytes. Its result is invalid once
-        /// the work exceeds its limit.
+        /// the work exceeds its limit. Comparisons of strings are of bytes: no Unicode normalisation applies.
         func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
             work.spend(1)
             switch self {
@@ -48,7 +51,8 @@ extension Pattern {
             }
         }
 
-        /// The comparisons of strings. The other cases never match a string.
+        /// The comparisons of strings. The other cases never match a string. Work is spent before the comparison, in
+        /// proportion to the bytes that it may read.
         private func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
             switch self {
             case .string(let wanted): return text.count == wanted.count && text.hasPrefix(wanted, &work)
@@ -75,11 +79,12 @@ extension Pattern {
     }
 
     /// The values that an `anything-but` excludes. Strings and numbers are looked up, not scanned. A lookup costs the
-    /// same however many values the config excludes.
+    /// same however many values the config excludes. A value of another type than all excluded ones is not excluded.
     struct Exclusion: Sendable, Hashable {
         private var strings: Set<[UInt8]> = []
         /// By ``PatternNumber/key``.
         private var numbers: Set<UInt128> = []
+        /// Conditions that are evaluated one after the other.
         private var others: [Condition] = []
         /// Bytes of the longest string.
         private var longest = 0
@@ -113,6 +118,7 @@ extension Pattern {
     }
 }
 
+/// Comparisons that count their work.
 extension UnsafeBufferPointer<UInt8> {
     /// Whether it starts with these bytes. Spends the length of the prefix, also when the first byte differs.
     func hasPrefix(_ bytes: [UInt8], _ work: inout MatchWork) -> Bool {

@@ -3,9 +3,11 @@ import SignalboxNotification
 // CIDR conditions read text as Ruler's `CIDR` class does: four decimal numbers, leading zeros allowed, or hexadecimal
 // groups of IPv6 without a zone and without a dotted end. An IPv4 address mapped into IPv6 is the IPv4 address.
 
+/// Operands of `cidr`.
 extension AddressRange {
     /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the
-    /// bits behind the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`.
+    /// bits behind the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`. For patterns; the
+    /// prefix has at most three digits.
     init?(ruler text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let address = IPAddress(ruler: String(parts[0])), parts[1].utf8.count <= 3,
@@ -48,7 +50,8 @@ extension IPAddress {
         }
     }
 
-    /// Four decimal numbers up to 255, in at most 15 bytes.
+    /// Four decimal numbers up to 255, in at most 15 bytes. Leading zeros are decimal, not octal: `010.0.0.1` is
+    /// 10.0.0.1.
     private static func four(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         guard text.count <= 15 else { return nil }
         var (bits, group, digits, dots): (UInt128, UInt128, Int, Int) = (0, 0, 0, 0)
@@ -67,7 +70,8 @@ extension IPAddress {
         return digits > 0 && dots == 3 ? IPAddress(bits: bits << 8 | group, isIPv6: false) : nil
     }
 
-    /// Hexadecimal groups, with `::` at most once.
+    /// Hexadecimal groups, with `::` at most once. A group may have any number of leading zeros. Nil for a single
+    /// colon at either end.
     private static func six(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         var groups: [UInt128] = []
         var gap: Int?

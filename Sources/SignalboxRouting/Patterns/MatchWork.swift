@@ -2,7 +2,8 @@
 ///
 /// A unit is a compared byte of text, a visited member or element, or an evaluated condition or rule. Once the limit
 /// is exceeded, matching stops and its results are invalid; callers check first. Counting is deterministic: the same
-/// event and routes always spend the same, on any machine.
+/// event and routes always spend the same, on any machine. One value accompanies one event, on one task. An event
+/// that exceeds the limit is never routed by a part of its rules: the intake rejects it with `payload-too-costly`.
 package struct MatchWork: Sendable {
     /// Units for one event, over all routes. About 134 million. Senders choose the events, so the limit must hold for
     /// every event.
@@ -10,6 +11,7 @@ package struct MatchWork: Sendable {
 
     /// Units spent so far.
     package private(set) var spent = 0
+    /// Exceeding it by any amount makes the results invalid.
     private let limit: Int
 
     /// `limit`: units for one event. Starts with nothing spent.
@@ -18,11 +20,12 @@ package struct MatchWork: Sendable {
     /// True if results are invalid.
     var isExceeded: Bool { spent > limit }
 
+    /// Counts units of work, which may exceed the limit. Never traps and never throws, so hot loops can call it
+    /// without a check.
     @inline(__always)
-    /// Counts units of work, which may exceed the limit.
     mutating func spend(_ units: Int) { spent &+= units }
 
-    /// Throws once the limit is exceeded.
+    /// Throws once the limit is exceeded. Called after a search, before its result is used.
     func check() throws(RoutingTooCostly) {
         if isExceeded { throw RoutingTooCostly() }
     }

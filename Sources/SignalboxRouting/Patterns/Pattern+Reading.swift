@@ -4,7 +4,7 @@ import SignalboxJSON
 extension Pattern {
     /// Reads a pattern outside a config, by the rules of a route's `match`. Throws all mistakes, with JSON Pointers
     /// relative to the pattern. For filters of commands, such as replay. The bounds of one pattern apply, those of a
-    /// whole config do not matter here.
+    /// whole config do not matter here. `text`: one JSON object; `{}` matches everything.
     package init(text: [UInt8]) throws(InvalidConfig) {
         let parser = JSONParser()
         let root: JSONValue

@@ -5,8 +5,9 @@ package import SignalboxJSON
 ///
 /// AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), is the reference wherever
 /// EventBridge's documentation differs from it or is silent;
-/// docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists where.
-/// Source: docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
+/// docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists where. Source:
+/// docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html Immutable, so tasks and configs
+/// share it.
 package struct Pattern: Sendable, Equatable {
     /// One must match: the pattern with its `$or`s and `exists: false`s multiplied out.
     let alternatives: [Alternative]
@@ -18,6 +19,7 @@ package struct Pattern: Sendable, Equatable {
         /// The same fields, as they are matched.
         let root: PatternNode
 
+        /// `fields`: each path once.
         init(_ fields: [Field]) {
             self.fields = fields
             root = PatternNode(of: fields)
@@ -32,8 +34,10 @@ package struct Pattern: Sendable, Equatable {
         }
     }
 
-    /// A path with its conditions; `path` holds the keys as UTF-8, from the outermost.
+    /// A path with its conditions; `path` holds the keys as UTF-8, from the outermost. A path never ends in an array
+    /// index: arrays are looked into, not named.
     struct Field: Sendable, Hashable {
+        /// Compared with the keys of an event byte by byte.
         let path: [[UInt8]]
         /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
@@ -54,9 +58,11 @@ package struct Pattern: Sendable, Equatable {
     package static let everything = Pattern(alternatives: [Alternative([])])
 }
 
+/// Evaluation without an index, for single patterns and explanations.
 extension Pattern {
     /// Whether the event matches. Throws if that exceeds the limit of work for one event. Evaluates the alternatives
-    /// one after the other. ``RouteMatcher`` is faster for many patterns.
+    /// one after the other. ``RouteMatcher`` is faster for many patterns. For filters of commands. An event that is
+    /// not an object never matches.
     package func matches(_ event: JSONValue) throws(RoutingTooCostly) -> Bool {
         var work = MatchWork()
         return try matches(event, work: &work)
@@ -72,7 +78,8 @@ extension Pattern {
 
     /// The first field that keeps an event from matching, as a JSON Pointer, with the value found there; nil if the
     /// event matches. Explains the alternative with the most matching fields. Takes more work than
-    /// ``matches(_:work:)``, so only commands and the console call it.
+    /// ``matches(_:work:)``, so only commands and the console call it. The value is nil if the event has none there.
+    /// Valid as long as the event's parser is not reset.
     package func mismatch(
         in event: JSONValue, work: inout MatchWork
     ) throws(RoutingTooCostly) -> (pointer: String, found: JSONValue?)? {
@@ -88,7 +95,8 @@ extension Pattern {
     }
 
     /// Calls `body` with the values at a path, in every element of arrays on the path, until it returns true; returns
-    /// whether it did. Objects are not values. Stops early once the work exceeds its limit.
+    /// whether it did. Objects are not values. Stops early once the work exceeds its limit. `path`: the rest of the
+    /// path, from `value` on. An empty path means the value itself.
     @discardableResult
     static func anyValue(
         at path: ArraySlice<[UInt8]>, in value: JSONValue, _ work: inout MatchWork,

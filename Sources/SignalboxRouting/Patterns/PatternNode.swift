@@ -2,7 +2,7 @@ import SignalboxJSON
 
 /// The requirements of one alternative of a pattern at a path of the event: a tree, because the fields below an array
 /// must match within one element. A node may require both a value and fields below it, because an array can hold
-/// both.
+/// both. Built once for each alternative, and immutable afterwards.
 struct PatternNode: Sendable, Equatable {
     /// One must match a value here; empty if no value is required.
     private(set) var conditions: [Pattern.Condition] = []
@@ -15,6 +15,7 @@ struct PatternNode: Sendable, Equatable {
 
     /// A key of an object, with the requirements on its value.
     struct Member: Sendable, Equatable {
+        /// Unique among the members of a node.
         let key: [UInt8]
         fileprivate(set) var node: PatternNode
     }
@@ -32,7 +33,8 @@ extension PatternNode {
     ///
     /// `exists: false` is checked in the element of an array that earlier fields match in, otherwise in all elements.
     /// Earlier are fields whose path, its keys joined with dots, sorts before in UTF-16: the order in which Ruler
-    /// takes them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`).
+    /// takes them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`). `fields`: those of one
+    /// alternative, each path once.
     init(of fields: [Pattern.Field]) {
         let hasAbsence = fields.contains(where: \.isAbsence)
         let names = hasAbsence ? fields.map { Self.name($0.path) } : []
@@ -88,7 +90,7 @@ extension PatternNode {
 extension PatternNode {
     /// An array matches if one of its elements does; an empty one never does. That all fields match within one
     /// element is Ruler's array consistency (`ArrayMembership.checkArrayConsistency`). Recursion is bounded by the
-    /// nesting of the event, which the parser limits.
+    /// nesting of the event, which the parser limits. The result is invalid once the work exceeds its limit.
     func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
         work.spend(1)
         guard !isMixed else { return matchesMixed(value, &work) }
@@ -117,7 +119,7 @@ extension PatternNode {
         return hasValue && Self.lacks(absencesAtValue, in: value, &work) && membersMatchInOne(of: value, &work)
     }
 
-    /// Whether one element of nested arrays has all members.
+    /// Whether one element of nested arrays has all members. A value that is not an array is the only candidate.
     private func membersMatchInOne(of value: JSONValue, _ work: inout MatchWork) -> Bool {
         guard value.isArray, !(members.isEmpty && absences.isEmpty) else { return membersMatch(in: value, &work) }
         for element in value.elements where !work.isExceeded {
@@ -146,7 +148,8 @@ extension PatternNode {
     // MARK: Explanation
 
     /// The first requirement that a value does not meet, if this node does not match it: where it is, and the value
-    /// there. Called only after ``matches(_:_:)`` was false, for one alternative.
+    /// there. Called only after ``matches(_:_:)`` was false, for one alternative. The pointer leads into the event;
+    /// an array ends it, because no single element is to blame.
     func mismatch(
         in value: JSONValue?, at pointer: String, _ work: inout MatchWork
     ) -> (pointer: String, found: JSONValue?)? {
@@ -170,6 +173,7 @@ extension PatternNode {
         return obstacle(at: path.dropFirst(), in: member, pointer + "/" + token(key), &work)
     }
 
+    /// A key as a part of a JSON Pointer (RFC 6901).
     private static func token(_ key: [UInt8]) -> String { JSONPointer.escape(String(decoding: key, as: UTF8.self)) }
 }
 

@@ -11,7 +11,7 @@ enum PatternNumber: Equatable {
     /// An integer of 64 bits that no double holds.
     case wide(Int128)
 
-    /// Nil for a value that is not a number.
+    /// Nil for a value that is not a number. Integers up to 2^53 are always doubles. `-0.0` becomes `0`.
     init?(_ value: JSONValue) {
         switch value.kind {
         case .integer, .unsigned:
@@ -24,7 +24,8 @@ enum PatternNumber: Equatable {
     }
 
     /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them. A
-    /// stable key lets hash tables and interval trees compare numbers.
+    /// stable key lets hash tables and interval trees compare numbers. Bit 127 marks integers that no double holds,
+    /// so the two ranges never meet.
     var key: UInt128 {
         switch self {
         case .double(let number): UInt128(Self.key(number))

@@ -12,7 +12,8 @@ extension Pattern {
 /// Reads the entries of a field's array.
 extension PatternReader {
     /// The size of an entry, computed before it is read. Recursive, because `anything-but` holds further values.
-    /// Operands of `numeric` do not count.
+    /// Operands of `numeric` do not count. Bounds the reading: it is compared with ``PatternReader/Bounds`` before
+    /// the entry becomes a condition.
     struct EntrySize {
         /// Values in it: one, or as many as an `anything-but` lists.
         private(set) var entries = 1
@@ -20,6 +21,7 @@ extension PatternReader {
         private(set) var bytes = 0
         private(set) var longestString = 0
 
+        /// Linear in the entry. The parser has limited the nesting.
         init(of value: JSONValue) {
             if let text = value.utf8 { (bytes, longestString) = (text.count, text.count) }
             var inner: [JSONValue] = []
@@ -75,7 +77,8 @@ extension PatternReader {
         return member
     }
 
-    /// Reads an object such as `{"prefix": "spring-"}`.
+    /// Reads an object such as `{"prefix": "spring-"}`. An object with several keys is a mistake, because a reader
+    /// could not tell whether all or one of them must hold.
     private mutating func comparison(_ value: JSONValue) -> Pattern.Condition? {
         let words = "a comparison is an object with one key, such as {\"prefix\": \"spring-\"}"
         guard let (name, operand) = only(value, words) else { return nil }
@@ -132,7 +135,8 @@ extension PatternReader {
         return string(operand).map(ignoringCase)
     }
 
-    /// Counts the bytes of all wildcards of the config.
+    /// Counts the bytes of all wildcards of the config. Adjacent asterisks, an escape of another character, and
+    /// wildcards beyond the bounds are mistakes.
     private mutating func wildcard(_ value: JSONValue) -> Pattern.Condition? {
         guard let text = string(value) else { return nil }
         totals.wildcardBytes += text.utf8.count
@@ -157,7 +161,8 @@ extension PatternReader {
 
     // MARK: anything-but
 
-    /// Reads the operand of `anything-but`: excluded values, or a comparison.
+    /// Reads the operand of `anything-but`: excluded values, or a comparison. An empty array is a mistake, as is one
+    /// of strings and numbers.
     private mutating func anythingBut(_ operand: JSONValue) -> Pattern.Condition? {
         if operand.isObject { return anythingButComparison(operand) }
         let values = list(of: operand)
@@ -229,9 +234,10 @@ extension PatternReader {
         return nil
     }
 
-    /// Reads one comparison, or a lower and an upper bound.
+    /// Reads one comparison, or a lower and an upper bound. The bounds become a closed range of keys, so exclusive
+    /// bounds are the neighbouring keys. Bounds that leave no number are a mistake, unless they are two neighbouring
+    /// doubles.
     private mutating func numeric(_ value: JSONValue) -> Pattern.Condition? {
-        /// The bounds become a closed range of keys, so that exclusive bounds are the neighbouring keys.
         let parts = list(of: value)
         guard value.isArray, parts.count == 2 || parts.count == 4 else {
             note(value, "\"numeric\" takes an array such as [\"=\", 5], [\">\", 0] or [\">\", 0, \"<=\", 10]")

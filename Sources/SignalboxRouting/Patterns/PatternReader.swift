@@ -13,7 +13,8 @@ struct PatternReader {
     /// `reader`: has the parsed JSON and its location in the config.
     init(_ reader: ConfigReader) { self.reader = reader }
 
-    /// Bounds on one pattern. Ruler has only the bound ``alternatives`` (`GenericMachine.MAXIMUM_RULE_SIZE`).
+    /// Bounds on one pattern. Ruler has only the bound ``alternatives`` (`GenericMachine.MAXIMUM_RULE_SIZE`). A
+    /// pattern beyond one of them is rejected with an error at the field that exceeds it.
     enum Bounds {
         /// Alternatives after the `$or`s are multiplied out, as in Ruler.
         static let alternatives = 1_000
@@ -37,6 +38,7 @@ struct PatternReader {
         /// Bytes of all wildcards: the index of each takes some dozens of bytes of memory.
         static let mostWildcardBytes = 1 << 20
 
+        /// Conditions and fields so far, multiplied out.
         var entries = 0
         var bytes = 0
         var wildcardBytes = 0
@@ -45,6 +47,7 @@ struct PatternReader {
     /// A field of a pattern with its value in the config.
     private struct ReadField {
         let field: Pattern.Field
+        /// The location of mistakes about this field.
         let value: JSONValue
         /// Bytes of names and strings. Bytes that count for ``Totals/mostBytes``, including the overhead of each key.
         let bytes: Int
@@ -55,6 +58,7 @@ struct PatternReader {
 
     /// A pattern while it is read.
     private struct Draft {
+        /// Entries of all arrays so far, which ``Bounds/entries`` limits.
         var entries = 0
         /// Whether a `$or` is an operator, and the `$or`s that are fields.
         var hasOperator = false
@@ -67,7 +71,8 @@ struct PatternReader {
     mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) { reader.note(value, message()) }
 
     /// Reads a pattern. A pattern with mistakes becomes ``Pattern/everything``, because its config is not used. Stops
-    /// at the first exceeded bound, because the work would grow with the product of the `$or`s.
+    /// at the first exceeded bound, because the work would grow with the product of the `$or`s. Adds the pattern to
+    /// ``totals``, so the caller passes the same totals from pattern to pattern.
     mutating func pattern(_ value: JSONValue) -> Pattern {
         guard value.isObject else {
             note(
@@ -206,7 +211,7 @@ struct PatternReader {
     }
 
     /// Every combination of an alternative on the left with one on the right. An alternative on the right with one
-    /// entry is appended in place.
+    /// entry is appended in place. Leaves `left` unchanged when a bound is exceeded.
     private mutating func multiply(
         _ left: inout [Alternative], by right: [Alternative], _ draft: inout Draft, at value: JSONValue
     ) {

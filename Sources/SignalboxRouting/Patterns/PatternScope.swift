@@ -1,8 +1,10 @@
 /// Compares what patterns require: whether one matches everything that another matches, and whether both may match the
 /// same event. Proofs are sufficient, not complete.
 ///
-/// Comparisons share a budget, because the patterns of a config may be many and have many alternatives each.
+/// Comparisons share a budget, because the patterns of a config may be many and have many alternatives each. For
+/// warnings only: no decision about an event depends on it.
 package struct PatternScope {
+    /// Steps left; every comparison spends some.
     private var budget: Int
 
     /// `budget`: after this many steps, all answers are false.
@@ -44,7 +46,7 @@ package struct PatternScope {
     }
 
     /// Whether an object or element that matches `narrow` also matches `wide`. `absent`: paths that are known to have
-    /// no value in it, in addition to those that `narrow` names.
+    /// no value in it, in addition to those that `narrow` names. Recursion is bounded by the depth of `wide`.
     private mutating func covers(_ wide: PatternNode, _ narrow: PatternNode, absent: [ArraySlice<[UInt8]>]) -> Bool {
         budget -= 1 + wide.conditions.count + narrow.conditions.count + wide.members.count * narrow.members.count
         budget -= wide.absences.count * (narrow.absences.count + absent.count)
@@ -66,6 +68,7 @@ package struct PatternScope {
     }
 }
 
+/// Exact conditions are the only ones that can be proven to exclude each other.
 extension Pattern.Condition {
     /// Whether exactly one value meets it.
     fileprivate var isExact: Bool {

@@ -13,7 +13,7 @@ struct Wildcard: Sendable, Hashable {
     private let failures: [[UInt16]]
 
     /// `text`: as the pattern has it, with its escapes. The text is UTF-8, so an asterisk never splits a character of
-    /// the pattern.
+    /// the pattern. Throws the first mistake. A backslash must precede an asterisk or a backslash.
     init(_ text: String) throws(Mistake) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         var pieces: [[UInt8]] = [[]]
@@ -43,7 +43,8 @@ struct Wildcard: Sendable, Hashable {
     }
 
     /// Takes time linear in the text: the pieces between the first and the last are searched for one after the other.
-    /// Every piece takes its earliest occurrence, which leaves the most text for the pieces after it.
+    /// Every piece takes its earliest occurrence, which leaves the most text for the pieces after it. Spends the
+    /// bytes that it compares; the result is invalid once the work exceeds its limit.
     func matches(_ text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
         let (first, last) = (pieces[0], pieces[pieces.count - 1])
         guard pieces.count > 1 else { return text.count == first.count && text.hasPrefix(first, &work) }

@@ -2,7 +2,7 @@ package import SignalboxConfig
 package import SignalboxJSON
 
 /// How a route makes new data from an event: with a template that writes JSON, or with a map of names to JSON
-/// Pointers.
+/// Pointers. Both see the event after its redaction.
 package enum EventTransform: Sendable, Equatable {
     /// The output of the template, which must be JSON.
     case template(EventTemplate)
@@ -11,7 +11,7 @@ package enum EventTransform: Sendable, Equatable {
 
     /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
     /// of a template. The envelope keeps its other members and their order. A `map` never fails; pointers without a
-    /// value leave their member out.
+    /// value leave their member out. Throws ``RenderingFailure/tooLarge`` and ``RenderingFailure/notJSON(_:)``.
     package func applied(to event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
         json.beginEvent(like: event)
@@ -32,6 +32,7 @@ package enum EventTransform: Sendable, Equatable {
     }
 }
 
+/// The output of a `map`.
 extension JSONWriter {
     /// Writes an object of the fields whose pointers lead to a value. Recursive; the config bounds the nesting.
     fileprivate mutating func object(_ fields: [DataField], from event: JSONValue) {

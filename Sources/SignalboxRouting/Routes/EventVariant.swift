@@ -1,7 +1,8 @@
 package import SignalboxJSON
 
 /// How a route changes the events that its destinations receive: first the event is redacted, then new data are made
-/// from the rest. The envelope stays, so every format and signature works as before.
+/// from the rest. The envelope stays, so every format and signature works as before. Made when the config is read,
+/// and shared by all tasks.
 package struct EventVariant: Sendable, Equatable {
     /// Applied first; nil for none.
     package var redaction: Redaction?
@@ -41,6 +42,7 @@ package struct EventVariantWriter: Sendable {
 
     /// Counts matches and failures by route.
     package let counts: RouteCounts
+    /// Keyed, so values cannot be guessed from their names.
     private let hash: @Sendable (_ value: [UInt8]) -> String
 
     /// `hash`: returns the name that replaces a redacted value, under the gateway's key.
@@ -114,7 +116,8 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     /// The output of a JSON template is not JSON; from this position on, if known.
     case notJSON(TextPosition?)
 
-    /// A clause, used in warnings, in rejected templates and in reasons of dead letters.
+    /// A clause, used in warnings, in rejected templates and in reasons of dead letters. Names the position in the
+    /// output, never its text.
     package var description: String {
         switch self {
         case .unreadable: "the event is too large"
@@ -127,6 +130,7 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     }
 }
 
+/// Events are parsed again for variants and templates.
 extension JSONParser {
     /// Parses an event and invalidates values parsed before. Throws ``RenderingFailure/unreadable`` only.
     func parse(event: [UInt8]) throws(RenderingFailure) -> JSONValue {

@@ -2,7 +2,9 @@ package import SignalboxConfig
 package import SignalboxJSON
 
 /// The values of an event that a route removes or hides before its destinations receive it: a tree of JSON Pointers.
+/// A pointer without a value in an event has no effect. An action applies to the whole value, with everything in it.
 package struct Redaction: Sendable, Equatable {
+    /// Without children, nothing is redacted.
     private var root = Node()
 
     /// A token of a pointer. A leaf has an action.
@@ -14,6 +16,7 @@ package struct Redaction: Sendable, Equatable {
 
         /// A next token of a pointer, with its node.
         struct Child: Sendable, Equatable {
+            /// Unescaped; `*` stands for every element of an array.
             let token: [UInt8]
             var node = Node()
         }
@@ -63,7 +66,8 @@ package struct Redaction: Sendable, Equatable {
 
     /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array.
     /// Returns false and adds nothing if another pointer leads to the same value, to a part of it or to a value
-    /// around it. `*` and a position cannot both lead into one array.
+    /// around it. `*` and a position cannot both lead into one array. Pointers of a checked config never overlap, so
+    /// the order of the calls does not matter.
     package mutating func add(_ action: RedactionAction, at pointer: JSONPointer) -> Bool {
         root.add(action, at: pointer.tokens.map { Array($0.utf8) }[...])
     }
@@ -105,7 +109,7 @@ package struct Redaction: Sendable, Equatable {
         return value.members.contains { key, member in node.member(key).map { applies($0, to: member) } ?? false }
     }
 
-    /// `lead`: writes the member's key, unless the value is dropped.
+    /// `lead`: writes the member's key, unless the value is dropped. A hashed null stays null: it hides nothing.
     private func write(
         _ value: JSONValue, by node: Node?, into json: inout JSONWriter, hash: ([UInt8]) -> String,
         lead: (inout JSONWriter) -> Void
@@ -136,6 +140,7 @@ package struct Redaction: Sendable, Equatable {
     }
 }
 
+/// Masks keep the type of each value, so receivers can still parse the event.
 extension JSONWriter {
     /// Writes a value of the same structure without its content; see ``RedactionAction``.
     fileprivate mutating func masked(_ value: JSONValue) {

@@ -20,6 +20,7 @@ package struct RouteCase: Sendable {
 
     /// A payload or event in the case itself, or a file that holds it.
     package enum Input: Sendable {
+        /// The JSON of the case, used unchanged.
         case text(JSONText)
         /// The path of its file, relative to the folder of the cases.
         case file(String)
@@ -66,7 +67,7 @@ extension ConfigReader {
         }
     }
 
-    /// One case; nil after a mistake.
+    /// One case; nil after a mistake. `time` must be an RFC 3339 time; `name` must fit on one line.
     private mutating func routeCase(
         _ value: JSONValue, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
     ) -> RouteCase? {

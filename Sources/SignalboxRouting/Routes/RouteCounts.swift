@@ -23,7 +23,7 @@ package final class RouteCounts: Sendable {
     package init() {}
 
     /// Counts events that are on disk. `routes`: names of those that matched each of them. Takes one lock for all
-    /// routes of the call.
+    /// routes of the call. `times`: the number of events.
     package func countMatch(of routes: [String], times: Int = 1) {
         guard !routes.isEmpty else { return }
         counts.withLock { counts in

@@ -1,5 +1,6 @@
 /// A share of all events, chosen by a hash of their ids alone. The choice is always the same for an event, a larger
-/// share includes a smaller one, and routes with equal shares choose the same events.
+/// share includes a smaller one, and routes with equal shares choose the same events. A snoozed or replayed event has
+/// an id of its own and is sampled anew.
 package struct RouteSample: Sendable, Equatable {
     /// From 0 for no event to 1 for every event.
     package let share: Double

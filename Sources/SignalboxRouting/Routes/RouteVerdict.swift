@@ -2,7 +2,8 @@ import SignalboxConfig
 package import SignalboxJSON
 import SignalboxNotification
 
-/// Whether a route takes an event, and why not.
+/// Whether a route takes an event, and why not. The checks run in the order of the cases, except that an earlier
+/// `stop` precedes the pattern.
 package enum RouteVerdict: Sendable, Equatable {
     /// Pattern, window and sample accept the event.
     case taken
@@ -45,7 +46,8 @@ package enum RouteVerdict: Sendable, Equatable {
 extension RouteTable {
     /// The verdict of every route on an event, in order. Throws if that takes more work than one event may take.
     /// Evaluates every pattern by itself, for explanations and tests; the intake uses the index. Takes at most 16
-    /// times the work limit of a decision.
+    /// times the work limit of a decision. The array has an entry for each route of the table, disabled ones
+    /// included.
     package func verdicts(
         on event: JSONValue
     ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
@@ -80,6 +82,7 @@ extension RouteTable {
     }
 }
 
+/// Checks that follow the pattern.
 extension Route {
     /// Why the route takes an event or not, regardless of other routes.
     fileprivate func verdict(

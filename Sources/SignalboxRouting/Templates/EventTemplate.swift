@@ -13,6 +13,7 @@ package struct EventTemplate: Sendable, Equatable {
     package let body: String
     /// Media type of the output. It decides how values are escaped.
     package let contentType: String
+    /// Immutable, so tasks share it.
     private let template: MustacheTemplate
     private let escaping: TemplateEscaping
 
@@ -23,7 +24,8 @@ package struct EventTemplate: Sendable, Equatable {
     package static let samples = [PackageResources.whole_json, PackageResources.least_json]
 
     /// Compiles a template. Throws if it is invalid, or if a sample event cannot be rendered. The message of the
-    /// error names the sample that failed.
+    /// error names the sample that failed. Renders both samples, so it is for the reading of a config, not for each
+    /// event.
     package init(body: String, contentType: String) throws(InvalidTemplate) {
         self.body = body
         self.contentType = contentType
@@ -54,7 +56,7 @@ package struct EventTemplate: Sendable, Equatable {
     }
 
     /// As above, for an event of this parser. It parses a JSON output without a reset, so the event's values stay
-    /// valid.
+    /// valid. `event` must belong to `parser`.
     func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
@@ -92,6 +94,7 @@ package struct InvalidTemplate: Error, Sendable, Equatable {
     package let message: String
 }
 
+/// Words for the errors of the library, whose own messages name its types.
 extension InvalidTemplate {
     /// `error`: of the Mustache library, which read one line before the template. Its own line numbers start with the
     /// heading, so this subtracts one.

@@ -42,7 +42,7 @@ enum TemplateEscaping: Sendable {
     }()
 }
 
-/// Text between the quotes of a JSON string.
+/// Text between the quotes of a JSON string. The quotation marks are part of the template.
 private struct JSONStringContent: MustacheContentType {
     static let name = "SIGNALBOX-JSON"
 
@@ -53,7 +53,8 @@ private struct JSONStringContent: MustacheContentType {
     }
 }
 
-/// A value of a URL-encoded form: all but the unreserved characters of RFC 3986 are percent-encoded.
+/// A value of a URL-encoded form: all but the unreserved characters of RFC 3986 are percent-encoded. A space becomes
+/// `%20`, which every reader of forms accepts.
 private struct FormContent: MustacheContentType {
     static let name = "SIGNALBOX-FORM"
     private static let unreserved = CharacterSet(

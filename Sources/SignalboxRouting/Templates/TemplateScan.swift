@@ -7,8 +7,10 @@ struct TemplateScan {
     private let text: [UInt8]
     /// How far the text is scanned.
     private var position = 0
+    /// Changes with `{{=<% %>=}}`.
     private var opening = Array("{{".utf8)
     private var closing = Array("}}".utf8)
+    /// Sections that are open at this position.
     private var depth = 0
 
     /// The most nested sections, and the most nested functions.
@@ -22,7 +24,8 @@ struct TemplateScan {
         "plusone", "reversed", "uppercased",
     ]
 
-    /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter.
+    /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter. A template that
+    /// passes may still be rejected by the library, such as one with a section that is not closed.
     static func check(_ text: String) throws(InvalidTemplate) {
         var scan = TemplateScan(text: Array(text.utf8))
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
@@ -46,7 +49,8 @@ struct TemplateScan {
     }
 
     /// Checks the tag that starts at a position; the scan is behind its opening delimiter. Comments and tags that are
-    /// not closed pass; the library handles them.
+    /// not closed pass; the library handles them. Counts the nesting of sections by their opening and closing tags,
+    /// without comparing their names.
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
         let inside = position
         // The library reports a tag that is not closed.

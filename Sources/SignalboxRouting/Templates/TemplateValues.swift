@@ -7,6 +7,7 @@ import SignalboxJSON
 ///
 /// A class because all values of a rendering share it. It is not thread-safe; a rendering runs on one thread.
 final class TemplateBudget {
+    /// Negative once more was spent than there was.
     private var left: Int
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
@@ -46,7 +47,7 @@ struct TemplateValue {
 }
 
 extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
-    /// The last member with this name.
+    /// The last member with this name. Nil once the budget is spent, so a rendering ends early and is then rejected.
     func child(named name: String) -> Any? {
         var name = name
         var found: JSONValue?
@@ -89,7 +90,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
     /// The array, for its JSON text and its budget.
     let whole: TemplateValue
 
-    /// Each element spends from the budget, so that loops end.
+    /// Each element spends from the budget, so that loops end. Ends early once the budget is spent.
     func makeIterator() -> AnyIterator<Any> {
         var elements = elements.makeIterator()
         let budget = whole.budget
@@ -100,6 +101,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
         }
     }
 
+    /// Lists have no members; their elements are reached by sections.
     func child(named name: String) -> Any? { nil }
     var renderText: String { whole.renderText }
     var isNull: Bool { false }

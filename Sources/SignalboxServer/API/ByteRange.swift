@@ -8,7 +8,9 @@ enum ByteRange: Equatable {
     /// The file has no such bytes.
     case unsatisfiable
 
-    /// `length`: of the file. Several ranges, other units and malformed ranges are ignored.
+    /// `length`: of the file. Several ranges, other units and malformed ranges are ignored. The unit is compared
+    /// without case. A last position beyond the end means the end (RFC 9110, 14.1.2); a suffix longer than the file
+    /// means the whole file, as a part.
     init(_ header: String?, of length: Int) {
         self = .whole
         guard let header, header.lowercased().hasPrefix("bytes=") else { return }
@@ -26,6 +28,7 @@ enum ByteRange: Equatable {
     }
 
     /// `.some(nil)` for empty text, nil for text that is not a number. Numbers beyond all files count as the largest.
+    /// Only digits count: a sign or a space inside makes the header malformed.
     private static func number(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
@@ -33,7 +36,9 @@ enum ByteRange: Equatable {
     }
 }
 
+/// HTTP's optional whitespace; Foundation's would include more characters.
 extension Substring {
+    /// Removes spaces and tabs at both ends, the optional whitespace of HTTP (RFC 9110, 5.6.3).
     fileprivate var trimmingBlanks: Substring {
         let start = drop { $0 == " " || $0 == "\t" }
         return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""

@@ -19,8 +19,11 @@ struct CategoriesAPI: Sendable {
     /// Bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
-    /// Answers 304 when the client has the page. Throws ``Problem`` for an invalid cursor or limit, and when the queue
-    /// does not answer. Lists by identifier. A page ends early when its definitions exceed ``pageBytes``.
+    /// Answers 304 when the client has the page. Throws ``Problem`` for an invalid cursor or limit, and when the
+    /// queue does not answer. Lists by identifier. A page ends early when its definitions exceed ``pageBytes``. The
+    /// categories of payloads are read from the queue for each page; a category that is seen between two pages may
+    /// appear late or be missing. Answers the object `{"categories": […], "next": …}`, without `next` on the last
+    /// page.
     func list(_ call: Call) async throws -> Response {
         let size = try call.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
         let previous = try call.query("cursor").map { cursor throws(Problem) in
@@ -42,8 +45,9 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: body, to: call.request)
     }
 
-    /// Throws ``Problem/noCategory(_:)`` for an unknown identifier. The body is the definition as an app registers it.
-    /// Answers 304 when the client has it.
+    /// Throws ``Problem/noCategory(_:)`` for an unknown identifier. The body is the definition as an app registers
+    /// it. Answers 304 when the client has it. Throws 503 when the queue does not answer. A percent escape that is
+    /// not valid stays as the client wrote it.
     func show(_ call: Call) async throws -> Response {
         // Identifiers are arbitrary text, and the router does not decode the path.
         let text = call.path("identifier")
@@ -56,14 +60,18 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: found.definition, to: call.request)
     }
 
-    /// Throws 503 when the queue does not answer.
+    /// Throws 503 when the queue does not answer. Waits as long as the queue does; unlike ``OperationsAPI``, it sets
+    /// no deadline of its own.
     private func reply<T: Sendable>(_ read: () async throws(StoreError) -> T) async throws(Problem) -> T {
         do throws(StoreError) { return try await read() } catch { throw .store(error) }
     }
 }
 
+/// Conditional requests of apps that poll the categories.
 extension Response {
-    /// 200 with a body that clients revalidate, or 304 when the client has it (RFC 9110, 13.1.2).
+    /// 200 with a body that clients revalidate, or 304 when the client has it (RFC 9110, 13.1.2). `private`: a shared
+    /// cache must not answer a client that has no token. Clients ask each time, because a payload may redefine a
+    /// category at any moment.
     fileprivate init(cacheable body: [UInt8], to request: Request) {
         let tag = EntityTag(of: body)
         let headers: HTTPFields = [.eTag: tag.text, .cacheControl: "private, no-cache"]

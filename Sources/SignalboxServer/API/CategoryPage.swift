@@ -28,18 +28,20 @@ struct CategoryPage {
         next = records.count < all.count ? records.last.map { Self.cursor(after: $0.identifier) } : nil
     }
 
-    /// Compares as SQLite orders text.
+    /// Compares as SQLite orders text. True if the first identifier precedes the second. The order must equal that of
+    /// the query, or pages would skip categories.
     private static func isOrdered(_ first: String, _ second: String) -> Bool {
         first.utf8.lexicographicallyPrecedes(second.utf8)
     }
 
-    /// Identifiers are arbitrary text; base64url needs no escapes in a URL (RFC 4648, 5).
+    /// Identifiers are arbitrary text; base64url needs no escapes in a URL (RFC 4648, 5). The cursor has no state on
+    /// the server, so it stays valid across restarts and reloads.
     static func cursor(after identifier: String) -> String {
         Data(identifier.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }
 
-    /// The identifier encoded in a cursor; nil for an invalid cursor.
+    /// The identifier encoded in a cursor; nil for an invalid cursor. Accepts base64url with and without padding.
     static func identifier(of cursor: String) -> String? {
         let padding = String(repeating: "=", count: (4 - cursor.utf8.count % 4) % 4)
         let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/") + padding

@@ -5,7 +5,9 @@ package import SignalboxStore
 /// Deliveries as the operations API and the command line show them. Times are RFC 3339 in UTC.
 extension JSONWriter {
     /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
-    /// Absent values have no member. `due` is written for waiting deliveries only.
+    /// Absent values have no member. `due` is written for waiting deliveries only. Members of the last attempt, such
+    /// as `status` and `reason`, are members of the delivery itself; `log` has all attempts. `attempts` is a number
+    /// that includes attempts that a crash interrupted.
     package mutating func delivery(
         _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
     ) {
@@ -34,7 +36,7 @@ extension JSONWriter {
     }
 
     /// Writes one attempt as an object. Durations are in milliseconds. The excerpt of the reply is decoded as UTF-8,
-    /// with replacement characters.
+    /// with replacement characters. The record of an interrupted attempt has a number, an error and a reason only.
     package mutating func attempt(_ attempt: AttemptRecord) {
         object { json in
             json.member("attempt", attempt.number)
@@ -42,7 +44,8 @@ extension JSONWriter {
         }
     }
 
-    /// Writes into the open object. An attempt without a response has no status.
+    /// Writes into the open object. An attempt without a response has no status. `reply` has at most the first
+    /// kilobyte of the reply's body.
     private mutating func members(of attempt: AttemptRecord) {
         member("startedAt", attempt.startedAt)
         if let duration = attempt.duration { member("durationMs", duration) }

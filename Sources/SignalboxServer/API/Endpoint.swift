@@ -12,18 +12,21 @@ package struct Endpoint: Sendable {
         case source, admin, either = "source or admin", link, none
     }
 
-    /// Throws ``Problem`` for a rejected request. Any other error becomes a 500.
+    /// Throws ``Problem`` for a rejected request. Any other error becomes a 500. Called after the access was checked,
+    /// with a body of at most ``bodyLimit`` bytes that has arrived completely.
     typealias Handler = @Sendable (GatewayAPI, Call, _ body: [UInt8]) async throws -> Response
 
     /// `GET` includes `HEAD`.
     package let method: String
-    /// Parameters are in braces: `/v1/deliveries/{id}`.
+    /// Parameters are in braces: `/v1/deliveries/{id}`. Matched against the undecoded path, so a parameter may
+    /// contain percent escapes.
     package let path: String
     /// Checked before the body is read.
     package let access: Access
-    /// Names of query parameters. Others are rejected.
+    /// Names of query parameters. Others are rejected. The handler reads their values; names are checked before it
+    /// runs.
     package let parameters: [String]
-    /// One sentence in Markdown.
+    /// One sentence in Markdown. The reference page prints it as it stands here.
     package let purpose: String
     /// The largest body in bytes; nil for an endpoint whose body is not collected. A POST to such an endpoint must not
     /// have a body.
@@ -57,7 +60,8 @@ package struct Endpoint: Sendable {
     /// everything.
     ///
     /// Names are compared undecoded, because the readers of the query do not decode names either. Throws
-    /// ``Problem/unknownParameter(_:known:)`` or ``Problem/repeatedParameter(_:)``.
+    /// ``Problem/unknownParameter(_:known:)`` or ``Problem/repeatedParameter(_:)``. `query`: the text after the
+    /// question mark, undecoded. A parameter without `=` counts as a name too.
     static func check(_ query: String, known: [String]) throws(Problem) {
         var seen: Set<Substring> = []
         for parameter in query.split(separator: "&") {
@@ -77,14 +81,16 @@ struct Call: Sendable {
     /// The source of a request to an endpoint for sources; otherwise the default source.
     var source = SourceName.default
 
-    /// A part of the path, as the client wrote it. Not decoded; empty for a name that the path does not have.
+    /// A part of the path, as the client wrote it. Not decoded; empty for a name that the path does not have. Values
+    /// of `{source}`, `{name}` and `{id}` need no decoding, because names and numbers have no escapes.
     func path(_ name: String) -> String { context.parameters.get(name) ?? "" }
 
-    /// A query parameter; nil when it is absent. Decoded by Hummingbird.
+    /// A query parameter; nil when it is absent. Decoded by Hummingbird. An empty value is returned as an empty text,
+    /// not as nil.
     func query(_ name: String) -> String? { request.uri.queryParameters[name[...]].map(String.init) }
 
     /// A whole-number query parameter; nil when it is absent. Throws ``Problem/badQuery(_:)`` for text that is not a
-    /// number in the range.
+    /// number in the range. The sentence of the problem names the range.
     func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = query(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -94,6 +100,7 @@ struct Call: Sendable {
     }
 }
 
+/// Also read by the test that compares docs/reference/http.md with the endpoints.
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] = [

@@ -6,7 +6,8 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// Answers requests under one config.
+/// Answers requests under one config. A value of one config: a reload makes another one, and a request is answered by
+/// the one that it began with.
 struct GatewayAPI: Sendable {
     /// Fixed for the life of the router.
     let surface: GatewaySurface
@@ -26,6 +27,8 @@ struct GatewayAPI: Sendable {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
     /// Registers every common method for each path, so that a wrong method receives 405 with `allow` instead of 404.
+    /// Registration costs some milliseconds; it runs once per config. Query parameters are checked before the method
+    /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())
@@ -47,9 +50,11 @@ struct GatewayAPI: Sendable {
         return router.buildResponder()
     }
 
-    /// Checks the access first: a client without a token cannot make the gateway read its body. Releases the memory of
-    /// the body when the response is ready. Throws problems of access and body; 400 for a body that the endpoint does
-    /// not take.
+    /// Checks the access first: a client without a token cannot make the gateway read its body. Releases the memory
+    /// of the body when the response is ready. Throws problems of access and body; 400 for a body that the endpoint
+    /// does not take. A source may hold only its part of the budget; see ``BodyHolder``. Bodies of POST requests to
+    /// endpoints without one are rejected rather than ignored: a filter that was sent as a body would select
+    /// everything.
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         let source = try check(endpoint.access, call)
         guard let limit = endpoint.bodyLimit else {
@@ -64,7 +69,8 @@ struct GatewayAPI: Sendable {
     }
 
     /// Returns the source of a request to an endpoint for sources. Nil for all other endpoints. Throws 401 or 403.
-    /// Links are checked by their handler.
+    /// Links are checked by their handler. `either` accepts the token of any source or of an operator; without
+    /// sources it accepts requests from this machine.
     private func check(_ access: Endpoint.Access, _ call: Call) throws(Problem) -> SourceName? {
         let head = call.request.head
         switch access {
@@ -80,10 +86,12 @@ struct GatewayAPI: Sendable {
 
     // MARK: Health
 
-    /// Does not touch the queue.
+    /// Does not touch the queue. Succeeds as long as the process answers, so a container is not restarted for a full
+    /// disk.
     func health() -> Response { .json { $0.member("status", "ok") } }
 
-    /// 503 while the queue cannot be written. Names upkeep that fails in the meantime.
+    /// 503 while the queue cannot be written. Names upkeep that fails in the meantime. Answers within
+    /// ``Readiness/patience``. Needs no credential, so the reason has no path of the data directory.
     func readiness() async -> Response {
         switch await probe.verdict() {
         case .ready:
@@ -101,7 +109,8 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Serves version 1 of the schemas only.
+    /// Serves version 1 of the schemas only. Throws 404 for any other file. Needs no credential: the schemas are the
+    /// same in every gateway of this version.
     func schema(_ call: Call) throws(Problem) -> Response {
         let file = call.path("file")
         guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
@@ -110,7 +119,8 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
-    /// Throws 503 when the queue does not answer in time.
+    /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
+    /// seconds are cheap enough.
     func metrics() async throws(Problem) -> Response {
         let page = try await surface.operations.metrics(surface.routes, surface.inApp).page
         let type = "text/plain; version=0.0.4; charset=utf-8"
@@ -118,8 +128,10 @@ struct GatewayAPI: Sendable {
     }
 }
 
+/// Responses that are made of members, without a type of their own.
 extension Response {
-    /// A JSON object.
+    /// A JSON object. Complete in memory before the response begins, so an error of `write` cannot cut the object
+    /// off.
     static func json(_ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void) -> Response {
         Response(Reply(status: status, body: .json { $0.object(write) }))
     }

@@ -2,8 +2,10 @@ import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
+/// Bodies of responses as bytes.
 extension [UInt8] {
-    /// Writes one JSON value. `capacity`: bytes to reserve; the buffer grows beyond it.
+    /// Writes one JSON value. `capacity`: bytes to reserve; the buffer grows beyond it. The bytes are valid JSON if
+    /// `write` writes exactly one value.
     static func json(capacity: Int = 0, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: capacity)
         write(&json)
@@ -13,14 +15,16 @@ extension [UInt8] {
 
 /// Objects and arrays that cannot stay open, and members of more types.
 extension JSONWriter {
-    /// Writes a value: in an object, `key` must come before it.
+    /// Writes a value: in an object, `key` must come before it. Closes the object however many members `write` adds,
+    /// so it cannot stay open.
     mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()
     }
 
-    /// Writes a member whose value is an array, with one value for each element.
+    /// Writes a member whose value is an array, with one value for each element. Writes an empty array when there are
+    /// no elements. Evaluates the sequence once.
     mutating func array<Element>(
         _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
     ) {
@@ -42,7 +46,7 @@ extension JSONWriter {
         bool(flag)
     }
 
-    /// Writes an empty array too.
+    /// Writes an empty array too. Escapes each string as JSON requires.
     mutating func member(_ name: StaticString, _ texts: [String]) {
         key(name)
         strings(texts)

@@ -18,7 +18,9 @@ struct MediaAPI: Sendable {
     let files = FileIO()
 
     /// Answers conditional and range requests (RFC 9110, 13 and 14). Throws 404 for an unknown file, 403 for a link
-    /// that is not valid, 412 and 416 for conditions that do not hold.
+    /// that is not valid, 412 and 416 for conditions that do not hold. The path names a digest; any other text is an
+    /// unknown file. If the file is removed between the lookup and the first read, the response is 404 or its
+    /// connection is closed; a file that is being sent stays readable, because it is open.
     func file(_ call: Call) async throws -> Response {
         // Before the lookup, so that a client without a link does not learn which files exist.
         let caching = try caching(of: call)
@@ -47,8 +49,9 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// How long the response may be cached, and by whom. Throws for a link that does not grant access. Open files never
-    /// change, so caches may keep them for a year. A signed link is cached until it expires.
+    /// How long the response may be cached, and by whom. Throws for a link that does not grant access. Open files
+    /// never change, so caches may keep them for a year. A signed link is cached until it expires. The verdict does
+    /// not depend on whether the file exists. `now` is the wall clock, as in the link's expiry.
     private func caching(of call: Call) throws(Problem) -> String {
         let verdict = links.verdict(
             on: call.path("sha256"), expires: call.query("expires"), signature: call.query("signature"), now: Date())
@@ -61,8 +64,9 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads. Names
-    /// the file by the first digits of its digest.
+    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads.
+    /// Names the file by the first digits of its digest. The policy `default-src 'none'; sandbox` keeps an SVG or
+    /// HTML file that was stored by mistake from running in the gateway's origin.
     private static func headers(
         of kind: MediaKind, named name: String, tag: EntityTag, caching: String
     ) -> HTTPFields {
@@ -82,7 +86,8 @@ struct MediaAPI: Sendable {
         return headers
     }
 
-    /// Only GET has ranges, and an `if-range` with another tag requests the whole file.
+    /// Only GET has ranges, and an `if-range` with another tag requests the whole file. Weak tags never match in
+    /// `if-range` (RFC 9110, 13.1.5).
     private static func range(of request: Request, length: Int, tag: EntityTag) -> ByteRange {
         guard request.method == .get, request.headers[.ifRange].map({ $0 == tag.text }) ?? true else { return .whole }
         return ByteRange(request.headers[.range], of: length)

@@ -5,7 +5,7 @@ import SignalboxRouting
 import SignalboxStore
 
 /// The values of all metrics at one time. Read at one time for a page, from the queue and from the memory of this
-/// process.
+/// process. Values of the queue are those of the last commit; they may differ by a commit from each other.
 struct MetricValues: Sendable {
     /// The destinations of the config and of the queue.
     let destinations: [DestinationName]
@@ -24,7 +24,8 @@ struct MetricValues: Sendable {
     /// The clock of the queue. Ages are relative to it.
     let now: Date
 
-    /// All metrics in the Prometheus text format, version 0.0.4.
+    /// All metrics in the Prometheus text format, version 0.0.4. Metrics without a sample keep their `HELP` and
+    /// `TYPE` lines. Labels have the order of the declaration.
     var page: String {
         Metric.all.map { metric in
             let lines = metric.samples(self).map { sample in
@@ -36,25 +37,28 @@ struct MetricValues: Sendable {
         }.joined()
     }
 
-    /// Whole numbers have no fraction.
+    /// Whole numbers have no fraction. Counts up to 2^53 are exact.
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(Int64(value)) : String(value)
     }
 
-    /// Names of routes are arbitrary text.
+    /// Names of routes are arbitrary text. Escapes backslash, quotation mark and line feed, as the text format
+    /// requires.
     private static func escaped(_ label: String) -> String {
         label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }
 
-/// A metric. The metrics page and the reference page derive from its declaration.
+/// A metric. The metrics page and the reference page derive from its declaration. One sample line for each
+/// combination of labels, below its help and its type.
 package struct Metric: Sendable {
     /// The type in the Prometheus text format.
     package enum Kind: String, Sendable { case counter, gauge }
 
     /// Ends in `_total` for counters.
     package let name: String
-    /// Counters start at 0 with the process or with the queue.
+    /// Counters start at 0 with the process or with the queue. A counter of the queue survives restarts; a counter of
+    /// the process does not, which Prometheus treats as a reset.
     package let kind: Kind
     /// Names of the labels, whose values are names of the config or listed here.
     package let labels: [String]
@@ -63,6 +67,7 @@ package struct Metric: Sendable {
     /// One sample for each combination of labels. Values of the labels are in the order of ``labels``.
     fileprivate let samples: @Sendable (MetricValues) -> [(labels: [String], value: Double)]
 
+    /// `samples` is called for each page, on the task of the request, and must not block.
     init(
         _ name: String, _ kind: Kind, _ labels: [String], _ help: String,
         _ samples: @escaping @Sendable (MetricValues) -> [([String], Double)]
@@ -87,7 +92,8 @@ package struct Metric: Sendable {
         }
     }
 
-    /// A counter since the start of the process.
+    /// A counter since the start of the process. Routes that a reload removes disappear from the page; those that
+    /// stay keep their counts.
     private static func perRoute(
         _ name: String, _ help: String, _ value: @escaping @Sendable (RouteCounts.Count) -> Int
     ) -> Metric {
@@ -97,6 +103,8 @@ package struct Metric: Sendable {
     /// Every metric, in the order of the page.
     package static let all: [Metric] = gateway + inApp
 
+    /// Metrics of the queue, the routes, the media and the config. Those of in-app messages are in
+    /// `Metrics+InApp.swift`.
     private static let gateway: [Metric] = [
         perDestination("signalbox_deliveries_accepted_total", .counter, "Deliveries created.") {
             Double($0.gauges[$1]?.accepted ?? 0)

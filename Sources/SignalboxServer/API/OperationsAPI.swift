@@ -5,7 +5,8 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// Deliveries and destinations, for operators.
+/// Deliveries and destinations, for operators. A value of one config. Reads and changes go through the queue, so
+/// several gateways and commands see the same state.
 struct OperationsAPI: Sendable {
     /// Its reads see the last commit.
     let queue: any InspectionStore
@@ -21,7 +22,8 @@ struct OperationsAPI: Sendable {
     // MARK: Deliveries
 
     /// Pages go from new to old: `next` is the number of the last delivery on the page. At most 500, 50 by default.
-    /// Throws 400 for an invalid query and 503 when the queue does not answer.
+    /// Throws 400 for an invalid query and 503 when the queue does not answer. Deliveries that are appended while a
+    /// client pages have larger numbers, so they do not shift the pages.
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.number("limit", in: 1...500) ?? 50
@@ -36,7 +38,8 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Throws for an unknown state. An unknown destination or event matches no delivery.
+    /// Throws for an unknown state. An unknown destination or event matches no delivery. Reads `state`, `destination`
+    /// and `event`. All given conditions must hold.
     private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
         var filter = DeliveryFilter()
         if let text = call.query("state") {
@@ -51,7 +54,8 @@ struct OperationsAPI: Sendable {
         return filter
     }
 
-    /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery.
+    /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery. The delivery is read
+    /// first and its attempts afterwards, so an attempt that ends in between may be in the log only.
     func showDelivery(_ call: Call) async throws -> Response {
         let record = try await record(call)
         let (attempts, statuses) = try await reply { () throws(StoreError) in
@@ -61,7 +65,7 @@ struct OperationsAPI: Sendable {
         return Response(Reply(status: .ok, body: body))
     }
 
-    /// Nil when the delivery does not wait.
+    /// Nil when the delivery does not wait. The clock is that of the queue, by which deliveries become due.
     private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
@@ -81,7 +85,8 @@ struct OperationsAPI: Sendable {
     }
 
     /// Throws 404 for an unknown delivery, and 409 for one that has ended successfully or expired. The running lane
-    /// attempts it at once.
+    /// attempts it at once. Also 409 for a delivery that waits for media, which is sent when its files have arrived.
+    /// Answers `{"due": 1}`.
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
         let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
@@ -89,8 +94,9 @@ struct OperationsAPI: Sendable {
         return .json { $0.member("due", count) }
     }
 
-    /// Retries dead deliveries only, unless the query names another state. `due` is the number of requeued deliveries,
-    /// 0 included.
+    /// Retries dead deliveries only, unless the query names another state. `due` is the number of requeued
+    /// deliveries, 0 included. One transaction: all matching deliveries or none. Deliveries that wait for media are
+    /// not counted.
     func retryDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         filter.state = filter.state ?? .dead
@@ -102,7 +108,8 @@ struct OperationsAPI: Sendable {
     // MARK: Destinations
 
     /// Includes destinations that are no longer in the config but have deliveries in the queue. Sorted by name.
-    /// `unknown` is the state of a destination that left the config.
+    /// `unknown` is the state of a destination that left the config. `oldestDue` is absent unless a delivery is
+    /// overdue.
     func listDestinations() async throws -> Response {
         let (statuses, gauges) = try await reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges())
@@ -125,7 +132,8 @@ struct OperationsAPI: Sendable {
     }
 
     /// `state`: nil resumes the destination. Takes effect at once: attempts in progress end, further ones do not
-    /// begin. Survives a restart.
+    /// begin. Survives a restart. Throws 404 for a destination that is not in the config, also if the queue knows it.
+    /// Setting the present state again is not an error and restarts its `since`.
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
         try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
@@ -136,7 +144,8 @@ struct OperationsAPI: Sendable {
     }
 
     /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses. 200 with `taken` false when the
-    /// destination did not accept it.
+    /// destination did not accept it. Throws 404 for a destination that is not in the config. Does not change the
+    /// state of the destination, also after 410.
     func ping(_ call: Call) async throws -> Response {
         let name = try destination(call)
         guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
@@ -158,7 +167,8 @@ struct OperationsAPI: Sendable {
 
     // MARK: The queue
 
-    /// Reads the queue four times; the values may differ by a commit.
+    /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
+    /// time.
     func metrics(_ routes: RoutesAPI, _ inApp: InAppFlow) async throws(Problem) -> MetricValues {
         let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
             (
@@ -173,7 +183,8 @@ struct OperationsAPI: Sendable {
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
-    /// abandoned read or write continues.
+    /// abandoned read or write continues. Commits are not withdrawn by the deadline, so a 503 does not mean that a
+    /// change was not made.
     private func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {

@@ -3,6 +3,7 @@ import Hummingbird
 
 // MARK: Deliveries, categories and media
 
+/// Answers of the operator's endpoints, and of links to files.
 extension Problem {
     /// Also for a name that is not a digest.
     static let noMedia = Problem(
@@ -16,6 +17,7 @@ extension Problem {
     static let unsignedLink = Problem(
         .forbidden, "media-link-unsigned", title: "The link is not signed",
         "Files are served by signed links only: use the href of an event with its whole query.")
+    /// The path, the expiry or the signature was changed, or the key of the gateway is another one.
     static let wrongLink = Problem(
         .forbidden, "media-link-wrong", title: "The signature is not valid",
         "The signature does not match this file and this time: use the href of an event unchanged.")
@@ -32,14 +34,17 @@ extension Problem {
             headers: [.contentRange: "bytes */\(bytes)"])
     }
 
+    /// For a delivery that ``InspectionStore/retry(_:)`` does not requeue.
     static func notRetried(_ id: Int64) -> Problem {
         Problem(
             .conflict, "delivery-ended", title: "No change was made",
             "Delivery \(id) was delivered or has expired: only dead and waiting deliveries can be retried.")
     }
 
+    /// `id`: as the client sent it, which need not be a number.
     static func noDelivery(_ id: String) -> Problem { unknown("delivery-not-found", "delivery", id, in: "deliveries") }
 
+    /// `name`: as the client sent it.
     static func noDestination(_ name: String) -> Problem {
         unknown("destination-not-found", "destination", name, in: "destinations")
     }
@@ -49,7 +54,8 @@ extension Problem {
         unknown("category-not-found", "category", identifier, in: "categories")
     }
 
-    /// `list`: the last part of the path that lists them.
+    /// `list`: the last part of the path that lists them. `kind`: the word for one of them, for title and detail.
+    /// `name`: as the client sent it.
     static func unknown(_ code: String, _ kind: String, _ name: String, in list: String) -> Problem {
         Problem(
             .notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")

@@ -9,6 +9,7 @@ import SignalboxStore
 /// codes of the HTTP side are declared here. Details name the remedy. They never contain a token, and payload text
 /// only as far as a rejection quotes it.
 struct Problem: Error, Equatable {
+    /// Of the response; in a batch, of the item.
     let status: HTTPResponse.Status
     /// Stable across versions; docs/reference/errors.md lists all codes.
     let code: String
@@ -21,12 +22,15 @@ struct Problem: Error, Equatable {
     /// Further members of the object (RFC 9457, 3.2), in their order; the reference page names them.
     var members: [Member] = []
 
-    /// A member of one kind of problem.
+    /// A member of one kind of problem. The value is always a JSON string.
     struct Member: Equatable {
+        /// Not one of the members that every problem has.
         let name: String
+        /// Escaped as JSON when it is written.
         let value: String
     }
 
+    /// `title`: a phrase without a full stop. `detail`: one or more sentences.
     init(
         _ status: HTTPResponse.Status, _ code: String, title: String = "The request was not accepted",
         _ detail: String, headers: HTTPFields = [:]
@@ -54,8 +58,9 @@ struct Problem: Error, Equatable {
     }
 }
 
+/// Problems as replies, which direct requests and rejected connections send without Hummingbird.
 extension Reply {
-    /// The body is the problem's object.
+    /// The body is the problem's object. Has no `retry-after` unless the problem sets it.
     init(_ problem: Problem) {
         self.init(
             status: problem.status, headers: problem.headers, contentType: "application/problem+json",
@@ -65,6 +70,7 @@ extension Reply {
 
 // MARK: Endpoints
 
+/// About path, method, access and query of a request, and failures of the gateway itself.
 extension Problem {
     /// The log has the error. ``ProblemMiddleware`` sends it.
     static let unexpected = Problem(
@@ -136,7 +142,7 @@ extension Problem {
     /// The title of failures that concern the whole request.
     static let noEvent = "No event was accepted"
 
-    /// A batch without payloads is not an error.
+    /// A batch without payloads is not an error. For a body without bytes, or with whitespace only.
     static let empty = Problem(
         .badRequest, Rejection.Code.empty.rawValue, title: noPayload,
         "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")
@@ -145,7 +151,8 @@ extension Problem {
         .badRequest, "idempotency-key-malformed",
         "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
 
-    /// 413 for too large payloads, 422 for too costly ones, otherwise 400.
+    /// 413 for too large payloads, 422 for too costly ones, otherwise 400. `title`: of the kind of request. The
+    /// detail is the rejection's message, with its position in the body.
     init(_ rejection: Rejection, title: String = noPayload) {
         let status: HTTPResponse.Status =
             switch rejection.code {
@@ -182,14 +189,15 @@ extension Problem {
         }
     }
 
-    /// Describes an error to operators.
+    /// Describes an error to operators. For endpoints of operators: the sentence may name the path of the queue and a
+    /// command.
     static func store(_ error: StoreError) -> Problem {
         let isUndecided = if case .undecided = error { true } else { false }
         return queue(
             isUndecided ? "queue-timeout" : "queue-unavailable", title: "The queue did not answer", "\(error)")
     }
 
-    /// Describes an error to senders, without the path of the queue and the work of an operator.
+    /// Describes an error to senders, without the path of the queue and without advice for operators.
     static func description(of error: StoreError) -> String {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"

@@ -4,7 +4,7 @@ import Logging
 /// Turns every error that a handler throws into a problem response. Without it, Hummingbird answers with an empty 500.
 /// Logs errors other than problems: they are defects of the gateway. Applies to unknown paths too.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Responses to HEAD lose their body here, after the handler of GET has run.
+    /// Responses to HEAD lose their body here, after the handler of GET has run. Never throws.
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -18,7 +18,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Never throws, so each request receives a response.
+    /// Never throws, so each request receives a response. The log line of an unexpected error has the path without
+    /// the query, which may contain a signature.
     private func respond(
         to request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async -> Response {

@@ -18,7 +18,9 @@ actor Readiness {
     /// How long a result is valid.
     private static let freshness: Duration = .seconds(1)
 
+    /// Ends the wait of a request, not the probe.
     private let delayed: DelayedCall
+    /// Monotonic, so a clock that is set does not make a result seem fresh.
     private let now: @Sendable () -> ContinuousClock.Instant
     /// May hang as long as the disk does.
     private let probe: @Sendable () async -> Verdict
@@ -27,7 +29,8 @@ actor Readiness {
     /// Nil while no probe runs.
     private var running: (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)?
 
-    /// `now`: monotonic. `probe` is never called twice at the same time.
+    /// `now`: monotonic. `probe` is never called twice at the same time. `delayed` schedules the deadline of a
+    /// waiting request; tests replace both.
     init(
         delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         _ probe: @escaping @Sendable () async -> Verdict
@@ -37,7 +40,8 @@ actor Readiness {
         self.probe = probe
     }
 
-    /// Returns within ``patience``. Concurrent requests share a running probe.
+    /// Returns within ``patience``. Concurrent requests share a running probe. A result that is younger than a second
+    /// is returned at once. The probe is not cancelled when requests stop waiting for it.
     func verdict() async -> Verdict {
         let now = now()
         if let result, now - result.time < Self.freshness { return result.verdict }

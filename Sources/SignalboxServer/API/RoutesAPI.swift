@@ -23,6 +23,7 @@ struct RoutesAPI: Sendable {
     }
 
     /// Names, counters and destinations of all routes, disabled ones included, and the status of the active config.
+    /// `matched` and `failed` count since the start of the process. Never fails: it reads memory only.
     func list() -> Response {
         .json { json in
             json.array("routes", zip(routes.routes, counters)) { json, entry in
@@ -43,7 +44,10 @@ struct RoutesAPI: Sendable {
     }
 
     /// Decides with the same code as the gateway does, and stores no event. Throws 400 or 422 for a payload that is
-    /// rejected.
+    /// rejected. The body is a payload, or an event in structured CloudEvents JSON. `source` need not be in the
+    /// config; it is part of a payload's event and fixes the vendor if the config says so. The trial changes no
+    /// counter. A sampled route decides by the event's id, which is new for each payload, so trials of one payload
+    /// may differ.
     func test(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
         let source = call.query("source") ?? SourceName.default.name
         guard NameRule.allows(source) else { throw .badQuery("source is not a name: \(NameRule.words).") }
@@ -56,9 +60,11 @@ struct RoutesAPI: Sendable {
     }
 }
 
+/// The body of `POST /v1/routes/test`.
 extension JSONWriter {
     /// One object for each route, in their order: matched routes name their destinations, the others their reason. A
-    /// mismatch names the pointer and the value that was found there.
+    /// mismatch names the pointer and the value that was found there. `by` names the route whose `stop` ended the
+    /// list. `destinations` has each destination once.
     fileprivate mutating func members(of trial: RouteTrial) {
         member("subject", trial.subject)
         array("routes", trial.routes) { json, entry in

@@ -4,10 +4,12 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
+/// `POST /v1/interactions`. The rules are in SignalboxGateway; this file words the replies.
 extension GatewayAPI {
     /// Accepts reports of taps. For one report 202 with its receipt. For a batch 202 when all reports were accepted,
     /// otherwise 207, with one item per report in their order. Returns after the accepted reports are durable. Throws
-    /// for an empty request, for a single report that is rejected, and when the queue fails.
+    /// for an empty request, for a single report that is rejected, and when the queue fails. `call`: its source is
+    /// that of the reports. 503 for a failure of the queue has `retry-after`.
     func acceptInteractions(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let report = try await alarm.watching { () throws(Intake.Failure) in
             try await surface.interactions.accept(body, from: call.source)
@@ -31,8 +33,9 @@ extension GatewayAPI {
 
 /// Receipts of reported taps.
 extension JSONWriter {
-    /// Members of the open object: the receipt of one accepted report. A repeated report has the id of the first event,
-    /// and `duplicate`. Its outcome is not applied twice.
+    /// Members of the open object: the receipt of one accepted report. A repeated report has the id of the first
+    /// event, and `duplicate`. Its outcome is not applied twice. `routes` and `destinations` are those of the event
+    /// about the tap; for a repeated report, those that it would have had now.
     fileprivate mutating func members(of receipt: InteractionIntake.Receipt) {
         member("id", receipt.duplicate ?? receipt.routed.event.id.description)
         if receipt.duplicate != nil { member("duplicate", true) }
@@ -45,6 +48,7 @@ extension JSONWriter {
     }
 }
 
+/// Problems of reports. Their titles say that no interaction was accepted.
 extension Problem {
     /// The title of all problems of reports.
     private static let noInteraction = "The interaction was not accepted"
@@ -54,8 +58,9 @@ extension Problem {
         .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 
-    /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event or action,
-    /// otherwise 422.
+    /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event or
+    /// action, otherwise 422. The detail of an unknown action lists the known ones, at most 2000 characters of them,
+    /// because identifiers come from the payload.
     fileprivate init(_ failure: InteractionIntake.Failure) {
         let title = Self.noInteraction
         switch failure {

@@ -8,15 +8,18 @@ import SignalboxStore
 
 /// Accepts payloads: one use case behind two entrances.
 ///
-/// ``accept(_:of:)`` accepts any request, in a task. ``directHandler(for:)`` accepts a request with one small
-/// payload on the event loop of its connection. Both check the source, write the events and word the response alike.
+/// ``accept(_:of:)`` accepts any request, in a task. ``directHandler(for:)`` accepts a request with one small payload
+/// on the event loop of its connection. Both check the source, write the events and word the response alike. Safe to
+/// call from any task and event loop.
 final class NotificationsAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
     /// Of one config; a reload makes another object.
     private let intake: Intake
+    /// Checked again for each direct request; the router checks its own before it calls ``accept(_:of:)``.
     private let sources: SourceAccess
     /// Logs the first failed write and the recovery.
     private let alarm: QueueAlarm
+    /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
@@ -35,7 +38,8 @@ final class NotificationsAPI: Sendable {
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
     /// repeated request with the same `idempotency-key` and body receives the stored answer again, marked with the
     /// header `idempotency-replayed`. Throws the problem of a single rejected payload; in a batch it is part of the
-    /// response.
+    /// response. Throws 413 for too many payloads, 422 for a key that was used with another body, and 503 when the
+    /// queue fails; see ``Problem/init(_:)``.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
@@ -57,7 +61,8 @@ final class NotificationsAPI: Sendable {
 
     /// The `Idempotency-Key` of a request, with or without the quotation marks of a structured field
     /// (draft-ietf-httpapi-idempotency-key-header-07). Nil without the header. Throws 400 unless the key is 1 to 255
-    /// printable ASCII characters.
+    /// printable ASCII characters. Keys of different sources are independent; ``IdempotentRequest`` says how long
+    /// they are remembered.
     private static func idempotencyKey(_ headers: HTTPFields) throws(Problem) -> String? {
         guard let value = headers[text: "idempotency-key"] else { return nil }
         let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
@@ -68,7 +73,9 @@ final class NotificationsAPI: Sendable {
         return key
     }
 
-    /// Nil when the router must answer the request, which explains every rejection.
+    /// Nil when the router must answer the request, which explains every rejection. Nil also for a request with an
+    /// `Idempotency-Key`, a query, or without valid access. The handler returns false for a body that it leaves to
+    /// the router.
     func directHandler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
         guard intake.readsAtOnce, head.isPlain, head.head.method == .POST,
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
@@ -78,7 +85,8 @@ final class NotificationsAPI: Sendable {
     }
 
     /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply
-    /// on the event loop after the commit.
+    /// on the event loop after the commit. The reservation has no holder, because its body waits for a commit only
+    /// and is at most ``directLimit`` long.
     private func accept(
         _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop,
         _ done: @escaping @Sendable (Reply) -> Void
@@ -115,7 +123,7 @@ final class NotificationsAPI: Sendable {
         /// The source that the path names.
         let source: String?
 
-        /// Nil for any other path, and for an invalid name of a source.
+        /// Nil for any other path, and for an invalid name of a source. A path with a query is another path here.
         init?(_ path: String) {
             guard path != "/v1/notifications" else {
                 source = nil
@@ -130,11 +138,13 @@ final class NotificationsAPI: Sendable {
     }
 }
 
+/// An answer that may have been given to an earlier request.
 extension Reply {
     /// The body is sent as stored.
     init(_ answer: StoredAnswer) { self.init(status: HTTPResponse.Status(code: answer.status), body: answer.body) }
 }
 
+/// The same answers by either way: directly on the connection, or by Hummingbird.
 extension Response {
     /// For Hummingbird, which adds length and date.
     init(_ reply: Reply) {

@@ -7,7 +7,7 @@ import SignalboxStore
 /// The wording of accepted payloads, for the router, direct requests and stored answers alike.
 extension Intake.Report {
     /// For one payload 202 with its receipt. For a batch 202 when all payloads were accepted, otherwise 207, with one
-    /// item per payload in their order.
+    /// item per payload in their order. A single rejected payload is not worded here: its problem is the response.
     var answer: StoredAnswer {
         if !isBatch, case .success(let event)? = items.first {
             return StoredAnswer(status: 202, body: .json { $0.receipt(event, duplicate: duplicates[0]) })
@@ -55,7 +55,8 @@ extension StoredAnswer {
 /// The receipt of one payload. Clients rely on its members; docs/reference/http.md lists them.
 extension JSONWriter {
     /// `duplicate`: the id of the earlier event that this one repeats. Writes the whole object. Warnings are omitted
-    /// when there are none; routes and destinations never are.
+    /// when there are none; routes and destinations never are. `warnings` are the stable codes; their positions are
+    /// in the event. `destinations` names each destination once, in the order of the deliveries.
     fileprivate mutating func receipt(_ routed: RoutedEvent, duplicate: String?) {
         beginObject()
         key("id")

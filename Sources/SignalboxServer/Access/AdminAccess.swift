@@ -14,8 +14,8 @@ package struct AdminAccess: Sendable {
         self.isOpen = isOpen
     }
 
-    /// Throws ``Problem/adminUnauthorized`` without a valid token, ``Problem/adminClosed`` when the config has no way
-    /// in, and ``Problem/foreignPage`` for a request that did not begin on this machine.
+    /// Throws ``Problem/adminUnauthorized`` without a valid token, ``Problem/adminClosed`` when the config grants
+    /// access to no request, and ``Problem/foreignPage`` for a request that did not begin on this machine.
     func check(_ head: HTTPRequest) throws(Problem) {
         guard tokens.isEmpty else {
             if !isGranted(by: Credentials(head)) { throw .adminUnauthorized }

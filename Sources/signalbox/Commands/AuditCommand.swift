@@ -3,7 +3,9 @@ import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore
 
-/// Exits with 1 when deliveries are unaccounted for, or content of the queue cannot be read.
+/// Exits with 1 when deliveries are unaccounted for, or content of the queue cannot be read. The check runs in one
+/// snapshot, so a gateway that accepts and delivers meanwhile does not disturb the sums. See ``Audit`` for the
+/// checks.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Prove from the queue that no event was lost.",
@@ -12,9 +14,12 @@ struct AuditCommand: AsyncParsableCommand {
             runs.
             """)
 
+    /// Only the data directory is read from the config, which may be missing.
     @OptionGroup var options: GatewayOptions
 
-    /// Prints the ledger first and its findings on standard error. Reads every delivery of the queue.
+    /// Prints the ledger first and its findings on standard error. Reads every delivery of the queue. Changes neither
+    /// the queue nor the files. Throws ``StoreError`` if the queue is missing or cannot be opened; damage that the
+    /// audit itself finds is part of its result and ends with 1.
     func run() async throws {
         let audit = try await options.existingQueue(try options.optionalConfig().config).audit()
         for line in audit.table { print(line) }

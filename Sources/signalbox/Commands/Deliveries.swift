@@ -9,7 +9,7 @@ import SignalboxServer
 import SignalboxStore
 
 /// All subcommands work on the file of the queue, next to a running gateway, which sees their changes at its next
-/// tick.
+/// tick. The config is optional: it names the data directory and explains why deliveries wait.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
@@ -19,15 +19,20 @@ struct Deliveries: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
-        /// Nil: all states. May name a destination that is no longer in the config. A negative number counts as 0. The
-        /// same objects as in the operations API.
+        /// Without a config, `list` knows no destination and reports each waiting delivery as one of an unknown
+        /// destination.
         @OptionGroup var options: GatewayOptions
+        /// Nil: all states.
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
+        /// May name a destination that is no longer in the config. Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
+        /// A negative number counts as 0. There is no cursor: use `GET /v1/deliveries` to page through a large queue.
         @Option(help: "Maximum number of deliveries.") var limit = 50
+        /// The same objects as in the operations API, without a heading.
         @Flag(help: "Print one JSON object per line.") var json = false
 
-        /// The column of the wait needs the config and the status of destinations; both are read once.
+        /// The column of the wait needs the config and the status of destinations; both are read once. An empty
+        /// result prints the heading only and is a success.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -45,11 +50,13 @@ struct Deliveries: AsyncParsableCommand {
             abstract: "Show one delivery, its attempts, and its event.",
             discussion: "One JSON object per line: the delivery, each attempt from the first to the last, the event.")
 
-        /// As `list` prints it. Numbers are never reused.
+        /// As for `list`: the config explains the wait, and names the data directory.
         @OptionGroup var options: GatewayOptions
+        /// As `list` prints it. Numbers are never reused.
         @Argument(help: "The delivery's number.") var id: Int64
 
-        /// Prints the event as stored. A destination with a transformation received another one.
+        /// Prints the event as stored. A destination with a transformation received another one. The event is left
+        /// out if it is removed between the reads. The attempts have the members of the operations API.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -73,11 +80,14 @@ struct Deliveries: AsyncParsableCommand {
             abstract: "Requeue deliveries, with a new budget of attempts.",
             discussion: "A running gateway attempts them at once; otherwise the next start does.")
 
-        /// At most 500. The other options narrow the selection. May select any number of deliveries. Nil: all
-        /// destinations.
+        /// Only the data directory is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        /// At most 500. The other options narrow the selection.
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
+        /// May select any number of deliveries. Together with numbers it selects those of them that were moved to
+        /// dead letters.
         @Flag(help: "All dead deliveries.") var dead = false
+        /// Narrows the selection and selects none by itself. Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
 
         /// An empty selection is an error, so a typing mistake does not requeue everything.
@@ -85,7 +95,9 @@ struct Deliveries: AsyncParsableCommand {
             try Deliveries.check(ids, orElse: dead, "Name deliveries by number, or use --dead.")
         }
 
-        /// One write. Deliveries of a paused destination wait until it is resumed.
+        /// One write. Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
+        /// cannot be requeued; a named one counts as not requeued. Deliveries that wait for media stay as they are.
+        /// See ``InspectionStore/retry(_:)``.
         func run() async throws {
             let queue = try options.queue()
             let filter = DeliveryFilter(
@@ -106,16 +118,21 @@ struct Deliveries: AsyncParsableCommand {
                 removes deliveries that were never delivered.
                 """)
 
-        /// At most 500. Nil only if deliveries are named by number. Nil: all destinations. The age of the event, not of
-        /// the delivery. Nil: any age. Required without a terminal when waiting deliveries are selected.
+        /// Only the data directory is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        /// At most 500. The other options narrow the selection.
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
+        /// Nil only if deliveries are named by number.
         @Option(help: "All deliveries that are delivered, dead, expired, or waiting.") var state: DeliveryRecord.State?
+        /// Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
+        /// The age of the event, not of the delivery, as a duration of the config. Nil: any age.
         @Option(help: "Only deliveries of events accepted longer ago than this, such as 30d.") var olderThan: String?
+        /// Required without a terminal when waiting deliveries are selected.
         @Flag(help: "Remove waiting deliveries without asking.") var yes = false
 
-        /// Rejects an empty selection and an invalid age.
+        /// Rejects an empty selection and an invalid age. Called by ArgumentParser before ``run()``, so no delivery
+        /// is removed after a mistake.
         func validate() throws {
             try Deliveries.check(ids, orElse: state != nil, "Name deliveries by number, or use --state.")
             if let olderThan, Duration(text: olderThan) == nil {
@@ -124,6 +141,9 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         /// Removes in small steps, so a gateway can write in between. Deliveries that the gateway is attempting stay.
+        /// Prints the number of removed deliveries. Exits with 1 when fewer were removed than were named, for example
+        /// because an attempt was in progress. A purge that is interrupted has removed whole deliveries only; repeat
+        /// it for the rest.
         func run() async throws {
             let queue = try options.queue()
             let age = olderThan.flatMap { Duration(text: $0) }
@@ -137,6 +157,9 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         /// True if waiting deliveries may be removed too. Asks if there are some; without a terminal it refuses.
+        /// False without a question when no waiting delivery is selected, so one that becomes selected afterwards is
+        /// spared. Throws ``ExitCode/unusable`` after a refusal, and unless both standard input and standard error
+        /// are terminals.
         private func agrees(to filter: DeliveryFilter, in queue: any Store) async throws -> Bool {
             if yes { return true }
             let count = try await queue.undeliveredCount(filter)
@@ -162,8 +185,10 @@ struct Deliveries: AsyncParsableCommand {
     }
 }
 
+/// Lets `--state` accept the raw values, which the help and the completions list.
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
+/// The form of a delivery in the output of `--json`.
 extension DeliveryRecord {
     /// The same object as in the operations API. On one line, without a line end.
     fileprivate func json(_ wait: DeliveryWait?) -> String {

@@ -7,7 +7,8 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
-/// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too.
+/// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too. A destination
+/// of the config that has never had a delivery is listed too.
 struct Destinations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List destinations, pause and resume them, send a test event.",
@@ -27,9 +28,13 @@ struct Destinations: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List destinations and their waiting deliveries.")
 
+        /// Without a config, the list has the destinations of the queue only, all with the state `unknown` unless
+        /// they have a status.
         @OptionGroup var options: GatewayOptions
 
-        /// Sorted by name. Counts are read from indexes, also in a large queue.
+        /// Sorted by name. Counts are read from indexes, also in a large queue. One line per destination: state,
+        /// numbers of waiting and dead deliveries, and since when and why it is not active. Exits with 0 also if
+        /// every destination is down: `signalbox_destination_up` is for alerts.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -38,17 +43,20 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
-    /// Attempts in progress end.
+    /// Attempts in progress end. Its deliveries stay in the queue and keep their attempts. Their expiry continues to
+    /// count.
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause deliveries to a destination.",
             discussion: "Events are still accepted for it. A running gateway starts no further attempt.")
 
-        /// Must be in the config.
+        /// The config must name the destination, so a mistyped name does not pause an unknown one.
         @OptionGroup var options: GatewayOptions
+        /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
 
-        /// Pausing a paused destination has no effect. Throws when the queue cannot be written.
+        /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
+        /// returns. A running gateway notices the change at its next tick.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(.paused, of: destination.name)
@@ -56,17 +64,20 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
-    /// Clears a pause, a disabling and a withheld permission.
+    /// Clears a pause, a disabling and a withheld permission. Deliveries whose attempts are exhausted stay dead;
+    /// `deliveries retry` requeues them.
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
             discussion: "The gateway requests a withheld permission at once.")
 
-        /// Must be in the config.
+        /// The config must name the destination.
         @OptionGroup var options: GatewayOptions
+        /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
 
-        /// One write. Resuming an active destination has no effect.
+        /// One write. Resuming an active destination has no effect. Durable when it returns. A destination that
+        /// answers 410 again is disabled again.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(nil, of: destination.name)
@@ -81,11 +92,14 @@ struct Destinations: AsyncParsableCommand {
             abstract: "Send a signed test event to a destination, without the queue.",
             discussion: "The event has the type io.signalbox.ping. Exit code 1 if the destination did not accept it.")
 
-        /// Must be in the config.
+        /// The config must name the destination and its secrets must be readable here.
         @OptionGroup var options: GatewayOptions
+        /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
 
-        /// Requests a permission if the destination needs one, makes one attempt without retries, and records neither.
+        /// Requests a permission if the destination needs one, makes one attempt without retries, and records
+        /// neither. Works for a paused or disabled destination too, and does not change its state. Throws
+        /// ``ConfigRefusal`` if a secret cannot be read.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let clients = ClientPool(allow: config.egressAllow)

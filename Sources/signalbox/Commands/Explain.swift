@@ -5,23 +5,29 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the destinations.
-/// Without a config there are no routes to explain.
+/// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the
+/// destinations. Without a config there are no routes to explain. The text is for people and may change between
+/// versions. Programs use `POST /v1/routes/test`.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain how a payload is recognised and where its event would be delivered.")
 
-    /// May be compressed by gzip or zstd, as for `normalize`.
+    /// May be compressed by gzip or zstd, as for `normalize`. A payload, not an event: a CloudEvents envelope is read
+    /// as a payload like any other object.
     @Argument(help: "A file with one payload; - or nothing is standard input.", completion: .file())
     var file = "-"
 
+    /// The config adds vendors, sources and routes. Tokens are hashed with the key of the data directory if it has
+    /// one.
     @OptionGroup var options: GatewayOptions
 
-    /// The vendor that the config gives this source counts as in the gateway.
+    /// The vendor that the config gives this source counts as in the gateway. Need not be in the config. Text that
+    /// ``NameRule`` rejects is a usage error.
     @Option(help: "Name of the source.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
-    /// Exits with 1 for an input that the gateway would reject. Stores no event.
+    /// Exits with 1 for an input that the gateway would reject. Stores no event. The sections are printed as they are
+    /// made, so the recognition is shown even if a later step rejects the payload.
     func run() async throws {
         let inputs = InputFiles([file])
         let body = try payload(inputs)
@@ -42,7 +48,8 @@ struct Explain: AsyncParsableCommand {
         }
     }
 
-    /// Reads little more than the largest payload; a larger file is rejected.
+    /// Reads little more than the largest payload; a larger file is rejected. Throws ``ExitCode/unusable`` beyond
+    /// ``Normalizer/payloadLimit``, and a `ReplayError` for a file that cannot be read or decompressed.
     private func payload(_ inputs: InputFiles) throws -> [UInt8] {
         var body: [UInt8] = []
         var file = try inputs.open(0)

@@ -9,7 +9,9 @@ struct InApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inapp", abstract: "Decide in-app messages without a gateway.", subcommands: [Simulate.self])
 
-    /// Opens no queue and no connection. Prints nothing of a timeline that has a mistake.
+    /// Opens no queue and no connection. Prints nothing of a timeline that has a mistake. Decides with the same code
+    /// as the gateway, under the policy `inapp` of the config. Time comes from the timeline only, so a run does not
+    /// depend on the clock.
     struct Simulate: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Decide a timeline of messages, triggers and outcomes.",
@@ -20,14 +22,19 @@ struct InApp: AsyncParsableCommand {
                 results.
                 """)
 
+        /// At most ``Timeline/Bounds/bytes`` and ``Timeline/Bounds/lines``; a longer one is a mistake.
         @Argument(help: "The timeline; - is standard input.", completion: .file(extensions: ["ndjson"]))
         var timeline: String
 
+        /// Only `inapp` of the config applies. Without a config, the defaults do.
         @OptionGroup var options: GatewayOptions
 
+        /// Steps that decide nothing, such as a registration, are left out.
         @Flag(help: "Print one JSON object per decision instead of a table.")
         var json = false
 
+        /// Exits with 2 for a timeline with mistakes. The table needs all steps to size its columns; JSON is written
+        /// step by step.
         func run() throws {
             let policy = try options.optionalConfig().config.inapp
             let timeline = try read(policy)

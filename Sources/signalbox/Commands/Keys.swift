@@ -6,8 +6,8 @@ struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)
 
-    /// Prints the secret, and below it the public key of an Ed25519 pair. The secret goes into the config's reference,
-    /// the public key to the receivers.
+    /// Prints the secret, and below it the public key of an Ed25519 pair. The secret goes into the config's
+    /// reference, the public key to the receivers. Both kinds have 32 random bytes. See ``NewWebhookKey``.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new key.",

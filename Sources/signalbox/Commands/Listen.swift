@@ -11,6 +11,7 @@ struct Listen: AsyncParsableCommand {
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
         discussion: "Use the sender's secret, and send to http://127.0.0.1:9000/.")
 
+    /// Only the log level is used: the receiver needs neither config nor queue.
     @OptionGroup var options: GatewayOptions
 
     /// A host and a port; port 0 lets the system choose one, which the greeting names.
@@ -24,11 +25,13 @@ struct Listen: AsyncParsableCommand {
     )
     var secret: String?
 
-    /// From 200 to 599. Webhooks with an invalid signature always get another status.
+    /// From 200 to 599. Webhooks with an invalid signature always get another status. Webhooks are printed with any
+    /// status. 410 makes a gateway disable the destination.
     @Option(help: "Status of replies to verified webhooks.")
     var status = 204
 
-    /// A duration as in the config. Nil: replies are sent at once.
+    /// A duration as in the config. Nil: replies are sent at once. Webhooks are printed before the delay. One that is
+    /// longer than the sender's timeout simulates a receiver that hangs.
     @Option(help: "Delay of each reply, such as 2s.")
     var delay: String?
 
@@ -49,7 +52,8 @@ struct Listen: AsyncParsableCommand {
     }
 
     /// Exits with 130 after ^C, and with 1 if events could not be shown. The summary is on standard error in every
-    /// case.
+    /// case. Exits with 2 for an invalid address and for a secret that cannot be read, before the address is opened.
+    /// The summary follows when the receiver has stopped.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         guard let address = ListenAddress(listen) else {
@@ -77,7 +81,9 @@ struct Listen: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
-    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start.
+    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start. Throws
+    /// ``ExitCode/unusable`` for a text that is not a reference, and for a secret that cannot be read or is not a key
+    /// of Standard Webhooks.
     private func keys() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"

@@ -17,13 +17,17 @@ struct MediaFiles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List files, the most recently used first; or pending and failed downloads.")
 
-        /// The newest request first. A negative number counts as 0. Replaces the table, and has all fields.
+        /// Only the data directory is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        /// The newest request first.
         @Flag(help: "List URLs whose download is pending or failed instead.") var downloads = false
+        /// A negative number counts as 0.
         @Option(help: "Maximum number of lines.") var limit = 50
+        /// Replaces the table, and has all fields.
         @Flag(help: "Print one JSON object per line.") var json = false
 
-        /// Reads one page, also of a large queue.
+        /// Reads one page, also of a large queue. Reads the queue only: a listed file may be missing on the disk,
+        /// which `verify` finds.
         func run() async throws {
             let queue = try options.queue()
             if downloads {
@@ -40,7 +44,8 @@ struct MediaFiles: AsyncParsableCommand {
         }
     }
 
-    /// Reads every stored file once.
+    /// Reads every stored file once. A file is bad if it is missing, cannot be read, or has another SHA-256 than its
+    /// name.
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Compare every file with its digest; also while the gateway runs.",
@@ -49,11 +54,13 @@ struct MediaFiles: AsyncParsableCommand {
                 removed, and downloaded again for the next event that names them.
                 """)
 
-        /// Changes the queue and removes the files. The exit code stays 1, because files were bad.
+        /// Only the data directory is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        /// Changes the queue and removes the files. The exit code stays 1, because files were bad.
         @Flag(help: "Remove missing and damaged files.") var forget = false
 
-        /// Takes as long as reading all stored files. Each bad file is printed when it is found.
+        /// Takes as long as reading all stored files. Each bad file is printed when it is found. A file that was
+        /// downloaded again between the check and its removal is kept.
         func run() async throws {
             let (queue, store) = try MediaFiles.open(options)
             let (whole, bad) = try await store.verify(queue) { print("\($0.sha256)  \($1)") }
@@ -76,6 +83,7 @@ struct MediaFiles: AsyncParsableCommand {
                 gateway runs, it removes the files from the disk within the hour.
                 """)
 
+        /// The config supplies the limits that the options do not replace, and the data directory.
         @OptionGroup var options: GatewayOptions
 
         @Option(
@@ -101,6 +109,8 @@ struct MediaFiles: AsyncParsableCommand {
         var bytes: Int?
 
         /// The options replace the limits of the config for this run only. Files in use stay, also beyond the quota.
+        /// Without the lock, files are removed from the queue only, and the gateway that holds it removes them from
+        /// the disk.
         func run() async throws {
             let (queue, store) = try MediaFiles.open(options)
             let config = try options.optionalConfig().config
@@ -118,8 +128,8 @@ struct MediaFiles: AsyncParsableCommand {
             print("\(try await cleanup.run()) files removed.")
         }
 
-        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive while
-        /// it removes files.
+        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive
+        /// while it removes files. Other failures of the directory are thrown.
         private func lock(_ path: String) throws(StoreError) -> DataDirectory? {
             do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
         }

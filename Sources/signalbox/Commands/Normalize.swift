@@ -20,27 +20,31 @@ struct Normalize: AsyncParsableCommand {
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
-    /// Positions within each recorded text.
+    /// The config is optional. It adds vendors, fixes the vendor of a source, and names the gateway in each event's
+    /// `source`.
     @OptionGroup var options: GatewayOptions
+    /// Positions of payload, time and token within each recorded text.
     @OptionGroup var envelope: EnvelopeOptions
 
-    /// Decides which routes match, and the vendor if the config gives that source one.
+    /// Decides which routes match, and the vendor if the config gives that source one. Need not be in the config.
     @Option(help: "Name of the source in the events.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
-    /// Replaced when the run begins. Nil: the reasons appear on standard error only.
+    /// Replaced when the run begins. Nil: the reasons appear on standard error only. Each line has `line`, `offset`,
+    /// `code`, `message` and `input`.
     @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
-    /// Rejects a file of rejections that is also an input or the config, which the run would overwrite.
+    /// Rejects a file of rejections that is also an input or the config, which the run would overwrite. Called by
+    /// ArgumentParser before ``run()``.
     func validate() throws {
         guard let rejects else { return }
         let conflict = FileIdentity.conflict(of: "--rejects", rejects, inputs: files, config: options.configPath)
         if let conflict { throw ValidationError(conflict) }
     }
 
-    /// Writes events in the order of their payloads. Memory does not grow with the input. A file that cannot be opened
-    /// ends the run, after the events before it.
+    /// Writes events in the order of their payloads. Memory does not grow with the input. A file that cannot be
+    /// opened ends the run, after the events before it. A closed pipe ends the process, as with other filters.
     func run() async throws {
         let config = try options.optionalConfig().config
         let normalization = Normalization(

@@ -26,6 +26,7 @@ struct Replay: AsyncParsableCommand {
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
+    /// `--dry-run` and delivery need a config. With `--to` it is optional.
     @OptionGroup var options: GatewayOptions
 
     /// Nil means the default source, or the source of the token with `--to`.
@@ -34,16 +35,18 @@ struct Replay: AsyncParsableCommand {
         transform: { try SourceName(argument: $0) })
     var source: SourceName?
 
-    /// Positions within each recorded text. Decides which payloads become events. Without `--to`, the queue of the data
-    /// directory is used.
+    /// Positions of payload, time and token within each recorded text.
     @OptionGroup(title: "Recordings of other tools") var envelope: EnvelopeOptions
+    /// Decides which payloads become events.
     @OptionGroup(title: "Selection") var selection: SelectionOptions
+    /// Without `--to`, the queue of the data directory is used.
     @OptionGroup(title: "Running gateway") var upload: UploadOptions
 
     /// Needs neither a queue nor secrets.
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
+    /// In events per second. Nil: as fast as the receiver accepts.
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
         transform: { text in
@@ -52,9 +55,9 @@ struct Replay: AsyncParsableCommand {
             }
             return rate
         })
-    /// In events per second. Nil: as fast as the receiver accepts.
     var rate: Double?
 
+    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     @Option(
         help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
         transform: { text in
@@ -63,7 +66,6 @@ struct Replay: AsyncParsableCommand {
             }
             return speed
         })
-    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     var speed: Double?
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
@@ -85,6 +87,7 @@ struct Replay: AsyncParsableCommand {
     var rejects: String?
 
     /// Rejects options that exclude each other, before any file is opened.
+    /// See ``ReplayOptions/conflict(config:hasDataDirectory:)``.
     func validate() throws {
         let conflict = request.conflict(config: options.configPath, hasDataDirectory: options.dataDir != nil)
         if let conflict { throw ValidationError(conflict) }
@@ -111,6 +114,8 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// Chooses the mode. The first ^C ends the run after payloads in flight; a second one ends the process at once.
+    /// Throws ``ExitCode/interrupted`` in preference to ``ExitCode/incomplete``, so scripts can tell an interrupted
+    /// run.
     func run() async throws {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
@@ -127,12 +132,14 @@ struct Replay: AsyncParsableCommand {
         if isIncomplete { throw ExitCode.incomplete }
     }
 
-    /// The inputs of the run, and its checkpoint if it has one.
+    /// The inputs of the run, and its checkpoint if it has one. Throws ``ReplayError/refused(_:)`` for inputs that
+    /// cannot be read and for a checkpoint of another run.
     private func session(_ interruption: Interruption) throws(ReplayError) -> ReplaySession {
         try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
     }
 
-    /// Throws for a selection that the config cannot satisfy, such as an unknown vendor.
+    /// Throws for a selection that the config cannot satisfy, such as an unknown vendor. The values of the other
+    /// selections were checked when the command line was parsed.
     private func check(_ config: RoutedConfig) throws {
         try selection.request.check(config.config.vendorChain, config.config)
     }
@@ -150,8 +157,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run { output.write($0) }
     }
 
-    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether the
-    /// run is incomplete.
+    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether
+    /// the run is incomplete. Throws ``ExitCode/unusable`` for a token that cannot be read.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
@@ -163,7 +170,8 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// Holds the lock of the data directory until the run has ended. Reads the secrets of all destinations. Returns
-    /// whether payloads were rejected or deliveries failed.
+    /// whether payloads were rejected or deliveries failed. Throws ``StoreError/inUse(path:by:)`` while a gateway
+    /// runs on that directory.
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)

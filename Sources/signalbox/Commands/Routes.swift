@@ -3,7 +3,7 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxRouting
 
-/// None of the subcommands opens the queue.
+/// None of the subcommands opens the queue. `check` is the default, so `signalbox routes` checks the config.
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
@@ -20,6 +20,7 @@ struct Routes: ParsableCommand {
         @Argument(help: "The config file, instead of --config.", completion: .file(extensions: ["json"]))
         var file: String?
 
+        /// Names the config unless the argument does. No other setting is used.
         @OptionGroup var options: GatewayOptions
 
         /// Changes the exit code only.
@@ -33,7 +34,9 @@ struct Routes: ParsableCommand {
             }
         }
 
-        /// Prints all mistakes at once, then one line with counts if the config can be used.
+        /// Prints all mistakes at once, then one line with counts if the config can be used. The report and the
+        /// warnings are on standard error, the counts on standard output. Throws ``ExitCode/unusable`` for a config
+        /// that cannot be used.
         func run() throws {
             let file = file ?? options.configPath
             let files = try ConfigFiles(file)

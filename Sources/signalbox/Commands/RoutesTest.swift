@@ -6,6 +6,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
+/// Split from `Routes.swift` for its size.
 extension Routes {
     /// Exits with 1 when a case fails. Opens no queue. Each case runs through the gateway's own pipeline up to the
     /// decision. A failed case prints the expected and the actual routes.
@@ -18,17 +19,20 @@ extension Routes {
                 with a sample matches every event that it could.
                 """)
 
-        /// Files that cases name are relative to its folder.
+        /// Files that cases name are relative to its folder. Bounded like a config file; its mistakes are reported
+        /// with line and caret like those of a config.
         @Argument(help: "The file of cases.", completion: .file(extensions: ["json"]))
         var cases: String
 
+        /// A config is required. Its secrets are not read.
         @OptionGroup var options: GatewayOptions
 
         /// For programs; the exit code is the same.
         @Flag(help: "Print one JSON object instead of lines.")
         var json = false
 
-        /// Runs every case, also after a failed one. Exits with 2 when a file of a case cannot be read.
+        /// Runs every case, also after a failed one. Exits with 2 when a file of a case cannot be read. The order of
+        /// the results is that of the cases. Cases without a `time` share the time of the run.
         func run() throws {
             let loaded = try options.loadConfig()
             let config = loaded.config
@@ -54,7 +58,8 @@ extension Routes {
             if failed > 0 { throw ExitCode.incomplete }
         }
 
-        /// Writes all errors of the cases on standard error and throws ``ExitCode/unusable``.
+        /// Writes all errors of the cases on standard error and throws ``ExitCode/unusable``. `config`: the only
+        /// routes and destinations that cases may expect.
         private func read(for config: GatewayConfig) throws(ExitCode) -> [RouteCase] {
             guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
                 throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")

@@ -12,7 +12,8 @@ struct VendorList: ParsableCommand {
     @Flag(help: "Print a Markdown table.")
     var markdown = false
 
-    /// Needs no config: vendors that a config adds are not listed.
+    /// Needs no config: vendors that a config adds are not listed. In the order of the detector chain, which decides
+    /// between equal evidence.
     func run() {
         if markdown { return print(Vendors.markdown) }
         let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0
