@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxGateway
+import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 
@@ -22,7 +23,8 @@ private struct Fuzzing {
     private let payloads = Normalizer.makeParser()
     private let events = ParserPool.events
     private let normalizer = Normalizer(
-        chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
+        chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)),
+        registersMessages: true)
     private let receivedAt = Date(timeIntervalSince1970: 1_795_210_140.123)
 
     func events(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -76,6 +78,10 @@ private struct Fuzzing {
             return false
         }
         check(event.body, against: bytes.count)
+        for message in event.messages {
+            let form = try? MessageForm.read(message.body, id: message.id, revision: 1, registeredAt: 0)
+            precondition(form != nil, "A registered message does not read back.")
+        }
         return true
     }
 

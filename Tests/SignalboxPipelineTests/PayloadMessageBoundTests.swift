@@ -88,7 +88,8 @@ import Testing
         let config = try RoutedConfig(Array(#"{"actions":{"schemes":["https"]}}"#.utf8)).config
         var strict = pipeline
         strict.normalizer = Normalizer(
-            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), actions: config.actions)
+            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), registersMessages: true,
+            actions: config.actions)
         let trigger = Self.trigger("A", data: #","click_action":"URI","uri":"shopapp://offer""#)
         let payload = #"{"triggers":[\#(trigger)]}"#
         #expect(try form(pipeline.event(payload).get()).action != nil)

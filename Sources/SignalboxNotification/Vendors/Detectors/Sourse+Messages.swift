@@ -7,7 +7,7 @@ extension PushNotification {
     mutating func bringSourseMessage(
         _ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?
     ) {
-        guard payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
+        guard readsMessages, payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
             content.body != nil, !payload.isUnreadable("embargoDate", embargo),
             !payload.isUnreadable("expiryDate", expiry)
         else { return }
