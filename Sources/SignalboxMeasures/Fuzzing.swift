@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxGateway
+import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 
@@ -28,7 +29,8 @@ private struct Fuzzing {
     private let events = ParserPool.events
     /// Without custom vendors. Its key is fixed, so events are reproducible.
     private let normalizer = Normalizer(
-        chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
+        chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)),
+        registersMessages: true)
     /// Fixed, so equal inputs take the same path.
     private let receivedAt = Date(timeIntervalSince1970: 1_795_210_140.123)
 
@@ -88,6 +90,10 @@ private struct Fuzzing {
             return false
         }
         check(event.body, against: bytes.count)
+        for message in event.messages {
+            let form = try? MessageForm.read(message.body, id: message.id, revision: 1, registeredAt: 0)
+            precondition(form != nil, "A registered message does not read back.")
+        }
         return true
     }
 

@@ -4,6 +4,7 @@ import Logging
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
+import SignalboxInApp
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxSQLite
@@ -32,7 +33,8 @@ extension GatewayOptions {
         let key = FileManager.default.contents(atPath: file).map { Array($0) } ?? randomBytes(32)
         return Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: TokenHash(key: key),
-            mediaStatus: mediaStatus, actions: config.actions, categories: config.categories.statics)
+            registersMessages: config.inapp.registersPayloads, mediaStatus: mediaStatus, actions: config.actions,
+            categories: config.categories.statics)
     }
 
     /// Opens the queue next to a running gateway. Does not lock the data directory. Throws

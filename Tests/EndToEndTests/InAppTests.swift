@@ -161,7 +161,8 @@ import Testing
               "data":{"event_name":"buy"}}],"data":{"type":"MODAL","header":"Hello","message":"Text",
               "image_url":"https://cdn.example.com/iam.png","click_action":"NONE"},"re_eligibility":0}]}
             """#.utf8)
-        try await Gateway.run(config: Self.policy) { gateway, receiver, directory in
+        let config = #""inapp": { "interval": "0s", "payloads": true },"#
+        try await Gateway.run(config: config) { gateway, receiver, directory in
             for _ in 0..<3 {
                 let receipt = try await gateway.post(payload)
                 #expect(receipt.status == 202 && receipt.json["vendor"] as? String == "braze")

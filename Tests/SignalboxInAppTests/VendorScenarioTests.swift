@@ -146,15 +146,11 @@ import Testing
     @Test func scenario46GivesADeviceOneOfTwoCompanions() throws {
         let condition = "'news' in topics && 'sourse_sdk_integrated' in topics"
         let plainCondition = "'news' in topics && !('sourse_sdk_integrated' in topics)"
-        let role = try #require(SoursePair.role(of: condition))
-        let plainRole = try #require(SoursePair.role(of: plainCondition))
-        func pair(_ text: String, _ role: (role: Message.Pair.Role, marker: String)) -> Message.Pair {
-            let key = SoursePair.key(condition: text, title: "T", body: "B", marker: role.marker)
-            return Message.Pair(key: key, role: role.role, marker: role.marker)
-        }
-        #expect(pair(condition, role).key == pair(plainCondition, plainRole).key)
-        let smart = try message("smart") { $0.pair = pair(condition, role) }
-        let plain = try message("plain") { $0.pair = pair(plainCondition, plainRole) }
+        let pair = try #require(SoursePair.pair(condition: condition, title: "T", body: "B"))
+        let plainPair = try #require(SoursePair.pair(condition: plainCondition, title: "T", body: "B"))
+        #expect(pair.key == plainPair.key && pair.role == .smart && plainPair.role == .plain)
+        let smart = try message("smart") { $0.pair = pair }
+        let plain = try message("plain") { $0.pair = plainPair }
         var world = World(smart, plain)
         world.client.topics = ["news", "sourse_sdk_integrated"]
         let answer = world.trigger(bought, explain: true)

@@ -14,9 +14,10 @@ struct PayloadFixture: Sendable, CustomStringConvertible {
         try ["SignalboxVendorsTests", "SignalboxPlatformsTests"].flatMap { try all(in: $0) }
     }
 
-    private static func all(in target: String) throws -> [PayloadFixture] {
+    /// The inputs in a folder of a target.
+    static func all(in target: String, folder: String = "Fixtures") throws -> [PayloadFixture] {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let root = tests.appendingPathComponent(target + "/Fixtures", isDirectory: true)
+        let root = tests.appendingPathComponent(target + "/" + folder, isDirectory: true)
         return try FileManager.default.subpathsOfDirectory(atPath: root.path).sorted()
             .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
             .map { path in

@@ -78,6 +78,42 @@ import Testing
         }
     }
 
+    /// Each value is one that the form of messages rejects and the engine accepts.
+    @Test(arguments: [
+        #""delay":1000000.001"#, #""re_eligibility":10000000001"#,
+        #""trigger_condition":[{"type":"push_click","data":{"campaign_id":""}}]"#,
+        #""trigger_condition":[{"type":"purchase","data":{"product_id":""}}]"#,
+        #""trigger_condition":[{"type":"iam_click","data":{"id":"m","buttons":[""]}}]"#,
+        #""trigger_condition":[{"type":"custom_event","data":{"event_name":"e","property_filters":[[{"property_key":"p","comparator":10,"property_value":""}]]}}]"#,
+    ])
+    func rejectsValuesBeyondTheForm(_ member: String) throws {
+        let open = member.contains("trigger_condition") ? "" : #""trigger_condition":[{"type":"open"}],"#
+        let payload = #"{"triggers":[{"id":"A",\#(open)\#(member),"data":{"type":"HTML","message":"x"}}]}"#
+        let event = try pipeline.event(payload).get()
+        #expect(event.messages.isEmpty)
+        #expect(event.warnings.contains("braze.message-not-registered"))
+    }
+
+    /// A form has levels of its own around the content.
+    @Test func readsBackContentOfEveryDepth() throws {
+        var registered: Set<Bool> = []
+        for depth in 115...127 {
+            let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            let page = #""page":{"type":"color_as_background","x":\#(nested)}"#
+            for payload in [
+                #"{"handler":"com.sourse.notification","title":"T","message":"M","custom_x":\#(nested)}"#,
+                #"{"issuer":"Synerise","message-type":"m","content-type":"template-banner","content":{"campaign":{"hash_id":"H"},\#(page)}}"#,
+            ] {
+                guard let event = try? pipeline.event(payload).get() else { continue }
+                if !event.messages.isEmpty { _ = try form(event) }
+                let isRejected = event.warnings.contains(event.vendor.name + ".message-not-registered")
+                #expect(event.messages.isEmpty == isRejected)
+                registered.insert(!isRejected)
+            }
+        }
+        #expect(registered == [true, false])
+    }
+
     @Test func leavesOutAssetsWithLongNames() throws {
         let url = "https://cdn.example.com/" + String(repeating: "a", count: 1001)
         let event = try event([Self.trigger("A", data: #","image_url":"\#(url)""#)])
@@ -88,7 +124,8 @@ import Testing
         let config = try RoutedConfig(Array(#"{"actions":{"schemes":["https"]}}"#.utf8)).config
         var strict = pipeline
         strict.normalizer = Normalizer(
-            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), actions: config.actions)
+            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), registersMessages: true,
+            actions: config.actions)
         let trigger = Self.trigger("A", data: #","click_action":"URI","uri":"shopapp://offer""#)
         let payload = #"{"triggers":[\#(trigger)]}"#
         #expect(try form(pipeline.event(payload).get()).action != nil)

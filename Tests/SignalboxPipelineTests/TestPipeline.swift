@@ -4,12 +4,13 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxTesting
 
-/// A normaliser with a fixed key and clock, whose events are recorded.
+/// A normaliser with a fixed key and clock, which reads in-app messages and whose events are recorded.
 struct TestPipeline {
     static let time = Date(timeIntervalSince1970: 1_795_210_140.123)
     static let key = [UInt8](repeating: 7, count: 32)
 
-    var normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
+    var normalizer = Normalizer(
+        chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key), registersMessages: true)
     let reception = Reception(from: SourceName("mobile"), at: time)
 
     /// The event of one payload. `vendor`: the vendor of the source in the config.

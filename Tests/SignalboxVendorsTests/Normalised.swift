@@ -13,6 +13,7 @@ struct Normalised {
         let parser = JSONParser()
         let opened = try Platforms.recognise(try parser.parse(payload), size: payload.count, parser: parser)
         var notification = PushNotification(platform: opened.platform)
+        notification.readsMessages = true
         if let vendor {
             chain.read(opened, as: vendor, into: &notification)
         } else {

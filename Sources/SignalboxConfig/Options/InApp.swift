@@ -43,6 +43,10 @@ extension Policy {
         Option(
             "slotNames", \.slotNames, .labels(of: "slot names"),
             "Names of slots for inline messages; others lead to a warning. Empty: all are known.")
+        Option(
+            "payloads", \.registersPayloads, .flag,
+            "Registers the in-app messages that payloads bring, for all devices. Leave it off if payloads contain personal texts."
+        )
     } check: { policy, value, reader in
         for (key, noun) in [("limits", "limits"), ("pauses", "pauses"), ("controlGroups", "control groups")] {
             reader.checkNames(value.member(key), noun)

@@ -25,18 +25,21 @@ package struct Normalizer: Sendable {
     private let ids: EventIDSource
     private let keepsPayloads: Bool
     private let showsPayloads: Bool
+    private let registersMessages: Bool
     private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
-    /// `showsPayloads`: events carry APNs payloads as apps should show them. `mediaStatus`: the status of files that
-    /// are not downloaded. `actions`: settings of the config. `categories`: categories that the app contains. The
-    /// defaults suit tests; ``GatewayPlan`` passes the settings of the config.
+    /// `showsPayloads`: events carry APNs payloads as apps should show them. `registersMessages`: events carry the
+    /// in-app messages of their payloads. `mediaStatus`: the status of files that are not downloaded. `actions`:
+    /// settings of the config. `categories`: categories that the app contains. The defaults suit tests;
+    /// ``GatewayPlan`` passes the settings of the config.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, showsPayloads: Bool = false, mediaStatus: Media.Status = .pending,
-        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories()
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, registersMessages: Bool = false,
+        mediaStatus: Media.Status = .pending, actions: ActionTypes = ActionTypes(),
+        categories: StaticCategories = StaticCategories()
     ) {
         self.chain = chain
         self.gateway = gateway
@@ -44,6 +47,7 @@ package struct Normalizer: Sendable {
         self.ids = ids
         self.keepsPayloads = keepsPayloads
         self.showsPayloads = showsPayloads
+        self.registersMessages = registersMessages
         self.mediaStatus = mediaStatus
         self.actions = actions
         self.categories = CategoryResolution(statics: categories) {
@@ -89,7 +93,7 @@ package struct Normalizer: Sendable {
         let reception = envelope.reception
         let recognised = try read(payload, of: reception, with: parser, into: &notification)
         let time = payload.time?.date ?? reception.receivedAt
-        let messages = notification.registrations(arrivedAt: time, allowing: actions)
+        let messages = registersMessages ? notification.registrations(arrivedAt: time, allowing: actions) : []
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
         let id = id ?? ids.next(at: time)
         json.removeAll()
@@ -130,7 +134,7 @@ package struct Normalizer: Sendable {
         _ = try read(payload, of: envelope.reception, with: parser, into: &notification)
         let time = payload.time?.date ?? envelope.reception.receivedAt
         // For their warnings.
-        _ = notification.registrations(arrivedAt: time, allowing: actions)
+        if registersMessages { _ = notification.registrations(arrivedAt: time, allowing: actions) }
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
     }
 
@@ -141,6 +145,7 @@ package struct Normalizer: Sendable {
         into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
         let recognised = try recognise(payload.text, at: payload.place, with: parser)
+        notification.readsMessages = registersMessages
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
         } else {

@@ -36,26 +36,37 @@ extension PushedMessage {
     ) throws(FormFault) -> InAppRegistration {
         var message = message
         message.registeredAt = arrival
-        let action = action.flatMap { types.problems(with: $0, options: nil).contains(where: \.isRefusal) ? nil : $0 }
-        func form() -> MessageForm { MessageForm(message, content: content?.bytes, action: action?.json.bytes) }
+        let (content, action) = (content?.bytes, actionForm(allowing: types))
+        var body: [UInt8]?
         if message.id.isEmpty {
             // Before the end that depends on the arrival: equal payloads are one message.
-            message.id = message.vendor + ":" + hexadecimal(sha256(form().write()).prefix(Self.digest))
+            let bytes = MessageForm(message, content: content, action: action).write()
+            message.id = message.vendor + ":" + hexadecimal(sha256(bytes).prefix(Self.digest))
+            body = bytes
         }
         if let lifetime {
             // The end of a day, so that copies of a push for many devices change the message once a day at most.
             message.schedule.end = Self.endOfDay(arrival + lifetime)
+            body = nil
         }
-        let body = form().write()
-        let form = try MessageForm.read(body, id: message.id, revision: 1, registeredAt: arrival)
-        return InAppRegistration(id: message.id, body: body, end: form.end)
+        let form = MessageForm(message, content: content, action: action)
+        let bytes = body ?? form.write()
+        try form.checkRegistration(as: bytes)
+        return InAppRegistration(id: message.id, body: bytes, end: form.end)
     }
 
-    /// The first midnight, UTC, that is not before the instant.
+    /// Nil for an action that the config refuses.
+    private func actionForm(allowing types: ActionTypes) -> [UInt8]? {
+        guard let action, !types.problems(with: action, options: nil).contains(where: \.isRefusal) else { return nil }
+        return action.json.bytes
+    }
+
+    /// The first midnight, UTC, that is not before the instant; the last instant of the calendar if that is earlier.
     private static func endOfDay(_ instant: Instant) -> Instant {
         let day: Instant = 86_400_000
         let rest = instant % day
-        return rest > 0 ? instant - rest + day : instant - rest
+        let end = rest > 0 ? instant - rest + day : instant - rest
+        return Timestamp(Date(timeIntervalSince1970: Double(end) / 1000)).milliseconds
     }
 }
 

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 package import SignalboxConfig
 package import SignalboxEgress
+import SignalboxInApp
 package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
@@ -66,7 +67,8 @@ package struct GatewayPlan: Sendable {
         normalizer = Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
             keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
-            mediaStatus: .skipped, actions: config.actions, categories: config.categories.statics)
+            registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
+            categories: config.categories.statics)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
             counts: resources.counts)

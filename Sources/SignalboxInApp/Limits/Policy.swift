@@ -24,6 +24,9 @@ package struct Policy: Sendable, Hashable {
     /// Slot names that Granify was given; others get a warning. Empty: not declared.
     package var slotNames: Set<String> = []
 
+    /// Whether the gateway registers the messages that payloads bring. No decision reads it.
+    package var registersPayloads = false
+
     package init() {}
 
     /// Messages that the limits of vendors and of the scope spare.

@@ -104,7 +104,7 @@ package struct Message: Sendable, Hashable {
     package struct Pair: Sendable, Hashable {
         package enum Role: Sendable, Hashable { case smart, plain }
 
-        /// Equal for both messages: ``SoursePair/key(condition:title:body:marker:)``.
+        /// Equal for both messages: ``SoursePair/pair(condition:title:body:)``.
         package var key: String
         package var role: Role
         /// Devices subscribed to this topic show the smart message, the others and unknown ones the plain one.

@@ -68,8 +68,10 @@ package struct InputFault: Error, Sendable, Hashable {
 struct Digest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    mutating func add(_ text: String) {
-        for byte in text.utf8 { add(byte) }
+    mutating func add(_ text: String) { add(text.utf8) }
+
+    mutating func add(_ text: some Sequence<UInt8>) {
+        for byte in text { add(byte) }
         // Separates the parts: 0xff is not part of UTF-8.
         add(0xff)
     }

@@ -48,7 +48,10 @@ package struct PushNotification: Sendable, Equatable {
     /// A JSON object with the unread part of the push service's own keys. The reader that fills ``custom`` moves it
     /// there, so that no event is written while it is set.
     var platformRest: JSONText?
-    /// In-app messages that the payload brings. Events do not contain them.
+    /// Whether readers fill ``messages`` and warn of unreadable ones. Set it before the payload is read: without it,
+    /// the messages cost nothing.
+    package var readsMessages = false
+    /// In-app messages that the payload brings. Events do not contain them. Empty unless ``readsMessages`` is true.
     package var messages: [PushedMessage] = []
     /// Device tokens inside the vendor's data, in clear text. The gateway hashes them before it writes an event.
     package var deviceTokens: [DeviceToken] = []

@@ -79,7 +79,10 @@ package struct WarningDescription: Sendable {
         Self("braze.action-type-missing", "A button's action has no type."),
         Self("braze.action-uri-missing", "A click action that opens a link has none."),
         Self("braze.attachment-type-missing", "An attachment has no `type`. The SDK does not show it."),
-        Self("braze.condition-unknown", "A trigger's condition has an unknown type. It brings no message."),
+        Self(
+            "braze.condition-unknown",
+            "With `inapp.payloads`: a trigger's condition has an unknown type. It brings no message."
+        ),
         Self("braze.date-invalid", "A date of an in-app message is not in seconds since 1970."),
         Self("braze.too-many-buttons", "More than 1,000 buttons. The rest is not read."),
         Self("braze.too-many-pages", "More than 1,000 pages of a story. The rest is not read."),
@@ -96,7 +99,7 @@ package struct WarningDescription: Sendable {
         Self("VENDOR.too-many-items", "Catalogue: more than 1,000 carousel items. The rest is not read."),
         Self(
             "VENDOR.message-not-registered",
-            "Vendors with code: the in-app message is unreadable or beyond a bound. The event is not affected."),
+            "With `inapp.payloads`: the in-app message is unreadable or beyond a bound. The event is not affected."),
         Self("VENDOR.wrong-type", "Any vendor: a key has a value of an unexpected type. Kept in `custom`."),
 
         Self(

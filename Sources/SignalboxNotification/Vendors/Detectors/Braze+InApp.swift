@@ -53,7 +53,7 @@ extension PushNotification {
         let extras = first.flatMap { ($0.trigger["data"] ?? $0.trigger)["extras"] }
         fillCustom(from: payload, except: Braze.inAppKeys(of: payload), adding: [.members(extras, of: "extras")])
         // A message alone has no conditions: only the app itself shows it.
-        if payload["triggers"] != nil || payload["trigger_condition"] != nil {
+        if readsMessages, payload["triggers"] != nil || payload["trigger_condition"] != nil {
             bringBrazeMessages(of: triggers, in: parser)
         }
     }

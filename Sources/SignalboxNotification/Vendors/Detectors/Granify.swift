@@ -33,7 +33,7 @@ struct Granify: VendorDetector {
                 at: sku, in: parser)
         }
         notification.fillCustom(from: payload, except: Self.label)
-        if let inline = notification.inline { notification.bringInline(inline, of: payload.root, in: parser) }
+        if notification.readsMessages { notification.bringInline(inline, of: payload.root, in: parser) }
     }
 
     /// The documents print `product_id` without quotes.

@@ -206,6 +206,7 @@ extension PushNotification {
         if trigger != nil || expiration != nil {
             schedule = Schedule(notBefore: trigger?.text, notAfter: expiration?.text)
         }
+        guard readsMessages else { return }
         // A message whose period cannot be read is shown at no time.
         let isReadable = [(start, trigger), (message["expirationDate"], expiration)].allSatisfy { value, date in
             date != nil || value?.isNull ?? true

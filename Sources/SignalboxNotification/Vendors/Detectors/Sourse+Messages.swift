@@ -7,7 +7,7 @@ extension PushNotification {
     mutating func bringSourseMessage(
         _ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?
     ) {
-        guard payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
+        guard readsMessages, payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
             content.body != nil, !payload.isUnreadable("embargoDate", embargo),
             !payload.isUnreadable("expiryDate", expiry)
         else { return }
@@ -28,11 +28,10 @@ extension PushNotification {
     /// The companion of a plain notification with the same news, by the topic condition. The companion itself has none
     /// of Sourse's keys: the system shows it, so it is not a message.
     private func pair(_ payload: borrowing PlatformPayload) -> Message.Pair? {
-        guard let condition = payload.target.condition?.text, let title = content.title, let body = content.body,
-            let (role, marker) = SoursePair.role(of: condition)
-        else { return nil }
-        let key = SoursePair.key(condition: condition, title: title, body: body, marker: marker)
-        return Message.Pair(key: key, role: role, marker: marker)
+        guard let condition = payload.target.condition?.text, let title = content.title, let body = content.body else {
+            return nil
+        }
+        return SoursePair.pair(condition: condition, title: title, body: body)
     }
 
     /// Texts, picture and the app's own keys, in a fixed order: equal news make equal messages.

@@ -9,6 +9,7 @@ extension PushNotification {
     /// Adds the message of a banner or a walkthrough; other pushes bring none. The SDK ignores pages with a layout
     /// that it does not know.
     mutating func bringSyneriseMessage(_ content: JSONValue, in parser: JSONParser) {
+        guard readsMessages else { return }
         switch kind {
         case .banner, .mandatoryUpgrade:
             guard let page = content["page"], page.isObject, Synerise.hasKnownLayout(page) else { return }
