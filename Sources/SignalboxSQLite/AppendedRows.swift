@@ -10,6 +10,7 @@ import SignalboxStore
 struct AppendedRows {
     /// Rows that are not written yet, except events with a lasting id.
     private var events = BulkInsert<NewEvent>()
+    /// Written after ``events``, which they refer to.
     private var deliveries = BulkInsert<NewDelivery>()
     /// Prepared for the first event with a lasting id.
     private var lasting: RowStatement?

@@ -76,6 +76,7 @@ struct RowStatement {
     /// arguments are still counted. Valid during `bind` only.
     struct Arguments {
         private let handle: OpaquePointer
+        /// The part that no argument uses yet.
         private var space: Slice<UnsafeMutableRawBufferPointer>
         /// Arguments that were bound so far.
         fileprivate private(set) var count: CInt = 0

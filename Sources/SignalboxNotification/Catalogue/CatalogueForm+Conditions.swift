@@ -35,7 +35,7 @@ extension CatalogueForm {
         }
     }
 
-    /// With an optional scope, as in `fcm:acme_`.
+    /// With an optional scope, as in `fcm:acme_`. Any other text before a colon is a part of the prefix.
     private mutating func keyPrefix(_ value: JSONValue) -> CatalogueCondition.Subject? {
         guard let text = text(value) else { return nil }
         for scope in [CataloguePath.Scope.apns, .fcm] where text.hasPrefix(scope.rawValue + ":") {

@@ -31,7 +31,8 @@ extension CatalogueReading {
     }
 
     /// Buttons whose parts have keys that count up; the first gap ends them. At most 100. Values of the button behind
-    /// the gap are not consumed, so they stay in `custom`.
+    /// the gap are not consumed, so they stay in `custom`. If the entry has a path of titles, a button without a
+    /// title counts as a gap.
     private mutating func countedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
     ) -> [Category.Button] {
@@ -51,6 +52,7 @@ extension CatalogueReading {
     }
 
     /// One button; nil if it lacks values that the vendor's SDK requires. `key`: its key in an object of buttons.
+    /// `names`: gives identifiers to buttons that have none. `find`: the value at a path of this button.
     private mutating func button(
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
@@ -70,7 +72,7 @@ extension CatalogueReading {
         return button
     }
 
-    /// True if the conditions of one rule all hold for the button.
+    /// True if the conditions of one rule all hold for the button. A rule without conditions drops nothing.
     private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }
     }
@@ -84,7 +86,7 @@ extension CatalogueReading {
 
     /// The elements of the first non-empty list of the alternatives, or the members of the first object. Warns of a
     /// value that is not a list, and of a list with more elements than ``longestList``; tries the next alternative
-    /// after the former.
+    /// after the former. Members of an object are in the order of their keys.
     func elements(
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

@@ -3,7 +3,8 @@ import SignalboxJSON
 /// Media and carousels.
 extension CatalogueReading {
     /// Reads every field; skips URLs that the platform's own block contains. Values that are not strings are skipped
-    /// without a warning.
+    /// without a warning. Keys that count up end at the first number without a URL. A repeated URL is added once, in
+    /// its first role.
     mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
@@ -38,7 +39,8 @@ extension CatalogueReading {
         return []
     }
 
-    /// The MIME type of the first alternative with one, or with a known extension.
+    /// The MIME type of the first alternative with one, or with a known extension. Lower case. An unknown extension
+    /// is skipped, and stays in `custom`.
     private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
         for path in paths {
             guard let value = payload.value(at: path), let word = value.text?.lowercased(),
@@ -52,7 +54,7 @@ extension CatalogueReading {
 
     // MARK: Carousel
 
-    /// Reads the first field with a picture.
+    /// Reads the first field with a picture. An orientation other than `portrait` and `landscape` is ignored.
     mutating func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.carousel {
             let items =
@@ -65,7 +67,7 @@ extension CatalogueReading {
         }
     }
 
-    /// The pictures of a list; skips elements without one.
+    /// The pictures of a list; skips elements without one. At most ``longestList`` elements are read.
     private mutating func listedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -80,7 +82,7 @@ extension CatalogueReading {
         return items
     }
 
-    /// Pictures whose keys count up; the first gap ends them.
+    /// Pictures whose keys count up; the first gap ends them. At most ``longestCount``.
     private mutating func countedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

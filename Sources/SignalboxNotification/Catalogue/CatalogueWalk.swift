@@ -5,7 +5,7 @@ import SignalboxJSON
 /// Layers are searched in their order: the most specific object first.
 extension PlatformPayload {
     /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. With `*`, the first
-    /// element with a value counts.
+    /// element with a value counts. A string on the way that contains JSON is opened, once.
     func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
         var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
         walk.follow(path, through: self)
@@ -99,7 +99,8 @@ private struct CatalogueWalk {
         }
     }
 
-    /// A member of an object, or the element of a list with this number.
+    /// A member of an object, or the element of a list with this number. Numbers from ``longestList`` on have no
+    /// element.
     private func member(_ key: [UInt8], of value: JSONValue) -> JSONValue? {
         if value.isObject { return key.withUnsafeBufferPointer { value.member($0) } }
         guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
@@ -112,7 +113,7 @@ private struct CatalogueWalk {
 /// An order that does not depend on the sender, so equal payloads give equal events.
 extension JSONValue {
     /// The elements of a list, or the members of an object in the order of their keys, so that the sender's order of
-    /// members has no effect.
+    /// members has no effect. At most ``longestList`` of them. The key is nil for elements of a list.
     var orderedMembers: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] {
         guard isObject else { return elements.prefix(longestList).map { (nil, $0) } }
         var all: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] = []

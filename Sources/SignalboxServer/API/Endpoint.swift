@@ -7,7 +7,7 @@ import SignalboxStore
 /// from its declaration.
 package struct Endpoint: Sendable {
     /// The credential that a request needs. Raw values are the words of the reference page. `either`: the token of a
-    /// source or of an operator. `link`: decided by the signature of the link.
+    /// source or of an operator. `link`: decided by the signature of the link. `none`: no credential.
     package enum Access: String, Sendable {
         case source, admin, either = "source or admin", link, none
     }

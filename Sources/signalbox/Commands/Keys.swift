@@ -16,11 +16,13 @@ struct Keys: ParsableCommand {
                 can read. Receivers verify with the same whsec_ key, or with the whpk_ key of an Ed25519 pair.
                 """)
 
-        /// Without it, sender and receiver share one secret.
+        /// Without it, sender and receiver share one secret. With it, receivers can verify webhooks but cannot sign
+        /// any.
         @Flag(help: "An Ed25519 pair, whsk_ and whpk_, instead of a whsec_ secret.")
         var ed25519 = false
 
-        /// Keys come from the system's random generator. The formats are those of Standard Webhooks.
+        /// Keys come from the system's random generator. The formats are those of Standard Webhooks. Reads no config.
+        /// Each run makes another key.
         func run() {
             let key = ed25519 ? NewWebhookKey.ed25519() : .symmetric()
             print(key.secret)
