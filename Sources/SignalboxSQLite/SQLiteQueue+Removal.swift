@@ -32,7 +32,8 @@ extension SQLiteQueue {
     }
 
     /// Removes the oldest ended events, and requests that are as old, until the file is small enough. Events with
-    /// waiting deliveries stay, so the file may remain larger. `pause` is called between the steps.
+    /// waiting deliveries stay, so the file may remain larger. In-app rows do not count, because their own retention
+    /// bounds them: without events they would not be fewer. `pause` is called between the steps.
     private func remove(
         beyondBytes limit: Int64, at now: Date, pause: () async -> Void
     ) async throws(StoreError) -> Int {
@@ -40,6 +41,8 @@ extension SQLiteQueue {
         let limits = Retention.Limits(ended: .distantFuture, dead: .distantFuture)
         var removed = 0
         var position: Int64? = 0
+        guard try await fileBytes() > limit else { return 0 }
+        let limit = limit + (try await inAppBytes(at: now))
         while let start = position, try await fileBytes() > limit {
             let step = try await removeStep(limits, after: start)
             removed += step.removed

@@ -7,7 +7,7 @@ struct InAppSamples {
     static let users = ["ann", "ben", "zoë 🦊", AnonymousUser.id(on: "phone"), AnonymousUser.id(on: "web/1'")]
     static let devices = ["phone", "web/1'", "日本"]
     static let messages = ["m1", "spring-modal", "braze:ünïcode"]
-    private static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
+    static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
     private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
         TimeZone(identifier: $0)
     }
