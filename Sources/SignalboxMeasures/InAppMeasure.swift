@@ -80,6 +80,33 @@ public struct InAppMeasure {
         try await queue.checkpoint()
     }
 
+    /// Kilobytes that a decision about one of these users reads from the file, which ``fill(directory:users:)`` wrote.
+    /// SQLite keeps 2 MB of the file in memory, so that few of the pages that many users share are read again.
+    public static func readKB(directory: String, users: Int) async throws -> Double {
+        let queue = try SQLiteQueue(in: directory)
+        let decisions = 2000
+        var start = 0.0
+        for number in -100..<decisions {
+            // After some decisions that open the connection and fill its memory.
+            if number == 0 { start = try readBytes() }
+            let user = (number + 100) * 7919 % users
+            try await queue.decide(about: .device("device-\(user)", user: "user-\(user)"), tallies: []) { rows in
+                precondition(rows.state.user.ledger.displays.count == 2, "The user has no history.")
+                return InAppStep(())
+            }
+        }
+        let bytes = try readBytes() - start
+        await queue.finish()
+        return bytes / Double(decisions) / 1024
+    }
+
+    /// Bytes that this process has read so far, from the kernel.
+    private static func readBytes() throws -> Double {
+        let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("rchar:") }
+        return line.flatMap { Double($0.dropFirst(6).filter(\.isNumber)) } ?? 0
+    }
+
     /// Two displays, with the totals that decisions would have counted.
     private static func history(of user: UserID, _ device: DeviceID, _ row: DeviceState) -> [RowChange] {
         var row = row

@@ -34,8 +34,9 @@ extension SQLiteQueue {
     }
 
     /// Removes the oldest ended events, and requests that are as old, until the file is small enough. Events with
-    /// waiting deliveries stay, so the file may remain larger. `pause` is called between the steps. The size is that
-    /// of the pages in use, without the write-ahead log.
+    /// waiting deliveries stay, so the file may remain larger. In-app rows do not count, because their own retention
+    /// bounds them: without events they would not be fewer. `pause` is called between the steps. The size is that of
+    /// the pages in use, without the write-ahead log.
     private func remove(
         beyondBytes limit: Int64, at now: Date, pause: () async -> Void
     ) async throws(StoreError) -> Int {
@@ -43,6 +44,8 @@ extension SQLiteQueue {
         let limits = Retention.Limits(ended: .distantFuture, dead: .distantFuture)
         var removed = 0
         var position: Int64? = 0
+        guard try await fileBytes() > limit else { return 0 }
+        let limit = limit + (try await inAppBytes(at: now))
         while let start = position, try await fileBytes() > limit {
             let step = try await removeStep(limits, after: start)
             removed += step.removed

@@ -25,6 +25,8 @@ package final class SQLiteQueue: Store {
     let mediaTurn = Mutex<String?>(nil)
     /// Damaged held deliveries, which are not released. Numbers of deliveries. Grows until the process ends.
     let unreadableHeld = Mutex<Set<Int64>>([])
+    /// Results of in-app upkeep that stay valid for a while. Lost on restart.
+    let inAppUpkeep = Mutex(InAppUpkeep())
 
     /// Opens or creates the queue in a data directory. `now`: the wall clock. `elapsed`: time since any start, which
     /// reveals that the wall clock was set. `mustExist`: throws for a file without a queue instead of creating one.

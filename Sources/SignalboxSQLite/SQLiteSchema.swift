@@ -15,7 +15,7 @@ enum SQLiteSchema {
     private static let migrations = [
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
-        ("inapp", inApp),
+        ("inapp", inApp), ("ledgers", ledgers),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -251,5 +251,15 @@ enum SQLiteSchema {
         CREATE TABLE inapp_tallies (
             message TEXT PRIMARY KEY, committed INTEGER NOT NULL, reserved INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// Displays and totals in the row of their owner, so that a decision reads and writes few pages. Without a ledger,
+    /// they are rows of `inapp_displays` and `inapp_totals`: those of a former version, until a decision changes them,
+    /// and the totals that upkeep keeps of an owner that was not seen for long.
+    private static let ledgers = """
+        ALTER TABLE inapp_users ADD COLUMN ledger BLOB; -- LedgerFields
+        ALTER TABLE inapp_devices ADD COLUMN ledger BLOB; -- LedgerFields
+        CREATE INDEX inapp_messages_endless ON inapp_messages(registered_at, id)
+            WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user IS NOT NULL OR device IS NOT NULL);
         """
 }

@@ -41,7 +41,10 @@ package struct GatewayServer: Service {
     /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
     /// Requests in progress get five seconds after the shutdown begins.
     package func run() async throws {
-        let direct = DirectResponder { [active] in active.value.notifications.directHandler(for: $0) }
+        let direct = DirectResponder { [active] head in
+            let api = active.value
+            return api.notifications.directHandler(for: head) ?? api.inApp.handler(for: head)
+        }
         let result: Result<Void, any Error>
         do {
             result = .success(try await http.run(ActiveResponder(active: active), direct: direct))
@@ -68,11 +71,14 @@ private final class ActiveAPI: Sendable {
     let router: RouterResponder<GatewayRequestContext>
     /// Serves direct requests, and those of the router.
     let notifications: NotificationsAPI
+    /// Serves direct requests about in-app messages.
+    let inApp: DirectInAppAPI
 
     /// Builds the whole router; the former one answers requests meanwhile.
     init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
+        inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness
         ).router()

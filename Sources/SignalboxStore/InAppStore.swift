@@ -11,14 +11,16 @@ package protocol InAppStore: StoreStatus {
     func openInApp(onChange: @escaping @Sendable ([StoredInAppMessage]) -> Void)
 
     /// Runs a decision over the rows of a device and its user, and commits its changes and events in the commit that
-    /// other requests share. Decisions never overlap. Returns the result of the step that was committed.
+    /// other requests share. Decisions never overlap. Calls `done` once, with the result of the step that was
+    /// committed, on a thread of the store that must not block. Callable from any thread; does not block.
     ///
     /// `tallies`: the campaigns whose tallies the decision may read, besides those of the device's offers.
     /// `step` runs on a thread of the store and must not block. It may run again if its commit failed together with
-    /// others, so it must be a function of the rows. Throws ``StoreError/undecided(after:)`` as an append does.
+    /// others, so it must be a function of the rows. Fails with ``StoreError/undecided(after:)`` as an append does.
     func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
-    ) async throws(StoreError) -> Result
+        about subject: InAppSubject, tallies: [MessageID],
+        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
+        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void)
 
     /// The rows of a device and its user, for explanations. Locks and writes nothing.
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
@@ -43,6 +45,19 @@ package protocol InAppStore: StoreStatus {
 
     /// The earliest ``InAppStep/nextDue`` of all devices; nil for none.
     func nextInAppDue() async throws(StoreError) -> Instant?
+}
+
+extension InAppStore {
+    /// Like ``decide(about:tallies:_:whenDone:)``, and returns or throws its result.
+    package func decide<Result: Sendable>(
+        about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
+    ) async throws(StoreError) -> Result {
+        let result = await withCheckedContinuation {
+            (done: CheckedContinuation<Swift.Result<Result, StoreError>, Never>) in
+            decide(about: subject, tallies: tallies, step) { done.resume(returning: $0) }
+        }
+        return try result.get()
+    }
 }
 
 /// The device and the user that a decision is about.

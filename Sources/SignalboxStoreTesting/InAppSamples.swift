@@ -13,7 +13,7 @@ struct InAppSamples {
     /// Few, so that changes often concern the same message.
     static let messages = ["m1", "spring-modal", "braze:ünïcode"]
     /// One is longer than most columns expect.
-    private static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
+    static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
     /// One is half an hour off the whole hours.
     private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
         TimeZone(identifier: $0)

@@ -39,6 +39,26 @@ extension StoreConformance {
             #expect(try await left(after: 5) == ["stays"])
             #expect(try await left(after: 1000) == ["stays"])
         },
+        Self("anAddressedMessageWithoutAnEndIsRemoved") { bench in
+            let queue = try bench.open()
+            let addresses: [(MessageID, InAppRegistration.Address)] = [
+                ("for-active", .device("active")), ("for-gone", .device("gone")), ("for-nobody", .user("nobody")),
+            ]
+            for (id, address) in addresses { _ = try await queue.register(bench.message(id, to: address)) }
+            try await bench.put("gone", user: "u", due: nil, in: queue)
+            func left(after days: Double) async throws -> [MessageID] {
+                bench.clock.advance(by: days * day)
+                try await bench.put("active", user: "v", due: nil, in: queue)
+                _ = try await queue.remove(beyond: retention())
+                return try await queue.messages(after: nil, upTo: 9, includingWithdrawn: false).map(\.registration.id)
+            }
+            #expect(try await left(after: 9) == ["for-active", "for-gone", "for-nobody"])
+            #expect(try await left(after: 2) == ["for-active"])
+            #expect(try await queue.message("for-gone")?.withdrawnAt != nil)
+            #expect(try await left(after: 11) == ["for-active"])
+            #expect(try await queue.message("for-gone") == nil)
+            #expect(try await queue.message("for-nobody") == nil)
+        },
         Self("aRemovedMessageIsReportedAsWithdrawn") { bench in
             let queue = try bench.open()
             _ = try await queue.register(bench.message("m", body: "1"))

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxServerTesting
 import SignalboxTesting
+import Synchronization
 import Testing
 
 /// Decisions and states of offers after kills, on the built binary.
@@ -22,9 +23,14 @@ import Testing
         }
     }
 
-    private final class Known: @unchecked Sendable {
-        // Unchecked: the steps run one after another.
-        var offer: String?
+    /// A class because the steps share it.
+    private final class Known: Sendable {
+        private let last = Mutex<String?>(nil)
+
+        var offer: String? {
+            get { last.withLock { $0 } }
+            set { last.withLock { $0 = newValue } }
+        }
     }
 
     /// Scenario 54, in O and S.

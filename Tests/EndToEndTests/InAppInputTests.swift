@@ -49,6 +49,33 @@ import Testing
         }
     }
 
+    /// Small plain requests are answered on the event loop of their connection, all others by the router.
+    @Test func bothPathsAnswerAlike() async throws {
+        try await Gateway.run(config: #""inapp": { "interval": "0s", "lease": "10m" },"#) { gateway, _, _ in
+            func answer(_ path: String, _ body: String, isPlain: Bool) async throws -> String {
+                let header = isPlain ? "x-path: direct" : "connection: close"
+                let reply = try await Reply(
+                    gateway.url + path,
+                    ["--header", header, "--header", "content-type: application/json", "--data-binary", body])
+                return "\(reply.status) \(String(decoding: reply.body, as: UTF8.self))"
+            }
+            try await gateway.register("spring")
+            let trigger = #"{"triggerId":"t-1","device":"d-1","user":"u-9","event":{"type":"event","name":"buy"}}"#
+            let offer = try #require(try await gateway.buy(id: "t-1").json.offer)
+            let outcome = "/v1/inapp/offers/\(offer)/outcome"
+            for (path, body, status) in [
+                ("/v1/inapp/triggers", trigger, 200), ("/v1/inapp/triggers", #"{"device":"d-1"}"#, 400),
+                (outcome, #"{"outcome":"shown"}"#, 200), (outcome, #"{"outcome":"later"}"#, 409),
+                (outcome, #"{"outcome":"shown","device":"other"}"#, 404), (outcome, "{", 400),
+                ("/v1/inapp/offers/of_00/outcome", #"{"outcome":"shown"}"#, 404),
+            ] {
+                let plain = try await answer(path, body, isPlain: true)
+                #expect(plain.hasPrefix("\(status) "), "\(path) \(body) \(plain)")
+                #expect(try await answer(path, body, isPlain: false) == plain)
+            }
+        }
+    }
+
     @Test func messagesWithMistakesAreRejected() async throws {
         try await Gateway.run { gateway, _, _ in
             let head = #""vendor":"own","kind":"modal""#

@@ -47,6 +47,30 @@ import Testing
         #expect(messages.counts.active == 150)
     }
 
+    /// Commits wait while the store reports changes.
+    @Test func theStoresThreadParsesNoMessage() async throws {
+        let setting = try await InAppSetting()
+        let messages = InAppMessages(Policy()) { _ in }
+        try await messages.follow(setting.store)
+        try await setting.register("spring")
+        try await setting.register("summer")
+        #expect(messages.waiting == 2, "stored, not parsed")
+        #expect(messages.counts.active == 2, "the first reader parses them")
+        #expect(messages.waiting == 0)
+        _ = try await setting.flow.withdraw("spring")
+        #expect(messages.snapshot.index.count == 1)
+    }
+
+    /// Many changes without a reader do not fill the memory.
+    @Test func boundsTheMessagesThatWait() async throws {
+        let setting = try await InAppSetting()
+        let messages = InAppMessages(Policy()) { _ in }
+        try await messages.follow(setting.store)
+        for number in 0..<300 { try await setting.register("m-\(number)") }
+        #expect(messages.waiting < 257)
+        #expect(messages.counts.active == 300)
+    }
+
     @Test func aPolicyThatDoesNotPermitAMessageSkipsIt() async throws {
         let setting = try await InAppSetting {
             $0.limits = [Limit(1, .lifetime, owner: .named("season"), name: "season")]

@@ -40,19 +40,13 @@ final class MemoryInAppStore: InAppStore {
     }
 
     func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
-    ) async throws(StoreError) -> Result {
-        try fail()
-        return state.withLock { state in
-            state.asked.append(tallies)
-            let rows = state.load(subject, tallies: tallies)
-            if state.runsTwice { _ = step(rows) }
-            let step = step(rows)
-            state.rows.apply(step.changes)
-            for case .device(let device) in step.changes { state.due[device.id] = step.nextDue }
-            state.events += step.events
-            return step.result
-        }
+        about subject: InAppSubject, tallies: [MessageID],
+        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
+        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
+    ) {
+        do throws(StoreError) { try fail() } catch { return done(.failure(error)) }
+        // Outside the lock: a decision that is not complete asks again from here.
+        done(.success(state.withLock { $0.decide(about: subject, tallies: tallies, step) }))
     }
 
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows {
@@ -138,6 +132,19 @@ extension ManualDate {
 }
 
 extension MemoryInAppStore.State {
+    fileprivate mutating func decide<Result: Sendable>(
+        about subject: InAppSubject, tallies: [MessageID], _ step: (InAppRows) -> InAppStep<Result>
+    ) -> Result {
+        asked.append(tallies)
+        let loaded = load(subject, tallies: tallies)
+        if runsTwice { _ = step(loaded) }
+        let made = step(loaded)
+        rows.apply(made.changes)
+        for case .device(let device) in made.changes { due[device.id] = made.nextDue }
+        events += made.events
+        return made.result
+    }
+
     fileprivate func load(_ subject: InAppSubject, tallies: [MessageID]) -> InAppRows {
         var rows: InAppRows
         switch subject {

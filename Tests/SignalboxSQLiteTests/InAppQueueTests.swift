@@ -15,7 +15,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let removal = [
-                InAppRemoval.overMessages, InAppRemoval.unseenUsers, InAppRemoval.unseenDevices,
+                InAppRemoval.overMessages, InAppRemoval.endlessMessages, InAppRemoval.seenUser,
+                InAppRemoval.seenDevice, InAppRemoval.unseenUsers, InAppRemoval.unseenDevices,
                 InAppRemoval.totalsOfMessage,
             ]
             let others = [
@@ -122,11 +123,13 @@ import Testing
         ("inapp_offers", "lists = x'0101'"), ("inapp_displays", "limits = 'text'"), ("inapp_displays", "count = 1.5"),
         ("inapp_totals", "what = 9"), ("inapp_tallies", "reserved = -5"), ("inapp_messages", "body = 'text'"),
         ("inapp_users", "last_now = 'x'"), ("inapp_messages", "revision = -1"),
+        ("inapp_users", "ledger = 'text'"), ("inapp_devices", "ledger = x'02'"), ("inapp_users", "ledger = x'0101'"),
     ])
     func reportsUnreadableRows(_ table: String, _ change: String) async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             for number in 0..<3 { try await queue.writeInAppRows(number, at: Date()) }
+            if ["inapp_displays", "inapp_totals"].contains(table) { try await queue.spreadLedgers() }
             #expect(try await queue.audit().isRight)
             try await queue.file.pool.write { try $0.execute(sql: "UPDATE \(table) SET \(change)") }
             let damage = try await queue.audit().damage
@@ -146,6 +149,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await queue.writeInAppRows(1, at: Date())
+            try await queue.spreadLedgers()
             try await queue.file.pool.write { try $0.execute(sql: "DELETE FROM \(owners)") }
             let damage = try await queue.audit().damage
             #expect(damage.contains { $0.contains("1 rows of inapp_\(rows)") }, "\(damage)")
@@ -173,7 +177,7 @@ import Testing
         return try await file.write { db in
             for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name GLOB 'inapp_*'")
             where try db.tableExists(table) { try db.drop(table: table) }
-            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'inapp'")
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('inapp', 'ledgers')")
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries") ?? 0
         }
     }

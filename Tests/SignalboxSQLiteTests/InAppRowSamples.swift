@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SignalboxInApp
 import SignalboxNotification
 
@@ -32,6 +33,25 @@ extension SQLiteQueue {
         }
     }
 
+    /// Moves the displays and totals of all users and devices to rows of their own, as a former version kept them.
+    func spreadLedgers() async throws {
+        try await file.pool.write { db in
+            for (kind, table) in ["inapp_users", "inapp_devices"].enumerated() {
+                for row in try db.rows("SELECT id, ledger FROM \(table) WHERE ledger IS NOT NULL") {
+                    let owner = try row.text(0)
+                    let ledger = try row.bytes(1).withUnsafeBytes { try LedgerFields.read($0, of: owner) }
+                    for display in ledger.displays { try db.insert(display, of: owner, kind) }
+                    for (key, total) in ledger.totals {
+                        try db.run(
+                            "INSERT INTO inapp_totals VALUES (?, ?, ?, ?, ?, ?)",
+                            [kind, owner, key.columns.what, key.columns.name, total.count, total.last])
+                    }
+                }
+                try db.execute(sql: "UPDATE \(table) SET ledger = NULL")
+            }
+        }
+    }
+
     /// Lets no device be due.
     func endInAppDue(at date: Date) async throws {
         for device in try await dueDevices(at: date.milliseconds, upTo: 100) {
@@ -52,6 +72,24 @@ extension SQLiteQueue {
             _ = try? await rows(of: .offer("of_\(number)"), tallies: [])
         }
         _ = try? await nextInAppDue()
+    }
+}
+
+extension Database {
+    fileprivate func insert(_ display: Ledger.Display, of owner: String, _ kind: Int) throws {
+        var names = FieldWriter()
+        for name in display.namedLimits { names.add(1, name) }
+        let device: String? = display.device == owner ? nil : display.device
+        let limits: Data? = display.namedLimits.isEmpty ? nil : Data(names.bytes)
+        try run(
+            """
+            INSERT INTO inapp_displays (kind, owner, \(Ledger.Display.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                kind, owner, display.offer, display.at, display.message, display.vendor, device, display.session,
+                display.isExempt, display.count, limits,
+            ])
     }
 }
 

@@ -166,6 +166,7 @@ import Testing
             }
             for number in 0..<3 { try await queue.writeInAppRows(number, at: clock.now) }
             try await queue.endInAppDue(at: clock.now)
+            try await queue.spreadLedgers()
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
             #expect(empty == ["backoffs", "destinations", "withheld"], "every other table has rows")

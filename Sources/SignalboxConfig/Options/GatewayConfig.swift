@@ -233,7 +233,7 @@ extension GatewayConfig.Retention {
             "The same for an event with a dead delivery.")
         Option(
             "bytes", \.bytes, .int64(.whole((1 << 20)...(1 << 50))),
-            "Largest size of the queue's file. Beyond it, the gateway removes the oldest ended events.")
+            "Largest size of the queue's file without in-app rows. Beyond it, the gateway removes old ended events.")
     }
 }
 

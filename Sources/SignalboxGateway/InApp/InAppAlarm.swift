@@ -2,7 +2,10 @@ import SignalboxInApp
 import Synchronization
 
 /// Wakes the timer when a decision brings forward the next work. A class because decisions and the timer share it.
+/// A wake-up that is not needed costs one pass and nothing else; one that were missing would leave work to the
+/// device's next request.
 package final class InAppAlarm: Sendable {
+    /// Waited for by the timer alone.
     let wakeUp = WakeUp()
     /// Until when the timer sleeps.
     private let until = Mutex(Instant.min)

@@ -3,10 +3,12 @@ import Synchronization
 
 /// The contents of messages that were offered last. Bounded, so that many large messages do not fill the memory; the
 /// others are read from the store. A class because all requests share it.
+/// The bound is of content and action; a form has some hundred bytes besides.
 package final class InAppContents: Sendable {
     /// Bytes of all contents together.
     private static let limit = 16 * 1024 * 1024
 
+    /// The sum of the bytes is that of the forms.
     private struct State {
         var forms: [MessageID: MessageForm] = [:]
         var bytes = 0
@@ -20,11 +22,13 @@ package final class InAppContents: Sendable {
     var bytes: Int { state.withLock { $0.bytes } }
 
     /// Nil if this revision is not kept.
+    /// Callable from any thread, event loops included.
     func form(of id: MessageID, revision: Int) -> MessageForm? {
         state.withLock { $0.forms[id].flatMap { $0.message.revision == revision ? $0 : nil } }
     }
 
     /// Keeps a form instead of other ones. An older revision does not replace a newer one.
+    /// Callable from any thread; a form larger than the bound replaces all others.
     func keep(_ form: MessageForm) {
         let id = form.message.id
         state.withLock { state in
@@ -44,6 +48,7 @@ package final class InAppContents: Sendable {
     }
 }
 
+/// The memory that a kept form takes, without its parts that the index holds as well.
 extension MessageForm {
     /// Of the parts that no decision reads.
     var bytes: Int { (content?.count ?? 0) + (action?.count ?? 0) }

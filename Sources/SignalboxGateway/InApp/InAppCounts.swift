@@ -3,8 +3,10 @@ import SignalboxNotification
 import Synchronization
 
 /// Counts decisions since the start of the process. Callable from any thread. A class because all requests share it.
+/// Counters never decrease. They are changed after the commit, so a decision that was rolled back does not count.
 package final class InAppCounts: Sendable {
     /// The result of a request for a message, or of one slot.
+    /// Raw values are labels of a metric.
     package enum Result: String, Sendable, CaseIterable {
         case offered, none
         /// Held back from a member of a control group.
@@ -14,6 +16,7 @@ package final class InAppCounts: Sendable {
     }
 
     /// How a report was answered.
+    /// Raw values are labels of a metric.
     package enum Reply: String, Sendable, CaseIterable { case accepted, repeated, contradicted, unknown }
 
     /// All counts at one time.
@@ -37,10 +40,14 @@ package final class InAppCounts: Sendable {
     /// All zero.
     package init() {}
 
+    /// A copy; later requests do not change it.
     package var current: Values { values.withLock { $0 } }
 
+    /// An answered request or slot.
     func count(_ result: Result) { values.withLock { $0.decisions[result, default: 0] += 1 } }
 
+    /// `outcome`: as the client reported it. Only accepted reports are counted by outcome, so that repeats do not
+    /// count twice.
     func count(_ reply: Reply, of outcome: Report.Outcome) {
         values.withLock { values in
             values.replies[reply, default: 0] += 1

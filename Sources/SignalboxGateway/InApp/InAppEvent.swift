@@ -6,8 +6,10 @@ package import SignalboxNotification
 /// Events about the transitions of in-app offers: `io.signalbox.inapp.offered`, `.impression`, `.clicked`,
 /// `.dismissed`, `.discarded`, `.expired`, `.held` and `.no-match`, as the schema `urn:signalbox:schema:inapp:1`
 /// defines them. They name the device and the user, as the app sent them; they never have push tokens.
+/// Their bodies are deterministic, so a decision that runs again after a failed commit writes the same events.
 package enum InAppEvent {
     /// The request that caused a decision.
+    /// Equal for all events of one decision.
     package struct Origin: Sendable, Hashable {
         /// The name of the gateway.
         package let gateway: String
@@ -26,6 +28,7 @@ package enum InAppEvent {
     }
 
     /// The type of a record's event.
+    /// Types are part of the API: routes match them.
     package static func type(of record: Record) -> String { "io.signalbox.inapp.\(record.kind.rawValue)" }
 
     /// The `index`th id of one decision. A decision that runs again with the same time and random numbers gets the
@@ -60,7 +63,9 @@ package enum InAppEvent {
 // MARK: Data
 
 // The order of the members is part of the event's bytes and does not change.
+/// Members of `data`.
 extension JSONWriter {
+    /// The message of an offer, with the campaign of its vendor. A no-match has none.
     fileprivate mutating func message(of record: Record, _ campaign: String?) {
         guard let offer = record.offer else { return }
         member("vendor", offer.vendor)
@@ -70,6 +75,8 @@ extension JSONWriter {
         member("campaign", campaign)
     }
 
+    /// Device and user of the offer, or of the request. An anonymous user is left out, because its name is the
+    /// device's.
     fileprivate mutating func offer(of record: Record, _ origin: InAppEvent.Origin) {
         member("offer", record.offer?.id)
         member("device", record.offer?.device ?? origin.device)
@@ -78,6 +85,8 @@ extension JSONWriter {
         member("at", at: record.at)
     }
 
+    /// The reason of the transition, under the name that fits its kind, then flags, times and, for a no-match, kind
+    /// and name of the trigger. Properties of triggers are never part of an event.
     fileprivate mutating func outcome(of record: Record) {
         switch record.kind {
         case .offered: member("moment", record.detail)
@@ -94,6 +103,7 @@ extension JSONWriter {
         event(trigger, isBrief: true)
     }
 
+    /// RFC 3339 with milliseconds, in UTC.
     private mutating func times(of offer: Offer) {
         member("triggeredAt", at: offer.triggeredAt)
         member("leaseUntil", at: offer.state == .offered ? offer.leaseUntil : nil)

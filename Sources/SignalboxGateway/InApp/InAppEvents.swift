@@ -6,24 +6,34 @@ import SignalboxRouting
 
 /// Turns the records of decisions into events with their deliveries. Runs within the store's transaction, so it is a
 /// function of its input and its work is bounded.
+/// An event has the deliveries that the routes of the active config give it, and is committed with the rows of its
+/// decision: an event without its transition, or a transition without its event, does not exist.
 struct InAppEvents: Sendable {
     /// Work of the routes for one event: decisions of all devices wait for it.
     private static let workLimit = Intake.directWork
 
+    /// The name of the gateway, for `source`.
     private let gateway: String
+    /// With ``workLimit`` instead of their own limit.
     private let routes: RouteTable
     let variants: EventVariants
+    /// Set if the routes decide the same for every event: events then need not be parsed.
+    private let uniform: UniformRouting?
     private let parsers = ParserPool.events
 
+    /// `variants`: counts the routes that match, after the commit.
     init(gateway: String, routes: RouteTable, variants: EventVariants) {
         self.gateway = gateway
         var routes = routes
         routes.workLimit = min(routes.workLimit, Self.workLimit)
         self.routes = routes
         self.variants = variants
+        // Destinations that want the payload do not take these events, so that decision is another one.
+        uniform = routes.uniformDecision.flatMap { $0.wantsPayload ? nil : UniformRouting($0) }
     }
 
     /// The events of one decision.
+    /// Committed with the rows of the decision.
     struct Routed: Sendable {
         var events: [RoutedEvent] = []
         /// Events for which the routes took too much work. The fallback's destinations receive them.
@@ -51,7 +61,10 @@ struct InAppEvents: Sendable {
         return routed
     }
 
+    /// Traps for an event that cannot be parsed: its bytes are the gateway's own. If the routes take too much work,
+    /// the fallback's destinations receive the event and `costly` grows by one.
     private func route(_ event: Event, _ costly: inout Int) -> RoutedEvent {
+        if let uniform, case .success(let routed) = uniform.route(.success(event)) { return routed }
         let result = parsers.withParser { parser in
             event.body.withUnsafeBufferPointer { bytes -> (RoutedEvent, Bool) in
                 guard let root = try? parser.read(event: bytes, at: PayloadPosition()) else {
@@ -71,7 +84,9 @@ struct InAppEvents: Sendable {
     }
 }
 
+/// The engine's times, in milliseconds since 1970.
 extension Date {
+    /// Exact for all times that a form accepts.
     init(_ instant: Instant) { self.init(timeIntervalSince1970: Double(instant) / 1000) }
 
     /// Milliseconds since 1970, rounded down.

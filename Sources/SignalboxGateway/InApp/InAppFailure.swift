@@ -5,6 +5,7 @@ package import SignalboxStore
 /// ``store(_:)`` with `undecided`. The server chooses the status of each case.
 package enum InAppFailure: Error, Sendable {
     /// A mistake in the request, with its location.
+    /// A repeat of the same request has the same fault.
     case malformed(FormFault)
     /// No stored message has this id.
     case unknownMessage(MessageID)
@@ -12,8 +13,11 @@ package enum InAppFailure: Error, Sendable {
     case unknownOffer
     /// The report contradicts an accepted one, or the message; the state stays.
     case contradicts(ReportFault.Conflict)
+    /// The store could not read or write. A client may repeat its request: triggers and reports with an id are
+    /// decided once.
     case store(StoreError)
 
+    /// The engine's reasons, as the server sees them.
     init(_ fault: ReportFault) {
         switch fault {
         case .unknownOffer: self = .unknownOffer

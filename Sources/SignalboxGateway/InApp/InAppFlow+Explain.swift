@@ -1,11 +1,14 @@
 import SignalboxInApp
 import SignalboxStore
 
+/// Questions of operators: why a message is shown, or not.
 extension InAppFlow {
     /// Answers a "what if" question, by the function that decides triggers. Stores nothing. Reads the rows
     /// as they are; a decision that is committed meanwhile may or may not be among them.
+    /// Throws ``InAppFailure/malformed(_:)`` for a mistake in the question and ``InAppFailure/store(_:)`` if the
+    /// rows cannot be read. Counts in no metric, because no device asked.
     package func explain(_ body: [UInt8]) async throws(InAppFailure) -> [UInt8] {
-        let form = try Self.read { () throws(FormFault) in try ExplainForm.read(body) }
+        let form = try Self.form { () throws(FormFault) in try ExplainForm.read(body) }
         let subject = InAppSubject.device(form.device, user: form.user)
         let snapshot = shared.messages.snapshot
         var rows = try await fromStore { () throws(StoreError) in try await store.rows(of: subject, tallies: []) }

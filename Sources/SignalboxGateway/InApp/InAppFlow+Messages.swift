@@ -15,9 +15,10 @@ extension InAppFlow {
 
     /// Stores a message in our own form; durable when this returns. `id`: of the path, decoded. Throws a mistake of
     /// the message, also if the policy or a bound does not permit it. An equal message keeps its revision.
+    /// Decisions that begin after this returns consider the message.
     package func register(_ body: [UInt8], as id: MessageID) async throws(InAppFailure) -> Shown {
         try Self.check(id)
-        let registration = try Self.read { () throws(FormFault) in try canonical(body, as: id) }
+        let registration = try Self.form { () throws(FormFault) in try canonical(body, as: id) }
         return shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
     }
 
@@ -37,6 +38,7 @@ extension InAppFlow {
     }
 
     /// Ends a message: no new offers. Repeating it changes nothing.
+    /// Offers that clients have already received may still be reported.
     package func withdraw(_ id: MessageID) async throws(InAppFailure) -> Shown {
         try Self.check(id)
         guard let stored = try await fromStore({ () throws(StoreError) in try await store.withdraw(message: id) })
@@ -66,6 +68,7 @@ extension InAppFlow {
     }
 
     /// An id is not empty, has at most ``Bounds/nameLength`` bytes and no control characters.
+    /// Ids are part of URLs, events and logs.
     private static func check(_ id: MessageID) throws(InAppFailure) {
         guard (1...Bounds.nameLength).contains(id.utf8.count), id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .malformed(
@@ -75,31 +78,42 @@ extension InAppFlow {
         }
     }
 
+    /// Adds whether decisions consider the message.
     private func shown(_ stored: StoredInAppMessage) -> Shown {
         guard stored.withdrawnAt == nil else { return Shown(stored: stored, isActive: false, fault: nil) }
         let fault = shared.messages.fault(of: stored)
         return Shown(stored: stored, isActive: fault == nil, fault: fault)
     }
 
-    /// The forms of offered messages. A message that is no longer stored has none.
+    /// The forms of offered messages, from the store if they are not in memory. A message that is no longer stored
+    /// has none.
     func forms(
         of offers: [Offer], _ addressed: [MessageID: StoredInAppMessage]
     ) async throws(InAppFailure) -> [MessageID: MessageForm] {
         var forms: [MessageID: MessageForm] = [:]
-        for id in Set(offers.map(\.message)) { forms[id] = try await form(of: id, addressed[id]) }
+        for id in Set(offers.map(\.message)) {
+            let known = knownForm(of: id, addressed)
+            forms[id] = if let known { known } else { try await storedForm(of: id) }
+        }
         return forms
     }
 
-    private func form(of id: MessageID, _ addressed: StoredInAppMessage?) async throws(InAppFailure) -> MessageForm? {
-        if let addressed { return try? InAppMessages.form(of: addressed) }
-        let revision = shared.messages.revision(of: id)
-        if let revision, let known = shared.contents.form(of: id, revision: revision) { return known }
+    /// The form of an offered message, if it is in memory. `addressed`: the messages of the decision's own rows.
+    /// Reads no file, so it may be called on an event loop.
+    func knownForm(of id: MessageID, _ addressed: [MessageID: StoredInAppMessage]) -> MessageForm? {
+        if let addressed = addressed[id] { return try? InAppMessages.form(of: addressed) }
+        return shared.messages.revision(of: id).flatMap { shared.contents.form(of: id, revision: $0) }
+    }
+
+    /// Keeps the form for later answers.
+    private func storedForm(of id: MessageID) async throws(InAppFailure) -> MessageForm? {
         let stored = try await fromStore { () throws(StoreError) in try await store.message(id) }
         guard let form = stored.flatMap({ try? InAppMessages.form(of: $0) }) else { return nil }
         shared.contents.keep(form)
         return form
     }
 
+    /// Runs a call of the store and converts its error.
     func fromStore<R>(_ read: () async throws(StoreError) -> R) async throws(InAppFailure) -> R {
         do throws(StoreError) { return try await read() } catch { throw .store(error) }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 package import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
@@ -8,6 +9,11 @@ import Synchronization
 /// Each decision takes a ``Snapshot``, so it sees one policy and the messages that this policy permits. A message
 /// that a later config does not permit, or that exceeds a bound, stays stored and is not active; ``fault(of:)`` says
 /// why. Contents stay in the store. A class because requests, the config's reload and the intake share it.
+///
+/// The store reports changes on its thread, where every commit would wait for the forms to be parsed. They are queued
+/// there, and parsed by a queue of this class or by the first reader, whichever comes first. So every reader sees the
+/// messages of all earlier commits.
+/// Messages for one user or device are not here: the store loads them with the rows of a decision.
 package final class InAppMessages: Sendable {
     /// Active messages.
     package static let limit = 20_000
@@ -16,7 +22,7 @@ package final class InAppMessages: Sendable {
     /// Bytes of content and action of an inline message.
     private static let inlineLimit = 32 * 1024
     /// Stored messages that are known, active or not.
-    fileprivate static let entryLimit = 40_000
+    static let entryLimit = 40_000
     /// For how long a message stays active after its end, so that offers expire for the right reason.
     private static let grace: Span = 3_600_000
     /// Stored messages that are read at once.
@@ -29,6 +35,8 @@ package final class InAppMessages: Sendable {
     }
 
     /// A stored message that is for all devices and not withdrawn.
+    /// Kept for messages that are not active too, so that a later policy may activate them without reading the
+    /// store.
     struct Entry: Sendable {
         let revision: Int
         /// Nil if it cannot be read.
@@ -40,7 +48,8 @@ package final class InAppMessages: Sendable {
         var bytes = 0
     }
 
-    fileprivate struct State {
+    /// Changed under its lock only; copies share their memory.
+    struct State {
         var policy: Policy
         var entries: [MessageID: Entry] = [:]
         var index = MessageIndex()
@@ -49,23 +58,58 @@ package final class InAppMessages: Sendable {
         var firstEnd = Instant.max
     }
 
-    private let state: Mutex<State>
+    /// Changes of commits that ``state`` does not have yet.
+    private struct Changes {
+        var waiting: [StoredInAppMessage] = []
+        /// Also counts those that are being parsed.
+        var count = 0
+    }
 
-    /// No messages yet; see ``follow(_:)``.
-    package init(_ policy: Policy) { state = Mutex(State(policy: policy)) }
+    /// Without the changes that still wait.
+    private let settled: Mutex<State>
+    private let changes = Mutex(Changes())
+    /// Held while changes are parsed, so that they are applied in their order.
+    private let parsing = Mutex(())
+    private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Waiting changes beyond which the store's thread parses them itself, so that their memory is bounded.
+    private static let mostWaiting = 256
 
+    /// No messages yet; see ``follow(_:)``. `later`: runs its argument soon on another thread.
+    package init(
+        _ policy: Policy, later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = InAppMessages.onQueue
+    ) {
+        settled = Mutex(State(policy: policy))
+        self.later = later
+    }
+
+    /// Runs work on a queue of its own, one piece after the other.
+    package static let onQueue: @Sendable (@escaping @Sendable () -> Void) -> Void = { queue.async(execute: $0) }
+    private static let queue = DispatchQueue(label: "signalbox.inapp-messages")
+
+    /// Reads or changes the state after all commits so far.
+    private func withState<R: Sendable>(_ body: (inout State) -> R) -> R {
+        applyChanges()
+        return settled.withLock { body(&$0) }
+    }
+
+    /// Changes that wait to be parsed.
+    var waiting: Int { changes.withLock { $0.count } }
+
+    /// Of the active policy. Copies nothing: the index is shared until it changes.
     var snapshot: Snapshot {
-        state.withLock { Snapshot(engine: InAppEngine(policy: $0.policy), index: $0.index) }
+        withState { Snapshot(engine: InAppEngine(policy: $0.policy), index: $0.index) }
     }
 
     /// The number of active messages, and of those that are stored and cannot be active.
+    /// For metrics.
     package var counts: (active: Int, skipped: Int) {
-        state.withLock { state in (state.index.count, state.entries.values.count { $0.fault != nil }) }
+        withState { state in (state.index.count, state.entries.values.count { $0.fault != nil }) }
     }
 
     /// The number of messages that cannot be active, and the first of them by id; nil for none.
+    /// For the log after the start and after a reload.
     var skipped: (count: Int, first: MessageID, fault: FormFault)? {
-        state.withLock { state in
+        withState { state in
             let skipped = state.entries.filter { $0.value.fault != nil }
             guard let first = skipped.min(by: { $0.key < $1.key }), let fault = first.value.fault else { return nil }
             return (skipped.count, first.key, fault)
@@ -73,6 +117,7 @@ package final class InAppMessages: Sendable {
     }
 
     /// Why decisions do not consider a stored message that is not withdrawn; nil if they do.
+    /// For operators, who see why a message is not shown.
     func fault(of stored: StoredInAppMessage) -> FormFault? {
         guard stored.registration.address == nil else {
             do throws(FormFault) {
@@ -82,7 +127,7 @@ package final class InAppMessages: Sendable {
                 return error
             }
         }
-        return state.withLock { state in
+        return withState { state in
             guard let entry = state.entries[stored.registration.id] else {
                 return FormFault(.tooMany, "", "The message has ended, or too many messages are stored.")
             }
@@ -91,11 +136,12 @@ package final class InAppMessages: Sendable {
     }
 
     /// The revision that decisions use; nil if the message is not active.
-    func revision(of id: MessageID) -> Int? { state.withLock { $0.index[id]?.message.revision } }
+    func revision(of id: MessageID) -> Int? { withState { $0.index[id]?.message.revision } }
 
     /// Throws the reason why a message could not be active now.
+    /// `bytes`: of the parts that decisions read.
     func check(_ definition: Definition, bytes: Int) throws(FormFault) {
-        let state = state.withLock { $0 }
+        let state = withState { $0 }
         try state.check(definition, bytes)
     }
 
@@ -116,8 +162,9 @@ package final class InAppMessages: Sendable {
 
     /// Follows the store: reads every stored message, in pages, then applies each change. Call it once, before the
     /// first decision.
+    /// Throws the first error of the store; the messages that were read by then stay.
     func follow(_ store: any InAppStore) async throws(StoreError) {
-        store.openInApp { [self] changes in apply(changes) }
+        store.openInApp { [self] changes in append(changes) }
         let ended = store.now.instant - Self.grace
         var last: MessageID?
         while true {
@@ -125,18 +172,19 @@ package final class InAppMessages: Sendable {
             guard let end = page.last else { break }
             last = end.registration.id
             let read = page.map { ($0.registration.id, Self.entry(of: $0)) }
-            state.withLock { state in
+            withState { state in
                 for (id, entry) in read {
                     if let entry, entry.end ?? .max >= ended { state.keep(entry, of: id) }
                 }
             }
         }
-        state.withLock { $0.rebuild() }
+        withState { $0.rebuild() }
     }
 
     /// Forgets messages that ended some time ago. Cheap if there are none.
+    /// Called by the timer. Ended messages stay in the store until upkeep removes them.
     func removeEnded(at now: Instant) {
-        state.withLock { state in
+        withState { state in
             guard state.firstEnd < now - Self.grace else { return }
             for (id, entry) in state.entries where entry.end.map({ $0 < now - Self.grace }) ?? false {
                 state.remove(id)
@@ -145,30 +193,53 @@ package final class InAppMessages: Sendable {
         }
     }
 
-    /// Applies the changes of one commit. Commits arrive in their order.
-    private func apply(_ changes: [StoredInAppMessage]) {
-        let read = changes.map { ($0.registration.id, Self.entry(of: $0)) }
-        // Under one lock: decisions hold copies of the index, and the first change after a copy costs as much as one.
-        state.withLock { state in
-            for (id, entry) in read {
-                guard let entry else {
-                    state.remove(id)
-                    continue
-                }
-                if state.keep(entry, of: id), let definition = entry.definition { state.activate(definition, id) }
+    /// Queues the changes of one commit. Commits arrive in their order, on the thread of the store.
+    /// Never blocks on parsing unless too many changes wait.
+    private func append(_ messages: [StoredInAppMessage]) {
+        let count = changes.withLock { changes in
+            changes.waiting += messages
+            changes.count += messages.count
+            return changes.waiting.count
+        }
+        if count > Self.mostWaiting { applyChanges() } else { later { [weak self] in self?.applyChanges() } }
+    }
+
+    /// Parses and applies the queued changes. Returns once all changes of earlier commits are applied.
+    private func applyChanges() {
+        guard waiting > 0 else { return }
+        parsing.withLock { _ in
+            let messages = changes.withLock { changes in
+                defer { changes.waiting.removeAll() }
+                return changes.waiting
             }
+            guard !messages.isEmpty else { return }
+            let read = messages.map { ($0.registration.id, Self.entry(of: $0)) }
+            // Under one lock: decisions hold copies of the index, and the first change after a copy costs as much as
+            // one.
+            settled.withLock { state in
+                for (id, entry) in read {
+                    guard let entry else {
+                        state.remove(id)
+                        continue
+                    }
+                    if state.keep(entry, of: id), let definition = entry.definition { state.activate(definition, id) }
+                }
+            }
+            changes.withLock { $0.count -= messages.count }
         }
     }
 
     /// Applies the policy of a new config to every message.
+    /// Returns once decisions use the new policy. Takes time in proportion to the number of messages.
     package func replace(policy: Policy) {
-        state.withLock { state in
+        withState { state in
             state.policy = policy
             state.rebuild()
         }
     }
 
     /// The stored form of a message.
+    /// Throws for bytes that an older version accepted and this one does not.
     static func form(of message: StoredInAppMessage) throws(FormFault) -> MessageForm {
         try MessageForm.read(
             message.registration.body, id: message.registration.id, revision: message.revision,
@@ -186,6 +257,7 @@ package final class InAppMessages: Sendable {
     }
 
     /// Nil for a message that is withdrawn or addressed.
+    /// An unreadable message has a fault and no definition.
     private static func entry(of message: StoredInAppMessage) -> Entry? {
         guard message.withdrawnAt == nil, message.registration.address == nil else { return nil }
         var entry = Entry(revision: message.revision, end: message.registration.end)
@@ -197,65 +269,5 @@ package final class InAppMessages: Sendable {
             entry.fault = error
         }
         return entry
-    }
-}
-
-extension InAppMessages.State {
-    /// Returns false for an older state than the known one, and when too many messages are known.
-    @discardableResult
-    fileprivate mutating func keep(_ entry: InAppMessages.Entry, of id: MessageID) -> Bool {
-        if let known = entries[id] {
-            guard known.revision <= entry.revision else { return false }
-            deactivate(id)
-        } else if entries.count >= InAppMessages.entryLimit {
-            return false
-        }
-        entries[id] = entry
-        firstEnd = min(firstEnd, entry.end ?? .max)
-        return true
-    }
-
-    fileprivate mutating func remove(_ id: MessageID) {
-        deactivate(id)
-        entries[id] = nil
-    }
-
-    private mutating func deactivate(_ id: MessageID) {
-        if index.withdraw(id) != nil { bytes -= entries[id]?.bytes ?? 0 }
-    }
-
-    fileprivate mutating func activate(_ definition: Definition, _ id: MessageID) {
-        do throws(FormFault) {
-            let size = entries[id]?.bytes ?? 0
-            try check(definition, size)
-            index.register(definition)
-            bytes += size
-            entries[id]?.fault = nil
-        } catch {
-            entries[id]?.fault = error
-        }
-    }
-
-    /// The oldest messages first, so that the newest ones are left out when a bound is reached.
-    fileprivate mutating func rebuild() {
-        (index, bytes) = (MessageIndex(), 0)
-        let definitions = entries.values.compactMap(\.definition).sorted {
-            ($0.message.registeredAt, $0.message.id) < ($1.message.registeredAt, $1.message.id)
-        }
-        for definition in definitions { activate(definition, definition.message.id) }
-    }
-
-    /// `size`: bytes of the parts that decisions read.
-    fileprivate func check(_ definition: Definition, _ size: Int) throws(FormFault) {
-        do throws(InputFault) { try policy.validate(definition.message) } catch { throw FormFault(error) }
-        let former = index[definition.message.id] == nil ? nil : entries[definition.message.id]
-        guard index.count - (former == nil ? 0 : 1) < InAppMessages.limit,
-            bytes - (former?.bytes ?? 0) + size <= InAppMessages.bytesLimit
-        else { throw FormFault(.tooMany, "", "Too many active messages: withdraw others first.") }
-        if let trigger = index.excess(of: definition) {
-            throw FormFault(
-                .tooMany, "/triggers/\(trigger)",
-                "Too many active messages and conditions for this trigger: withdraw others, or use another event.")
-        }
     }
 }

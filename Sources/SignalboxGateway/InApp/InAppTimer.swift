@@ -7,10 +7,13 @@ import SignalboxStore
 /// Ends what time has ended on devices that make no request: leases, delays, waits and silent displays. It sleeps
 /// until the next of these times, and wakes when a decision brings it forward. Late passes are harmless, because a
 /// device's own request ends the same.
+/// A decision that is made here changes rows and writes events like any other, and is durable.
 package struct InAppTimer: Service {
+    /// Of the config that is active at the time of a pass.
     private let flow: @Sendable () -> InAppFlow
     private let logger: Logger
     private let clock: any Clock<Duration>
+    /// Logs the first failure and the recovery.
     private let outage = Outage()
 
     /// Devices of one pass. Their decisions share commits.
@@ -38,6 +41,7 @@ package struct InAppTimer: Service {
     }
 
     /// Runs until its task is cancelled.
+    /// Returns after the pass in progress.
     func runUntilCancelled() async {
         let wakeUp = flow().shared.alarm.wakeUp
         var time = Duration.zero
@@ -48,6 +52,7 @@ package struct InAppTimer: Service {
     }
 
     /// Advances due devices. Returns the time to the next pass.
+    /// Never throws: a failure of the store is logged once, and the next pass tries again.
     private func pass() async -> Duration {
         let flow = flow()
         let (store, alarm) = (flow.store, flow.shared.alarm)
@@ -71,6 +76,7 @@ package struct InAppTimer: Service {
     }
 
     /// Throws the first error of the store after all devices were tried.
+    /// Other failures than those of the store do not exist here and are ignored.
     private func advance(_ devices: [DeviceID], by flow: InAppFlow) async throws(StoreError) {
         let failure = await withTaskGroup(of: StoreError?.self) { group in
             for device in devices {

@@ -4,15 +4,23 @@ import SignalboxInApp
 /// The lists of a device's row and its client's state, as one BLOB. No statement searches them, and each decision
 /// replaces them as a whole. The tags are part of the file's form: none changes its meaning.
 enum DeviceFields {
+    /// The fields of the BLOB. A reader skips unknown tags, so a former version reads the rows of a later one and
+    /// drops what it does not know at its next write.
     private enum Tag {
+        /// The group of ``ClientTag``; always present.
         static let client: UInt8 = 1
+        /// Sessions begun in one local hour: 24 fields from midnight on, or none before the first session.
         static let sessions: UInt8 = 2
+        /// The key of an answered trigger, the oldest first. Its offer follows, if it had one.
         static let answer: UInt8 = 3
         /// Of the answer before it.
         static let offer: UInt8 = 4
+        /// The group of a past trigger, the oldest first.
         static let recent: UInt8 = 5
     }
 
+    /// Writes the lists and the client's state. Columns of the row, such as the user and the times, are not part of
+    /// it.
     static func write(_ device: DeviceState) -> [UInt8] {
         var writer = FieldWriter()
         writer.add(Tag.client) { $0.write(device.client) }
@@ -45,21 +53,35 @@ enum DeviceFields {
 
 // MARK: The client's state
 
+/// The fields of the client's state, as the device reported it with its last trigger. A missing field is a member
+/// that the client did not send.
 private enum ClientTag {
     /// Bits: foreground, busy, blocks, smart delay.
     static let flags: UInt8 = 1
+    /// The name of the screen.
     static let screen: UInt8 = 2
+    /// A word of ``ClientState/Orientation``.
     static let orientation: UInt8 = 3
+    /// A word of ``ClientState/Platform``.
     static let platform: UInt8 = 4
+    /// The ids of templates that the client can render; an empty group differs from a missing one.
     static let templates: UInt8 = 5
+    /// Name and state of each asset, as fields 1 and 2 in turn.
     static let assets: UInt8 = 6
+    /// Names of vendors; missing for none.
     static let blockedVendors: UInt8 = 7
+    /// The names of visible elements.
     static let visible: UInt8 = 8
+    /// Subscriptions of the person; an empty group differs from a missing one.
     static let topics: UInt8 = 9
+    /// An identifier of the IANA time zone database.
     static let zone: UInt8 = 10
 }
 
+/// Written with each trigger of the device.
 extension FieldWriter {
+    /// Writes the members that have a value. The order of sets is not stable, so equal states may have different
+    /// bytes.
     fileprivate mutating func write(_ client: ClientState) {
         let flags = [client.foreground, client.isBusy, client.blocks, client.smartDelay]
         add(ClientTag.flags, flags.enumerated().reduce(0) { $1.element ? $0 | 1 << Int64($1.offset) : $0 })
@@ -82,7 +104,10 @@ extension FieldWriter {
     }
 }
 
+/// Read with each decision about the device.
 extension FieldContent {
+    /// Reads the client's state. Throws ``DamagedValue`` for a word that no version writes. A client without a field
+    /// for its flags is in the background.
     fileprivate func client() throws -> ClientState {
         var client = ClientState(foreground: false)
         try forEach { tag, content in
@@ -107,6 +132,7 @@ extension FieldContent {
         return client
     }
 
+    /// Throws ``DamagedValue`` for a state without a name.
     private func assets() throws -> [String: ClientState.Asset] {
         var (assets, name): ([String: ClientState.Asset], String?) = ([:], nil)
         try forEach { tag, content in

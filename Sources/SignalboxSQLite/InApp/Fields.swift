@@ -1,12 +1,15 @@
 /// Writes a value as tagged fields: a version, then for each field its tag, the length of its content and the content.
 /// A number is a zigzag varint, a text UTF-8, and a group a list of fields. A reader passes over unknown tags, so a
 /// later version may add fields.
+/// The form is that of Protocol Buffers in its idea, not in its bytes: a field has one byte for its tag, the length
+/// of its content as an unsigned LEB128 number, and the content. Groups may nest.
 struct FieldWriter {
     /// Greater once a former reader would misread the fields.
     static let version: UInt8 = 1
 
     private(set) var bytes: [UInt8] = [version]
 
+    /// A field whose content is a text, without a limit of its length.
     mutating func add(_ tag: UInt8, _ text: String) {
         var text = text
         text.withUTF8 { utf8 in
@@ -16,6 +19,7 @@ struct FieldWriter {
         }
     }
 
+    /// A field whose content is a number: one to ten bytes, fewer for numbers near zero.
     mutating func add(_ tag: UInt8, _ number: Int64) {
         // A varint has at most ten bytes, so its length has one.
         bytes += [tag, 0]
@@ -32,15 +36,19 @@ struct FieldWriter {
 
     /// A field whose content `write` appends: a group.
     mutating func add(_ tag: UInt8, _ write: (inout FieldWriter) -> Void) {
-        bytes.append(tag)
+        bytes += [tag, 0]
         let start = bytes.count
         write(&self)
-        let end = bytes.count
-        append(varint: UInt64(end - start))
-        // The length belongs before the content.
-        let length = Array(bytes[end...])
-        bytes.removeSubrange(end...)
-        bytes.insert(contentsOf: length, at: start)
+        let length = bytes.count - start
+        guard length >= 0x80 else {
+            bytes[start - 1] = UInt8(length)
+            return
+        }
+        // A longer length takes more bytes before the content.
+        var prefix = FieldWriter()
+        prefix.bytes.removeAll()
+        prefix.append(varint: UInt64(length))
+        bytes.replaceSubrange((start - 1)..<start, with: prefix.bytes)
     }
 
     /// A group with one field for each text; an empty list is written too.
@@ -48,6 +56,7 @@ struct FieldWriter {
         add(tag) { writer in for text in list { writer.add(1, text) } }
     }
 
+    /// Seven bits in a byte, the least significant first; the upper bit is set in all bytes but the last.
     private mutating func append(varint number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -60,7 +69,9 @@ struct FieldWriter {
 
 /// The content of a field, or of all fields, as ``FieldWriter`` writes it. Every read throws ``DamagedValue`` for
 /// content that it cannot have written. Valid as long as the bytes below it.
+/// Reads in place and copies texts only. It never traps: damaged content is an error.
 struct FieldContent {
+    /// Not copied.
     private let bytes: Slice<UnsafeRawBufferPointer>
 
     /// Throws for bytes of a later version.
@@ -69,9 +80,11 @@ struct FieldContent {
         self.bytes = bytes.dropFirst()
     }
 
+    /// The content of a field, which has no version of its own.
     private init(bytes: Slice<UnsafeRawBufferPointer>) { self.bytes = bytes }
 
     /// Calls `read` for each field, in their order.
+    /// Stops at the first error that `read` throws. Throws for a length beyond the end.
     func forEach(_ read: (_ tag: UInt8, _ content: FieldContent) throws -> Void) throws {
         var rest = bytes
         while let tag = rest.popFirst() {
@@ -83,11 +96,14 @@ struct FieldContent {
         }
     }
 
+    /// Throws for invalid UTF-8.
     func text() throws -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.damage }
         return text
     }
 
+    /// Throws for content that is not exactly one varint. Any number of 64 bits may result, so sums with it need a
+    /// check.
     func number() throws -> Int64 {
         var rest = bytes
         let number = try Self.varint(&rest)
@@ -95,11 +111,13 @@ struct FieldContent {
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
+    /// Throws unless the content has eight bytes.
     func bits() throws -> UInt64 {
         guard bytes.count == 8 else { throw Self.damage }
         return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// The texts of a group with one field for each; unknown tags are skipped.
     func texts() throws -> [String] {
         var texts: [String] = []
         try forEach { tag, content in if tag == 1 { texts.append(try content.text()) } }
@@ -112,6 +130,8 @@ struct FieldContent {
         return word
     }
 
+    /// Removes a varint from the front. Throws for one that is cut off or has more than ten bytes; bits beyond 64
+    /// are dropped.
     private static func varint(_ rest: inout Slice<UnsafeRawBufferPointer>) throws -> UInt64 {
         var number: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {

@@ -3,18 +3,25 @@ import SignalboxInApp
 import SignalboxStore
 
 /// Reads every in-app row, as a decision would.
+/// Part of the audit, which `signalbox audit` prints. It runs in one read transaction and does not block decisions.
+/// A finding never stops the others from being found.
 enum InAppAudit {
     /// One line for each table with rows that cannot be read or have no owner.
+    /// Reads every row, so its time grows with the tables; its memory does not. A line names the table and the
+    /// number of rows, never their content. Throws the errors of SQLite; a row that cannot be read is a finding.
     static func findings(in db: Database) throws -> [String] {
         try unreadable(in: db) + orphans(in: db)
     }
 
+    /// The reads are those of decisions, so a table without findings can be decided over.
     private static func unreadable(in db: Database) throws -> [String] {
         let displays = "kind, owner, \(Ledger.Display.columns)"
         return try [
             find("inapp_messages", StoredInAppMessage.columns, in: db) { _ = try StoredInAppMessage(&$0) },
-            find("inapp_users", "id, last_now, seen", in: db) { row in
-                _ = (try row.text(), try row.number(), try row.optionalNumber())
+            find("inapp_users", "id, last_now, seen, ledger", in: db) { row in
+                let id = try row.text()
+                _ = (try row.number(), try row.optionalNumber())
+                _ = try row.withBytes { try LedgerFields.read($0, of: id) }
             },
             find("inapp_devices", "id, \(DeviceRow.columns)", in: db) { row in
                 _ = try DeviceRow(&row, id: try row.text())
@@ -33,6 +40,7 @@ enum InAppAudit {
     }
 
     /// The number of rows that `read` rejects, with the first reason; nil for none.
+    /// Continues after a row that `read` rejects, to count all of them.
     private static func find(
         _ table: String, _ columns: String, in db: Database, _ read: (inout RowColumns) throws -> Void
     ) throws -> String? {
@@ -48,6 +56,8 @@ enum InAppAudit {
     }
 
     /// Offers, displays and totals whose device or user has no row.
+    /// Rows without an owner are never read and never removed. Ledgers are in the row of their owner and cannot lose
+    /// it.
     private static func orphans(in db: Database) throws -> [String] {
         let owners = """
             (kind = 0 AND EXISTS (SELECT 1 FROM inapp_users WHERE id = owner))

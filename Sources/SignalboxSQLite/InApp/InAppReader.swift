@@ -3,82 +3,141 @@ import SignalboxInApp
 import SignalboxStore
 
 /// The rows of one decision, with the values that only the store compares.
+/// Values of one moment: the transaction that read them.
 struct LoadedInApp {
+    /// The columns of a user or a device that only the store reads.
+    struct Owner {
+        /// The column `seen`.
+        let seen: Int64?
+        /// False if displays and totals are rows of their own.
+        let hasLedger: Bool
+    }
+
+    /// For the step of the decision.
     var rows: InAppRows
-    /// The stored columns of the device; nil without a row.
+    /// Nil without a row.
+    var device: Owner?
+    /// Nil without a row.
+    var user: Owner?
+    /// The stored column of the device; nil without a row.
     var nextDue: Instant?
-    var deviceSeen: Int64?
-    /// The stored column of the user; nil without a row.
-    var userSeen: Int64?
+
+    /// The ledger of the user or the device of the decision; nil for another subject.
+    func ledger(of subject: RowChange.Subject) -> Ledger? {
+        switch subject {
+        case .user(let id): id == rows.state.user.id ? rows.state.user.ledger : nil
+        case .device(let id): id == rows.state.device.id ? rows.state.device.ledger : nil
+        }
+    }
+
+    /// The row of the subject; nil without one, and for another subject.
+    func owner(_ subject: RowChange.Subject) -> Owner? {
+        switch subject {
+        case .user(let id): id == rows.state.user.id ? user : nil
+        case .device(let id): id == rows.state.device.id ? device : nil
+        }
+    }
 }
 
 /// Reads the rows of a decision. Lives for one transaction or read; every row that it reads belongs to one device, one
 /// user or one message.
+/// A decision reads the same number of rows among a thousand and a million users. The writer reads with it inside a
+/// commit group, so it sees the changes of earlier decisions of the group; explanations read with it in a read
+/// transaction.
 struct InAppReader {
+    /// Of the writer, or of a read.
     let db: Database
+    /// Prepared once for all decisions of the group.
     var statements = InAppStatements()
 
+    /// `db`: a connection inside a transaction.
     init(_ db: Database) { self.db = db }
 
     /// Throws ``DamagedValue`` for rows that cannot be read.
+    /// `tallies`: campaigns whose tallies are read besides those of the device's offers. An unknown device or user
+    /// has empty rows. An unknown offer sets ``InAppRows/isUnknownOffer``. Writes nothing.
     mutating func load(_ subject: InAppSubject, tallies: [MessageID]) throws -> LoadedInApp {
         switch subject {
         case .device(let device, let user):
-            return try load(device, user: user ?? AnonymousUser.id(on: device), tallies)
-        case .due(let device): return try load(device, user: nil, tallies)
-        case .offer(let offer):
-            if let (device, user) = try owner(of: offer) { return try load(device, user: user, tallies) }
+            let user = user ?? AnonymousUser.id(on: device)
+            return try load(device, offers: offers(of: device), user: user, tallies)
+        case .due(let device): return try load(device, offers: offers(of: device), user: nil, tallies)
+        case .offer(let id):
+            if let device = try device(of: id) {
+                let offers = try offers(of: device)
+                // Nil only in a damaged table, whose index has an offer that the table does not have.
+                guard let offer = offers.first(where: { $0.id == id }) else { throw FieldContent.damage }
+                return try load(device, offers: offers, user: offer.user, tallies)
+            }
             var rows = InAppRows(state: InAppState(user: UserState(id: ""), device: DeviceState(id: "")))
             rows.isUnknownOffer = true
             return LoadedInApp(rows: rows)
         }
     }
 
-    private mutating func owner(of offer: OfferID) throws -> (device: DeviceID, user: UserID)? {
-        var owner: (DeviceID, UserID)?
-        try statements(.offerOwner, in: db).forEach({ $0.bind(offer) }) { owner = (try $0.text(), try $0.text()) }
-        return owner
+    /// From the index of ids alone. Nil for an unknown offer.
+    private mutating func device(of offer: OfferID) throws -> DeviceID? {
+        var device: DeviceID?
+        try statements(.offerDevice, in: db).forEach({ $0.bind(offer) }) { device = try $0.text() }
+        return device
     }
 
-    /// `user`: nil for the user of the device's last request.
-    private mutating func load(_ id: DeviceID, user: UserID?, _ tallies: [MessageID]) throws -> LoadedInApp {
+    /// `user`: nil for the user of the device's last request. `own`: the offers of the device.
+    private mutating func load(
+        _ id: DeviceID, offers own: [Offer], user: UserID?, _ tallies: [MessageID]
+    ) throws -> LoadedInApp {
         let row = try device(id)
         let formerUser = row?.device.user
         let userID = user ?? formerUser ?? AnonymousUser.id(on: id)
-        var device = row?.device ?? DeviceState(id: id)
-        device.ledger = try ledger(of: .device(id))
-        let (person, seen) = try self.user(userID)
-        let offers = try offers(of: id) + offers(leasedTo: userID, exceptOn: id)
+        let (person, userRow) = try self.user(userID)
         let anonymous = AnonymousUser.id(on: id)
+        let leased = try offers(leasedTo: userID, exceptOn: id)
         // No check reads the tally of an ended offer.
-        let live = offers.lazy.filter { $0.device == id && !$0.state.isEnded }
+        let live = own.lazy.filter { !$0.state.isEnded }
         let messages = Set(tallies).union(live.flatMap { [$0.message] + $0.runnersUp })
         let state = InAppState(
-            user: person, device: device, offers: offers,
-            anonymous: formerUser == anonymous && userID != anonymous ? try ledger(of: .user(anonymous)) : nil,
+            user: person, device: row?.device ?? DeviceState(id: id), offers: own + leased,
+            anonymous: formerUser == anonymous && userID != anonymous ? try self.user(anonymous).0.ledger : nil,
             tallies: try self.tallies(of: messages))
         return LoadedInApp(
             rows: InAppRows(state: state, addressed: try addressed(to: userID, .toUser) + addressed(to: id, .toDevice)),
-            nextDue: row?.nextDue, deviceSeen: row?.seen, userSeen: seen)
+            device: row.map { LoadedInApp.Owner(seen: $0.seen, hasLedger: $0.hasLedger) }, user: userRow,
+            nextDue: row?.nextDue)
     }
 
+    // MARK: Users and devices
+
+    /// With its ledger. Nil without a row.
     private mutating func device(_ id: DeviceID) throws -> DeviceRow? {
         var found: DeviceRow?
         try statements(.device, in: db).forEach({ $0.bind(id) }) { found = try DeviceRow(&$0, id: id) }
+        if found?.hasLedger == false { found?.device.ledger = try rows(of: .device(id)) }
         return found
     }
 
-    private mutating func user(_ id: UserID) throws -> (UserState, seen: Int64?) {
-        var (user, seen): (UserState, Int64?) = (UserState(id: id), nil)
+    /// With its ledger. The owner is nil without a row.
+    private mutating func user(_ id: UserID) throws -> (UserState, LoadedInApp.Owner?) {
+        var (user, ledger, owner): (UserState, Ledger?, LoadedInApp.Owner?) = (UserState(id: id), nil, nil)
         try statements(.user, in: db).forEach({ $0.bind(id) }) { row in
             user.lastNow = try row.number()
-            seen = try row.optionalNumber()
+            let seen = try row.optionalNumber()
+            ledger = try row.withBytes { try LedgerFields.read($0, of: id) }
+            owner = LoadedInApp.Owner(seen: seen, hasLedger: ledger != nil)
         }
-        user.ledger = try ledger(of: .user(id))
-        return (user, seen)
+        if let ledger { user.ledger = ledger } else if owner != nil { user.ledger = try rows(of: .user(id)) }
+        return (user, owner)
     }
 
-    private mutating func ledger(of subject: RowChange.Subject) throws -> Ledger {
+    /// The ledger of a user or a device. Empty without a row.
+    mutating func ledger(of subject: RowChange.Subject) throws -> Ledger {
+        switch subject {
+        case .user(let id): try user(id).0.ledger
+        case .device(let id): try device(id)?.device.ledger ?? Ledger()
+        }
+    }
+
+    /// Displays and totals that are rows of their own.
+    private mutating func rows(of subject: RowChange.Subject) throws -> Ledger {
         let (kind, owner) = subject.key
         func bind(_ row: inout RowStatement.Arguments) {
             row.bind(kind)
@@ -91,12 +150,16 @@ struct InAppReader {
         return Ledger(displays: displays, totals: totals)
     }
 
+    // MARK: Offers and messages
+
+    /// All kept offers of the device, ended or not, in the order of their ids.
     private mutating func offers(of device: DeviceID) throws -> [Offer] {
         var offers: [Offer] = []
         try statements(.offers, in: db).forEach({ $0.bind(device) }) { offers.append(try Offer(&$0)) }
         return offers
     }
 
+    /// Offers on the user's other devices whose lease was not reported yet. They hold a place in the user's limits.
     private mutating func offers(leasedTo user: UserID, exceptOn device: DeviceID) throws -> [Offer] {
         var offers: [Offer] = []
         try statements(.leasedElsewhere, in: db).forEach({ row in
@@ -106,6 +169,7 @@ struct InAppReader {
         return offers
     }
 
+    /// One statement for each message; a message without a row has no entry.
     private mutating func tallies(of messages: Set<MessageID>) throws -> [MessageID: Tally] {
         var tallies: [MessageID: Tally] = [:]
         for message in messages {
@@ -114,6 +178,7 @@ struct InAppReader {
         return tallies
     }
 
+    /// The newest first, at most ``StoreLimits/addressedMessages``; withdrawn ones are left out.
     private mutating func addressed(to address: String, _ statement: InAppStatement) throws -> [StoredInAppMessage] {
         var messages: [StoredInAppMessage] = []
         try statements(statement, in: db).forEach({ $0.bind(address) }) { messages.append(try StoredInAppMessage(&$0)) }
@@ -124,6 +189,13 @@ struct InAppReader {
     mutating func message(_ id: MessageID) throws -> StoredInAppMessage? {
         var found: StoredInAppMessage?
         try statements(.message, in: db).forEach({ $0.bind(id) }) { found = try StoredInAppMessage(&$0) }
+        return found
+    }
+
+    /// Whether a message is stored, withdrawn or not.
+    mutating func hasMessage(_ id: MessageID) throws -> Bool {
+        var found = false
+        try statements(.hasMessage, in: db).forEach({ $0.bind(id) }) { _ in found = true }
         return found
     }
 }

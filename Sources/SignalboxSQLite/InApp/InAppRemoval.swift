@@ -2,14 +2,21 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxStore
+import Synchronization
 
 /// One step of the removal of in-app rows. Runs in the commit group, so that changes of messages are reported in
 /// their order. Each step continues where the former one ended, so that the walk ends in a damaged table too.
+/// A walk goes through one index in its order, at most ``count`` rows in each step, so that a step holds the writer
+/// for milliseconds. A crash between two steps loses nothing: the next walk finds the remaining rows again.
 struct InAppRemoval: Sendable {
     /// The rows that a walk looks for.
-    enum Subject: Sendable, CaseIterable { case messages, users, devices }
+    /// In the order of the walks: a message that is withdrawn here is removed by a later walk, after the history has
+    /// passed once more. Owners come last, because the totals of removed messages no longer keep them.
+    enum Subject: Sendable, CaseIterable { case endless, messages, users, devices }
 
     /// A position in an index. ``start`` precedes every row.
+    /// The number is the column that the index begins with: a time, a day or a kind. The id tells rows with the same
+    /// number apart.
     struct Position: Sendable {
         var number = Int64.min
         var id = ""
@@ -17,6 +24,7 @@ struct InAppRemoval: Sendable {
         static let start = Position()
     }
 
+    /// Chosen by the caller; a walk does not change it.
     let subject: Subject
     /// In milliseconds since 1970: rows of earlier times are removed.
     let before: Int64
@@ -37,12 +45,23 @@ struct InAppRemoval: Sendable {
     // MARK: Statements. Arguments: the position, the limit in time, and a number of rows.
 
     /// The messages that ended or were withdrawn first.
+    /// Served by an index over that expression.
     static let overMessages = """
         SELECT coalesce(withdrawn_at, ends_at), \(StoredInAppMessage.columns) FROM inapp_messages
         WHERE (coalesce(withdrawn_at, ends_at), id) > (?, ?) AND coalesce(withdrawn_at, ends_at) < ?
         ORDER BY coalesce(withdrawn_at, ends_at), id LIMIT ?
         """
+    /// The addressed messages without an end that were registered first.
+    static let endlessMessages = """
+        SELECT registered_at, \(StoredInAppMessage.columns) FROM inapp_messages
+        WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user IS NOT NULL OR device IS NOT NULL)
+            AND (registered_at, id) > (?, ?) AND registered_at < ? ORDER BY registered_at, id LIMIT ?
+        """
+    /// Their arguments are the id, and the earliest day.
+    static let seenUser = "SELECT 1 FROM inapp_users WHERE id = ? AND seen >= ?"
+    static let seenDevice = "SELECT 1 FROM inapp_devices WHERE id = ? AND seen >= ?"
     /// The users and the devices that were seen first. A device that is due has offers to be ended first.
+    /// Served by partial indexes, which have no rows of owners that a walk has cleared.
     static let unseenUsers = """
         SELECT seen, id FROM inapp_users WHERE (seen, id) > (?, ?) AND seen < ? ORDER BY seen, id LIMIT ?
         """
@@ -57,6 +76,7 @@ struct InAppRemoval: Sendable {
         """
 }
 
+/// Positions guard against damage: an index that leads back would let a walk run permanently.
 extension InAppRemoval.Position {
     /// Moves on. Throws ``DamagedValue`` for a position that is not later, as in a table whose pages are out of order.
     mutating func advance(to next: Self, in table: String) throws(DamagedValue) {
@@ -67,13 +87,17 @@ extension InAppRemoval.Position {
     }
 }
 
+/// Called by the janitor, once an hour.
 extension SQLiteQueue {
-    /// Removes messages that were withdrawn or have ended, then the displays of users and devices that were not seen,
-    /// with all rows that no limit counts any longer. `pause` is called between two steps.
+    /// Withdraws addressed messages without an end whose user or device was not seen, and removes messages that were
+    /// withdrawn or have ended. Then removes the displays of users and devices that were not seen, with all rows that
+    /// no limit counts any longer. `pause` is called between two steps.
+    /// Throws the first error of the store; the next call continues where this one stopped.
     func removeInApp(
         beyond retention: InAppRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
-        for subject in InAppRemoval.Subject.allCases {
+        let isEndlessDue = InAppUpkeep.isDue(after: inAppUpkeep.withLock { $0.endless }, at: now)
+        for subject in InAppRemoval.Subject.allCases where subject != .endless || isEndlessDue {
             var removal = InAppRemoval(
                 subject: subject, before: (now - retention.history).milliseconds,
                 lifetimeTotals: retention.lifetimeTotals)
@@ -83,14 +107,18 @@ extension SQLiteQueue {
                 await pause()
                 try checkDisk()
             }
+            if subject == .endless { inAppUpkeep.withLock { $0.endless = now } }
         }
     }
 }
 
+/// The steps of the walks. Each is part of one commit, so a crash removes all rows of a step or none.
 extension WriteTransaction {
     /// Returns the next step; nil when there is nothing more to remove.
+    /// Part of a commit group. Throws ``DamagedValue`` for rows out of order, so that every walk ends.
     mutating func remove(_ removal: InAppRemoval) throws -> InAppRemoval? {
         switch removal.subject {
+        case .endless: try withdrawEndless(removal)
         case .messages: try removeMessages(removal)
         case .users: try removeOwners(InAppRemoval.unseenUsers, "inapp_users", removal) { .user($0) }
         case .devices: try removeOwners(InAppRemoval.unseenDevices, "inapp_devices", removal) { .device($0) }
@@ -99,7 +127,33 @@ extension WriteTransaction {
 
     // MARK: Messages
 
+    /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
+    private mutating func withdrawEndless(_ removal: InAppRemoval) throws -> InAppRemoval? {
+        var messages: [(at: Int64, message: StoredInAppMessage)] = []
+        try RowStatement(db, sql: InAppRemoval.endlessMessages).forEach({ row in
+            row.bind(removal.position.number)
+            row.bind(removal.position.id)
+            row.bind(removal.before)
+            row.bind(InAppRemoval.count)
+        }) { messages.append((try $0.number(), try StoredInAppMessage(&$0))) }
+        var next = removal
+        for (at, message) in messages {
+            let id = message.registration.id
+            try next.position.advance(to: .init(number: at, id: id), in: "inapp_messages")
+            let day = removal.before / InAppRemoval.day
+            let isSeen =
+                switch message.registration.address {
+                case .user(let user)?: try db.flag(InAppRemoval.seenUser, [user, day])
+                case .device(let device)?: try db.flag(InAppRemoval.seenDevice, [device, day])
+                case nil: true
+                }
+            if !isSeen { _ = try withdraw(id) }
+        }
+        return messages.count == InAppRemoval.count ? next : nil
+    }
+
     /// Removes the totals of a message before the message, so that an interrupted removal is continued.
+    /// Observers see a removed message as withdrawn. Its id may be registered again and begins with revision 1.
     private mutating func removeMessages(_ removal: InAppRemoval) throws -> InAppRemoval? {
         var messages: [(at: Int64, message: StoredInAppMessage)] = []
         try RowStatement(db, sql: InAppRemoval.overMessages).forEach({ row in
@@ -124,6 +178,8 @@ extension WriteTransaction {
     }
 
     /// Removes up to `room` totals of owners after `position`, and counts both on.
+    /// Finds rows of cleared owners and of a former version; totals in ledgers end with their owner or on the
+    /// owner's next day.
     private func removeTotals(
         of message: MessageID, _ position: inout InAppRemoval.Position, _ room: inout Int
     ) throws {
@@ -140,7 +196,9 @@ extension WriteTransaction {
 
     // MARK: Users and devices
 
-    private func removeOwners(
+    /// Removes the ledger and, for a device, its offers. The row itself stays while a lifetime limit counts one of
+    /// its totals; its column `seen` is empty then, so that no later walk finds it.
+    private mutating func removeOwners(
         _ sql: String, _ table: String, _ removal: InAppRemoval, _ subject: (String) -> RowChange.Subject
     ) throws -> InAppRemoval? {
         var next = removal
@@ -156,34 +214,40 @@ extension WriteTransaction {
                 try db.run("DELETE FROM inapp_offers WHERE device = ?", [device])
             }
             try removeLedger(of: subject(id), removal)
-            try db.run("UPDATE \(table) SET seen = NULL WHERE id = ?", [id])
+            try db.run("UPDATE \(table) SET seen = NULL, ledger = NULL WHERE id = ?", [id])
             try db.removeUnusedOwner(kind: Int64(subject(id).key.kind), id: id)
         }
         return rows.count == InAppRemoval.count ? next : nil
     }
 
-    /// Removes the displays of a ledger, and the totals that no limit counts.
-    private func removeLedger(of subject: RowChange.Subject, _ removal: InAppRemoval) throws {
+    /// Removes the displays of a ledger, and the totals that no limit counts. The other totals become rows of their
+    /// own, which the removal of a message finds. The caller removes the column `ledger`.
+    private mutating func removeLedger(of subject: RowChange.Subject, _ removal: InAppRemoval) throws {
         let (kind, owner) = subject.key
-        try db.run("DELETE FROM inapp_displays WHERE kind = ? AND owner = ?", [kind, owner])
-        var keys: [Ledger.Key] = []
-        try RowStatement(db, sql: InAppStatement.totals.sql).forEach({ row in
-            row.bind(kind)
-            row.bind(owner)
-        }) { keys.append(try Ledger.Key(&$0)) }
-        for key in keys where try !isCounted(key, removal) {
-            try db.run(
-                "DELETE FROM inapp_totals WHERE kind = ? AND owner = ? AND what = ? AND name = ?",
-                [kind, owner, key.columns.what, key.columns.name])
+        let ledger = try inApp.ledger(of: subject)
+        try removeRows(of: subject)
+        let putTotal = try inApp.statements(.putTotal, in: db)
+        for (key, total) in ledger.totals where try isCounted(key, removal) {
+            try putTotal.run { row in
+                row.bind(kind)
+                row.bind(owner)
+                row.bind(key.columns.what)
+                row.bind(key.columns.name)
+                row.bind(total.count)
+                row.bind(total.last)
+            }
         }
     }
 
-    private func isCounted(_ key: Ledger.Key, _ removal: InAppRemoval) throws -> Bool {
+    /// The totals of a message are counted while it is stored, because it may never be shown again to the same
+    /// person.
+    private mutating func isCounted(_ key: Ledger.Key, _ removal: InAppRemoval) throws -> Bool {
         guard case .message(let id) = key else { return removal.lifetimeTotals.contains(key) }
-        return try db.flag("SELECT 1 FROM inapp_messages WHERE id = ?", [id])
+        return try inApp.hasMessage(id)
     }
 }
 
+/// Removals that more than one walk needs.
 extension Database {
     /// Removes a user or a device whose displays upkeep has removed, once no total of it is left. One that was seen
     /// since keeps its row.

@@ -3,6 +3,8 @@ import SignalboxStore
 
 // The rows of the in-app tables as values. Each type lists its columns once, and reads and binds them in that order.
 
+/// The owner of a ledger, as the tables of displays and totals name it.
+/// The numbers of kinds are part of the file's form.
 extension RowChange.Subject {
     /// The columns `kind` and `owner`.
     var key: (kind: Int, owner: String) {
@@ -13,8 +15,10 @@ extension RowChange.Subject {
     }
 }
 
+/// The key of a total, as two columns. The numbers are part of the file's form.
 extension Ledger.Key {
     /// The columns `what` and `name`.
+    /// The inverse of ``init(what:name:)``.
     var columns: (what: Int, name: String) {
         switch self {
         case .message(let id): (0, id)
@@ -24,28 +28,39 @@ extension Ledger.Key {
         }
     }
 
-    init(_ row: inout RowColumns) throws {
-        let what = try row.number()
-        let name = try row.text()
+    /// Nil for an unknown kind.
+    init?(what: Int64, name: String) {
         switch what {
         case 0: self = .message(name)
         case 1: self = .vendor(name)
         case 2: self = .scope
         case 3: self = .named(name)
-        default: throw DamagedValue("column what does not hold a known kind of total")
+        default: return nil
         }
+    }
+
+    init(_ row: inout RowColumns) throws {
+        let what = try row.number()
+        guard let key = Self(what: what, name: try row.text()) else {
+            throw DamagedValue("column what does not hold a known kind of total")
+        }
+        self = key
     }
 }
 
+/// Count and time of the last display of a total.
 extension Ledger.Total {
     /// The columns after those of its key.
     init(_ row: inout RowColumns) throws { self.init(count: try row.count(), last: try row.number()) }
 }
 
+/// A row of `inapp_displays`: a display whose owner's row has no ledger.
 extension Ledger.Display {
+    /// In the order of ``init(_:owner:)``, without the key's columns `kind` and `owner`.
     static let columns = "offer, at, message, vendor, device, session, exempt, count, limits"
 
     /// `owner`: of the ledger.
+    /// Throws ``DamagedValue``. A NULL device is the owner.
     init(_ row: inout RowColumns, owner: String) throws {
         self.init(
             offer: try row.text(), at: try row.number(), message: try row.text(), vendor: try row.text(),
@@ -54,27 +69,10 @@ extension Ledger.Display {
         count = try row.count()
         namedLimits = try row.withBytes { try FieldContent($0).texts() } ?? []
     }
-
-    func bind(_ row: inout RowStatement.Arguments, owner: String) {
-        row.bind(offer)
-        row.bind(at)
-        row.bind(message)
-        row.bind(vendor)
-        row.bind(device == owner ? nil : device)
-        row.bind(session)
-        row.bind(isExempt ? 1 : 0)
-        row.bind(count)
-        row.bind(limitFields)
-    }
-
-    private var limitFields: [UInt8]? {
-        guard !namedLimits.isEmpty else { return nil }
-        var writer = FieldWriter()
-        for name in namedLimits { writer.add(1, name) }
-        return writer.bytes
-    }
 }
 
+/// A row of `inapp_tallies`: the displays of one campaign to all users. Decisions about different users share it,
+/// and each adds to it, so that the order of their commits does not matter.
 extension Tally {
     /// Adds to the row of a message. Never below zero: a row that upkeep removed has lost its reservations.
     static let addition = """
@@ -83,26 +81,38 @@ extension Tally {
             committed = max(committed + ?, 0), reserved = max(reserved + ?, 0)
         """
 
+    /// Throws ``DamagedValue`` for a negative number.
     init(_ row: inout RowColumns) throws { self.init(committed: try row.count(), reserved: try row.count()) }
 }
 
 /// A device's row, with the columns that only the store reads.
 struct DeviceRow {
+    /// With its ledger, unless ``hasLedger`` is false.
     var device: DeviceState
+    /// False if displays and totals are rows of their own.
+    var hasLedger = false
+    /// When the timer must advance the device; nil for never.
     var nextDue: Instant?
     /// The column `seen`.
     var seen: Int64?
 
+    /// In the order of ``init(_:id:)``; `upsert` writes all of them, and the statement that touches a device all but
+    /// the last two.
     static let columns = """
-        user, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, state, next_due, seen
+        user, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, state, ledger, \
+        next_due, seen
         """
-    /// Inserts a device, or replaces it.
+    /// Inserts a device, or replaces it. A null ledger does not change the stored one.
     static let upsert = """
-        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET (\(columns)) =
-            (\(columns.split(separator: ", ").map { "excluded.\($0)" }.joined(separator: ", ")))
+        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET \(assignments)
         """
+    /// Each column with the value of the row that could not be inserted.
+    private static let assignments = columns.split(separator: ", ").map { column in
+        column == "ledger" ? "ledger = coalesce(excluded.ledger, ledger)" : "\(column) = excluded.\(column)"
+    }.joined(separator: ", ")
 
+    /// Throws ``DamagedValue`` for a column of another type and for lists that cannot be read.
     init(_ row: inout RowColumns, id: DeviceID) throws {
         device = DeviceState(id: id)
         device.user = try row.optionalText()
@@ -114,12 +124,15 @@ struct DeviceRow {
         device.lastOrder = try row.count()
         device.lastDecision = try row.number()
         guard try row.withBytes({ try DeviceFields.read($0, into: &device) }) != nil else { throw FieldContent.damage }
+        if let ledger = try row.withBytes({ try LedgerFields.read($0, of: id) }) {
+            (device.ledger, hasLedger) = (ledger, true)
+        }
         nextDue = try row.optionalNumber()
         seen = try row.optionalNumber()
     }
 
-    /// The columns except the last two.
-    static func bind(_ device: DeviceState, _ row: inout RowStatement.Arguments) {
+    /// The columns except the last two. `ledger`: nil for an unchanged one.
+    static func bind(_ device: DeviceState, ledger: [UInt8]?, _ row: inout RowStatement.Arguments) {
         row.bind(device.user)
         row.bind(device.lastNow)
         row.bind(device.lastSeen)
@@ -129,10 +142,13 @@ struct DeviceRow {
         row.bind(device.lastOrder)
         row.bind(device.lastDecision)
         row.bind(DeviceFields.write(device))
+        row.bind(ledger)
     }
 }
 
+/// A row of `inapp_messages`. The body is the message's JSON form as it was registered.
 extension StoredInAppMessage {
+    /// In the order of ``init(_:)`` and ``bind(_:)``.
     static let columns = "id, revision, registered_at, withdrawn_at, ends_at, user, device, body"
 
     init(_ row: inout RowColumns) throws {
@@ -146,6 +162,7 @@ extension StoredInAppMessage {
             registeredAt: registeredAt, withdrawnAt: withdrawnAt)
     }
 
+    /// Binds every column, in their order.
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(registration.id)
         row.bind(revision)
@@ -158,7 +175,10 @@ extension StoredInAppMessage {
     }
 }
 
+/// An address is one of two columns; both are NULL for a message that is for all devices.
 extension InAppRegistration.Address {
+    /// Nil for the address of a device.
     fileprivate var user: UserID? { if case .user(let id) = self { id } else { nil } }
+    /// Nil for the address of a user.
     fileprivate var device: DeviceID? { if case .device(let id) = self { id } else { nil } }
 }

@@ -3,20 +3,29 @@ import SignalboxInApp
 import SignalboxStore
 
 /// The statements about in-app rows that run for each decision. Each finds its rows by an index.
+/// The first line has the statements that only read. A decision about a known device runs seven of them: `device`,
+/// `user`, `offers`, `leasedElsewhere`, `toUser`, `toDevice`, and for a report `offerDevice`. It adds one `tally`
+/// for each campaign with a cap over all users. A test checks the query plan of every statement.
 enum InAppStatement: Int, CaseIterable {
-    case user, device, displays, totals, offers, leasedElsewhere, offerOwner, toUser, toDevice, tally, message
-    case putUser, touchUser, putDevice, touchDevice, putOffer, removeOffer, putDisplay, removeDisplay, putTotal,
-        addTally
+    case user, device, displays, totals, offers, leasedElsewhere, offerDevice, toUser, toDevice, tally, message
+    /// For totals of messages that upkeep may have removed.
+    case hasMessage
+    case putUser, touchUser, putUserLedger, putDevice, touchDevice, putDeviceLedger, putOffer, removeOffer
+    /// Rows of owners whose ledger is not in their row.
+    case removeDisplays, removeTotals, putTotal, addTally
+    /// Replaces all columns of a message.
     case putMessage
 
+    /// The text is a constant of the program; ids and other values are arguments only.
     var sql: String { isRead ? reading : writing }
 
     /// Whether it changes no row.
     var isRead: Bool { rawValue < Self.putUser.rawValue }
 
+    /// Columns are in the order in which the types of `InAppRows.swift` and `OfferRow.swift` read them.
     private var reading: String {
         switch self {
-        case .user: "SELECT last_now, seen FROM inapp_users WHERE id = ?"
+        case .user: "SELECT last_now, seen, ledger FROM inapp_users WHERE id = ?"
         case .device: "SELECT \(DeviceRow.columns) FROM inapp_devices WHERE id = ?"
         case .displays: "SELECT \(Ledger.Display.columns) FROM inapp_displays WHERE kind = ? AND owner = ?"
         case .totals: "SELECT what, name, count, last FROM inapp_totals WHERE kind = ? AND owner = ?"
@@ -26,37 +35,41 @@ enum InAppStatement: Int, CaseIterable {
             SELECT \(Self.offerColumns) FROM inapp_offers
             WHERE user = ? AND state = 'O' AND device <> ? LIMIT \(Self.mostLeases)
             """
-        case .offerOwner: "SELECT device, user FROM inapp_offers WHERE id = ?"
+        case .offerDevice: "SELECT device FROM inapp_offers WHERE id = ?"
         case .toUser: Self.addressed("user")
         case .toDevice: Self.addressed("device")
         case .tally: "SELECT committed, reserved FROM inapp_tallies WHERE message = ?"
         case .message: "SELECT \(StoredInAppMessage.columns) FROM inapp_messages WHERE id = ?"
+        case .hasMessage: "SELECT 1 FROM inapp_messages WHERE id = ?"
         default: preconditionFailure("The statement writes.")
         }
     }
 
+    /// The arguments are in the order of the columns, then those of the condition. Columns of an index are named
+    /// only by the statements that change them.
     private var writing: String {
         switch self {
+        // A null ledger does not change the stored one.
         case .putUser:
             """
-            INSERT INTO inapp_users (last_now, seen, id) VALUES (?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET last_now = excluded.last_now, seen = excluded.seen
+            INSERT INTO inapp_users (last_now, ledger, seen, id) VALUES (?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET last_now = excluded.last_now, seen = excluded.seen,
+                ledger = coalesce(excluded.ledger, ledger)
             """
-        case .touchUser: "UPDATE inapp_users SET last_now = ? WHERE id = ?"
+        case .touchUser: "UPDATE inapp_users SET last_now = ?, ledger = coalesce(?, ledger) WHERE id = ?"
+        case .putUserLedger: "UPDATE inapp_users SET ledger = ? WHERE id = ?"
         case .putDevice: DeviceRow.upsert
         case .touchDevice:
             """
             UPDATE inapp_devices SET user = ?, last_now = ?, last_seen = ?, session = ?, last_end = ?,
-                last_walkthrough = ?, last_order = ?, last_decision = ?, state = ? WHERE id = ?
+                last_walkthrough = ?, last_order = ?, last_decision = ?, state = ?, ledger = coalesce(?, ledger)
+            WHERE id = ?
             """
+        case .putDeviceLedger: "UPDATE inapp_devices SET ledger = ? WHERE id = ?"
         case .putOffer: Offer.upsert
         case .removeOffer: "DELETE FROM inapp_offers WHERE id = ?"
-        case .putDisplay:
-            """
-            INSERT OR REPLACE INTO inapp_displays (kind, owner, \(Ledger.Display.columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        case .removeDisplay: "DELETE FROM inapp_displays WHERE kind = ? AND owner = ? AND offer = ?"
+        case .removeDisplays: "DELETE FROM inapp_displays WHERE kind = ? AND owner = ?"
+        case .removeTotals: "DELETE FROM inapp_totals WHERE kind = ? AND owner = ?"
         case .putTotal:
             """
             INSERT INTO inapp_totals (kind, owner, what, name, count, last) VALUES (?, ?, ?, ?, ?, ?)
@@ -74,9 +87,11 @@ enum InAppStatement: Int, CaseIterable {
     /// Leases of one user on other devices that a decision reads. More occur only if many people share one name.
     private static let mostLeases = 1000
 
+    /// In the order of ``Offer/columns``.
     private static let offerColumns = Offer.columns.joined(separator: ", ")
 
     /// `column`: the address, `user` or `device`. The newest messages come first.
+    /// The index has the messages of one user or device in the order of their registration, without withdrawn ones.
     private static func addressed(_ column: String) -> String {
         """
         SELECT \(StoredInAppMessage.columns) FROM inapp_messages
@@ -87,10 +102,15 @@ enum InAppStatement: Int, CaseIterable {
 }
 
 /// The prepared statements of one transaction or read. They share their memory, so only one may run at a time.
+/// A statement is compiled once for each connection, which caches it by its text. This list spares the lookup for
+/// all but the first use in a transaction.
 struct InAppStatements {
+    /// By raw value, made once for the process.
     private static let texts = InAppStatement.allCases.map(\.sql)
 
+    /// By raw value; nil until the first use.
     private var prepared = [RowStatement?](repeating: nil, count: texts.count)
+    /// Its memory for arguments serves all others.
     private var first: RowStatement?
 
     /// Prepared at the first use.

@@ -1,8 +1,11 @@
 import SignalboxInApp
 
 /// A row of `inapp_offers`. The columns of its key, then those that a later state replaces.
+/// Each offer is one row. Its key is the device and its id, so that the offers of a device are next to each other; a
+/// unique index finds the device of an id, for reports.
 extension Offer {
     /// In the order of ``init(_:)`` and ``bind(_:)``.
+    /// The names are part of the file's form.
     static let columns = [
         "device", "id", "user", "message", "revision", "vendor", "kind", "state", "triggered_at", "due", "lapse",
         "flags", "session", "place", "until", "lease_until", "unanswered", "shown_at", "ended_at", "reason", "clicks",
@@ -10,6 +13,7 @@ extension Offer {
     ]
 
     /// Inserts an offer, or replaces that of the same device and id.
+    /// A later state of an offer replaces all columns but its key.
     static let upsert = """
         INSERT INTO inapp_offers (\(columns.joined(separator: ", ")))
         VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
@@ -17,6 +21,8 @@ extension Offer {
             \(columns.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 
+    /// Throws ``DamagedValue`` for a column of another type, for a negative count, and for a word that is not one of
+    /// its enumeration. The columns must be ``columns``.
     init(_ row: inout RowColumns) throws {
         let (device, id, user, message) = (try row.text(), try row.text(), try row.text(), try row.text())
         let (revision, vendor, kind) = (try row.count(), try row.text(), try row.word(as: Message.Kind.self))
@@ -40,6 +46,8 @@ extension Offer {
         _ = try row.withBytes { try readLists($0) }
     }
 
+    /// Binds every column in the order of ``columns``. The members of a slot are NULL for an offer that needs the
+    /// screen.
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(device)
         row.bind(id)
@@ -72,9 +80,13 @@ extension Offer {
     // MARK: Lists
 
     /// The tags of the column `lists`. They are part of the file's form.
+    /// Lists that no statement searches.
     private enum Tag {
+        /// The name of a limit that the display will count in.
         static let namedLimit: UInt8 = 1
+        /// The key of an accepted report, the oldest first.
         static let report: UInt8 = 2
+        /// A message that the client may get instead, the best first.
         static let runnerUp: UInt8 = 3
     }
 
@@ -88,6 +100,7 @@ extension Offer {
         return writer.bytes
     }
 
+    /// Appends to empty lists. Throws ``DamagedValue``; skips unknown tags.
     private mutating func readLists(_ bytes: UnsafeRawBufferPointer) throws {
         try FieldContent(bytes).forEach { tag, content in
             switch tag {

@@ -2,27 +2,40 @@ import SignalboxInApp
 
 // Past triggers of a device's row. The tags are part of the file's form.
 
+/// The fields of a past trigger.
 private enum TriggerTag {
+    /// When the trigger was answered, in milliseconds since 1970.
     static let at: UInt8 = 1
     /// The word of the event's kind.
     static let kind: UInt8 = 2
+    /// The name of the event, product, message, screen, rule or campaign; missing for a kind without one.
     static let name: UInt8 = 3
+    /// Only of a click.
     static let button: UInt8 = 4
     /// The group of all properties; missing for an event without properties, empty for an empty set.
     static let properties: UInt8 = 5
 }
 
+/// The fields of the group of properties: a name, then its value, for each property. The elements of a list are
+/// values without names.
 private enum ValueTag {
     /// The name of the property whose value is next.
     static let name: UInt8 = 1
+    /// 0 or 1.
     static let boolean: UInt8 = 2
+    /// The bits of a double (IEEE 754), least significant byte first, so every number is read back exactly.
     static let number: UInt8 = 3
     static let text: UInt8 = 4
+    /// Milliseconds since 1970.
     static let date: UInt8 = 5
+    /// A group of values; never within another list.
     static let list: UInt8 = 6
 }
 
+/// Past triggers and their properties.
 extension FieldWriter {
+    /// Writes a trigger for late definitions, which may still match it within the policy's replay time. Properties
+    /// are written in the order of their dictionary, so equal triggers may have different bytes.
     mutating func write(_ past: DeviceState.PastTrigger) {
         add(TriggerTag.at, past.at)
         add(TriggerTag.kind, past.event.kind)
@@ -38,6 +51,7 @@ extension FieldWriter {
         }
     }
 
+    /// Writes one value under the tag of its type.
     private mutating func write(_ value: PropertyValue) {
         switch value {
         case .boolean(let flag): add(ValueTag.boolean, flag ? 1 : 0)
@@ -52,7 +66,10 @@ extension FieldWriter {
     }
 }
 
+/// The same, read back.
 extension FieldContent {
+    /// Throws ``DamagedValue`` for a trigger without a time, of an unknown kind, or without the name that its kind
+    /// needs. Unknown tags are skipped, so a former version reads the rows of a later one.
     func pastTrigger() throws -> DeviceState.PastTrigger {
         var (at, kind, name): (Instant?, String?, String?) = (nil, nil, nil)
         var (button, properties): (String?, [String: PropertyValue]?) = (nil, nil)
@@ -72,6 +89,7 @@ extension FieldContent {
         return DeviceState.PastTrigger(event: event, at: at)
     }
 
+    /// Reads a group of properties. Throws ``DamagedValue`` for a value without a name.
     private func properties() throws -> [String: PropertyValue] {
         var (properties, name): ([String: PropertyValue], String?) = ([:], nil)
         try forEach { tag, content in
@@ -104,6 +122,7 @@ extension FieldContent {
     }
 }
 
+/// Kinds are stored as the words of ``TriggerEvent/kind``.
 extension TriggerEvent {
     /// The inverse of `kind`, `name` and `properties`; nil for an unknown kind or a missing name.
     fileprivate init?(_ kind: String, _ name: String?, button: String?, _ properties: [String: PropertyValue]?) {

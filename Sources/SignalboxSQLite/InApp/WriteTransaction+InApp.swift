@@ -5,8 +5,11 @@ import SignalboxStore
 
 /// A decision as the commit group performs it. The step is a function of the rows, because a failed commit is
 /// repeated in parts.
+/// Holds no rows: they are loaded when the group runs, so a decision sees what the decisions before it changed.
 struct InAppDecision: Sendable {
+    /// The owner of the rows to load.
     let subject: InAppSubject
+    /// Campaigns whose tallies are loaded, besides those of the device's offers.
     let tallies: [MessageID]
     /// Its result is a ``Decided`` value.
     let step: @Sendable (InAppRows) -> InAppStep<any Sendable>
@@ -17,49 +20,49 @@ struct InAppDecision: Sendable {
     }
 }
 
+/// In-app rows are written at once, unlike events and deliveries, which are gathered for the whole group: the next
+/// decision of the group may be about the same user.
 extension WriteTransaction {
     /// Runs the step over the rows as earlier writes of the group left them, and writes its changes and events.
+    /// The transaction is that of the commit group: rows, events and deliveries of the decision become durable
+    /// together, or not at all. Throws ``DamagedValue`` for rows that cannot be read, and the errors of SQLite; both
+    /// fail the group, which is then split.
     mutating func decide(_ decision: InAppDecision) throws -> any Sendable {
         let loaded = try inApp.load(decision.subject, tallies: decision.tallies)
         let step = decision.step(loaded.rows)
-        for change in step.changes { try apply(change, nextDue: step.nextDue, loaded) }
+        try apply(step.changes, nextDue: step.nextDue, loaded)
         if !step.events.isEmpty { _ = try append(step.events, nil) }
         return step.result
     }
 
-    private mutating func apply(_ change: RowChange, nextDue: Instant?, _ loaded: LoadedInApp) throws {
-        switch change {
-        case .user(let id, let lastNow): try put(user: id, lastNow: lastNow, loaded)
-        case .device(let device): try put(device, nextDue: nextDue, loaded)
-        case .offer(let offer): try run(.putOffer) { offer.bind(&$0) }
-        case .removeOffer(let id): try run(.removeOffer) { $0.bind(id) }
-        case .display(let subject, let display):
-            let (kind, owner) = subject.key
-            try run(.putDisplay) { row in
-                row.bind(kind)
-                row.bind(owner)
-                display.bind(&row, owner: owner)
-            }
-        case .removeDisplay(let subject, let offer):
-            let (kind, owner) = subject.key
-            try run(.removeDisplay) { row in
-                row.bind(kind)
-                row.bind(owner)
-                row.bind(offer)
-            }
-        case .total(let subject, let key, let total): try put(total, of: key, subject)
-        case .tally(let message, let committed, let reserved):
-            // Twice: for a new row, and to be added to the present one.
-            try run(.addTally) { row in
-                row.bind(message)
-                for _ in 0..<2 {
-                    row.bind(committed)
-                    row.bind(reserved)
+    /// Writes each changed row once. `nextDue`: of the device. A ledger is written with its owner's row.
+    private mutating func apply(_ changes: [RowChange], nextDue: Instant?, _ loaded: LoadedInApp) throws {
+        var ledgers = try ledgers(after: changes, loaded)
+        for change in changes {
+            switch change {
+            case .user(let id, let lastNow):
+                try put(user: id, lastNow: lastNow, ledger: ledgers.removeValue(forKey: .user(id)), loaded)
+            case .device(let device):
+                let ledger = ledgers.removeValue(forKey: .device(device.id))
+                try put(device, nextDue: nextDue, ledger: ledger, loaded)
+            case .offer(let offer): try run(.putOffer) { offer.bind(&$0) }
+            case .removeOffer(let id): try run(.removeOffer) { $0.bind(id) }
+            case .display, .removeDisplay, .total: break
+            case .tally(let message, let committed, let reserved):
+                // Twice: for a new row, and to be added to the present one.
+                try run(.addTally) { row in
+                    row.bind(message)
+                    for _ in 0..<2 {
+                        row.bind(committed)
+                        row.bind(reserved)
+                    }
                 }
             }
         }
+        for (subject, ledger) in ledgers { try put(ledger, of: subject) }
     }
 
+    /// Runs a statement that returns no rows.
     private mutating func run(
         _ statement: InAppStatement, _ bind: (inout RowStatement.Arguments) -> Void
     ) throws {
@@ -71,24 +74,26 @@ extension WriteTransaction {
     /// The value of the columns `seen`.
     private static func day(of instant: Instant) -> Int64 { instant / InAppRemoval.day }
 
-    /// Leaves indexed columns out of the write if they keep their values: SQLite writes the index of each column that a
-    /// statement names.
-    private mutating func put(user id: UserID, lastNow: Instant, _ loaded: LoadedInApp) throws {
+    /// `ledger`: nil for an unchanged one. Leaves indexed columns out of the write if they keep their values: SQLite
+    /// writes the index of each column that a statement names.
+    private mutating func put(user id: UserID, lastNow: Instant, ledger: [UInt8]?, _ loaded: LoadedInApp) throws {
         let seen = Self.day(of: lastNow)
-        let isIndexed = loaded.rows.state.user.id == id && loaded.userSeen == seen
+        let isIndexed = loaded.owner(.user(id))?.seen == seen
         try run(isIndexed ? .touchUser : .putUser) { row in
             row.bind(lastNow)
+            row.bind(ledger)
             if !isIndexed { row.bind(seen) }
             row.bind(id)
         }
     }
 
-    private mutating func put(_ device: DeviceState, nextDue: Instant?, _ loaded: LoadedInApp) throws {
+    private mutating func put(
+        _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, _ loaded: LoadedInApp
+    ) throws {
         let seen = Self.day(of: device.lastNow)
-        let isIndexed =
-            loaded.rows.state.device.id == device.id && loaded.deviceSeen == seen && loaded.nextDue == nextDue
+        let isIndexed = loaded.owner(.device(device.id))?.seen == seen && loaded.nextDue == nextDue
         try run(isIndexed ? .touchDevice : .putDevice) { row in
-            DeviceRow.bind(device, &row)
+            DeviceRow.bind(device, ledger: ledger, &row)
             if !isIndexed {
                 row.bind(nextDue)
                 row.bind(seen)
@@ -97,23 +102,92 @@ extension WriteTransaction {
         }
     }
 
-    private mutating func put(
-        _ total: Ledger.Total, of key: Ledger.Key, _ subject: RowChange.Subject
-    ) throws {
-        let ((kind, owner), (what, name)) = (subject.key, key.columns)
-        try run(.putTotal) { row in
-            row.bind(kind)
+    // MARK: Ledgers
+
+    /// Writes a ledger whose owner's row does not change otherwise. An owner without a row gets one.
+    private mutating func put(_ ledger: [UInt8], of subject: RowChange.Subject) throws {
+        let (kind, owner) = subject.key
+        let statement = try inApp.statements(kind == 0 ? .putUserLedger : .putDeviceLedger, in: db)
+        try statement.run { row in
+            row.bind(ledger)
             row.bind(owner)
-            row.bind(what)
-            row.bind(name)
-            row.bind(total.count)
-            row.bind(total.last)
+        }
+        guard statement.changes == 0 else { return }
+        try run(kind == 0 ? .putUser : .putDevice) { row in
+            if kind == 0 {
+                row.bind(0)
+                row.bind(ledger)
+            } else {
+                DeviceRow.bind(DeviceState(id: owner), ledger: ledger, &row)
+                row.bind(Instant?.none)
+            }
+            // Seen long ago, for upkeep.
+            row.bind(0)
+            row.bind(owner)
+        }
+    }
+
+    /// The columns `ledger` that the changes of a decision replace.
+    /// Reads a ledger only if the decision changes it and did not load it. Removes the rows that a former version
+    /// kept for the same owner: from then on its ledger is in its row.
+    private mutating func ledgers(
+        after changes: [RowChange], _ loaded: LoadedInApp
+    ) throws -> [RowChange.Subject: [UInt8]] {
+        var edits: [RowChange.Subject: LedgerEdit] = [:]
+        for change in changes {
+            switch change {
+            case .display(let subject, let display): edits[subject, default: LedgerEdit()].put(display)
+            case .removeDisplay(let subject, let offer): edits[subject, default: LedgerEdit()].remove(offer)
+            case .total(let subject, let key, let total): edits[subject, default: LedgerEdit()].put(total, of: key)
+            case .user(let id, let now): try begin(.user(id), at: now, loaded, &edits)
+            case .device(let device): try begin(.device(device.id), at: device.lastNow, loaded, &edits)
+            case .offer, .removeOffer, .tally: break
+            }
+        }
+        var ledgers: [RowChange.Subject: [UInt8]] = [:]
+        for (subject, edit) in edits {
+            let stored = try loaded.ledger(of: subject) ?? inApp.ledger(of: subject)
+            let isNew = loaded.ledger(of: subject) != nil && loaded.owner(subject) == nil
+            if !isNew, loaded.owner(subject)?.hasLedger != true {
+                try removeRows(of: subject)
+            }
+            ledgers[subject] = LedgerFields.write(edit.apply(to: stored), of: subject.key.owner)
+        }
+        return ledgers
+    }
+
+    /// Removes the displays and totals that are rows of their own.
+    mutating func removeRows(of subject: RowChange.Subject) throws {
+        for statement in [InAppStatement.removeDisplays, .removeTotals] {
+            try run(statement) { row in
+                row.bind(subject.key.kind)
+                row.bind(subject.key.owner)
+            }
+        }
+    }
+
+    /// A new owner has an empty ledger. One that is seen on a new day loses the totals of messages that upkeep has
+    /// removed since.
+    private mutating func begin(
+        _ subject: RowChange.Subject, at now: Instant, _ loaded: LoadedInApp,
+        _ edits: inout [RowChange.Subject: LedgerEdit]
+    ) throws {
+        guard let ledger = loaded.ledger(of: subject) else { return }
+        guard let owner = loaded.owner(subject) else {
+            edits[subject, default: LedgerEdit()].isOfNewOwner = true
+            return
+        }
+        guard owner.hasLedger, owner.seen != Self.day(of: now) else { return }
+        let displayed = Set(ledger.displays.map(\.message))
+        for case .message(let id) in ledger.totals.keys where !displayed.contains(id) {
+            if try !inApp.hasMessage(id) { edits[subject, default: LedgerEdit()].removeTotal(of: id) }
         }
     }
 
     // MARK: Messages
 
     /// Stores a message. Changes nothing if the stored one is equal and not withdrawn.
+    /// The revision grows with each change, also after a withdrawal, until upkeep removes the message.
     @discardableResult
     mutating func register(_ message: InAppRegistration) throws -> StoredInAppMessage {
         let former = try inApp.message(message.id)
@@ -129,6 +203,7 @@ extension WriteTransaction {
     }
 
     /// Nil if the id is unknown. Changes nothing if the message is withdrawn already.
+    /// The time of the withdrawal is that of the transaction.
     mutating func withdraw(_ id: MessageID) throws -> StoredInAppMessage? {
         guard let former = try inApp.message(id), former.withdrawnAt == nil else { return try inApp.message(id) }
         let stored = former.withdrawn(at: now)
@@ -136,16 +211,52 @@ extension WriteTransaction {
         return stored
     }
 
+    /// The store reports the change to its observer after the commit.
     private mutating func put(_ message: StoredInAppMessage) throws {
         try run(.putMessage) { message.bind(&$0) }
         effects.messages.append(message)
     }
 }
 
+/// Changes of a stored message.
 extension StoredInAppMessage {
     /// The same revision, withdrawn.
     func withdrawn(at date: Date) -> StoredInAppMessage {
         StoredInAppMessage(
             registration, revision: revision, registeredAt: registeredAt, withdrawnAt: date.milliseconds)
+    }
+}
+
+/// The changes of one decision to the displays and totals of a user or a device.
+/// The last change of a display or of a total wins, as if the changes were applied one after another.
+private struct LedgerEdit {
+    /// Nil for a removed one.
+    private var displays: [OfferID: Ledger.Display?] = [:]
+    /// Nil for a removed one.
+    private var totals: [Ledger.Key: Ledger.Total?] = [:]
+    /// Whether the owner has no row yet, and so no displays and totals.
+    var isOfNewOwner = false
+
+    /// Inserts a display, or replaces that of the same offer.
+    mutating func put(_ display: Ledger.Display) { displays[display.offer] = .some(display) }
+
+    /// No effect for an unknown display.
+    mutating func remove(_ offer: OfferID) { displays[offer] = .some(nil) }
+
+    /// Inserts a total, or replaces that of the same key.
+    mutating func put(_ total: Ledger.Total, of key: Ledger.Key) { totals[key] = .some(total) }
+
+    /// Has no effect on a total that the decision counts.
+    mutating func removeTotal(of message: MessageID) {
+        if totals[.message(message)] == nil { totals[.message(message)] = .some(nil) }
+    }
+
+    /// The ledger after the changes; its displays are sorted again.
+    func apply(to ledger: Ledger) -> Ledger {
+        var all = ledger.totals
+        for (key, total) in totals { all[key] = total }
+        return Ledger(
+            displays: ledger.displays.filter { displays[$0.offer] == nil } + displays.values.compactMap(\.self),
+            totals: all)
     }
 }

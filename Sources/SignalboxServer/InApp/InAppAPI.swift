@@ -10,8 +10,16 @@ import SignalboxStore
 /// In-app messages: requests of devices, and the messages themselves for operators.
 ///
 /// Requests of browsers from other origins receive no CORS headers: an app's own server forwards them.
+/// Every request of a device is decided and durable before its answer is sent. A client that received no answer
+/// repeats its request: triggers by `triggerId` and reports by `reportId` have the same answer again.
+///
+/// Errors are problems (RFC 9457): 400 `inapp-malformed`, 404 `offer-not-found` or `message-not-found`, 409
+/// `outcome-contradicts`, 413 `inapp-too-large`, 422 for a limit or a group that the config does not define, and 503
+/// while the queue fails.
 struct InAppAPI: Sendable {
+    /// Of the active config.
     let flow: InAppFlow
+    /// Shared by all configs, so an outage is logged once.
     let alarm: QueueAlarm
 
     /// The largest body of a message, in bytes.
@@ -19,15 +27,19 @@ struct InAppAPI: Sendable {
     /// The largest body of any other request, in bytes.
     static let requestLimit = 64 * 1024
 
+    /// Messages in one page of the list.
     private static let longestPage = 100
 
     // MARK: Devices
 
     /// Answers a trigger with 200. The device's own clock decides nothing.
+    /// The body is a `TriggerForm` of at most ``requestLimit`` bytes. ``DirectInAppAPI`` answers most triggers; this
+    /// method has the others.
     func trigger(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in try await flow.trigger(body, from: call.source) }
     }
 
+    /// Answers the slots in the order of the request, with 200 also if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in try await flow.place(body, from: call.source) }
     }
@@ -41,11 +53,14 @@ struct InAppAPI: Sendable {
         }
     }
 
+    /// Answers 200 and stores nothing. For operators, because the answer names messages that the device does not
+    /// see.
     func explain(_ body: [UInt8]) async throws(Problem) -> Response {
         let answer = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.explain(body) }
         return Response(Reply(status: .ok, body: answer))
     }
 
+    /// The response to a request that was decided: 200 with the flow's bytes.
     private func answer(_ work: () async throws(InAppFailure) -> [UInt8]) async throws(Problem) -> Response {
         Response(Reply(status: .ok, body: try await watching(work)))
     }
@@ -53,12 +68,14 @@ struct InAppAPI: Sendable {
     // MARK: Messages
 
     /// 201 for a new message, 200 for a changed or equal one. Durable when it returns.
+    /// Throws 400, 413 or 422 for a message that is not stored.
     func register(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching { () throws(InAppFailure) in try await flow.register(body, as: id) }
         return .json(message.stored.revision == 1 ? .created : .ok) { $0.members(of: message) }
     }
 
+    /// 200 also for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.
     func withdraw(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching { () throws(InAppFailure) in try await flow.withdraw(id) }
@@ -66,6 +83,7 @@ struct InAppAPI: Sendable {
     }
 
     /// With the message's form.
+    /// Throws 404 for an unknown id. The form is the canonical one, which has defaults left out.
     func show(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.message(id) }
@@ -77,6 +95,8 @@ struct InAppAPI: Sendable {
     }
 
     /// Pages are in byte order of the ids, without the messages' forms. At most 100, 50 by default.
+    /// `cursor` is the member `next` of the former page, `limit` the number of messages, `withdrawn=true` adds
+    /// withdrawn ones. Throws 400 for any other query.
     func list(_ call: Call) async throws(Problem) -> Response {
         let limit = try call.number("limit", in: 1...Self.longestPage) ?? 50
         let withdrawn = call.query("withdrawn") ?? "false"
@@ -104,6 +124,7 @@ struct InAppAPI: Sendable {
     }
 
     /// Translates failures; those of the store are logged once.
+    /// `isWrite`: whether success shows that the queue accepts writes again.
     private func watching<R>(
         isWrite: Bool = true, _ work: () async throws(InAppFailure) -> R
     ) async throws(Problem) -> R {
@@ -112,11 +133,7 @@ struct InAppAPI: Sendable {
             if isWrite { alarm.recover() }
             return result
         } catch {
-            if let problem = Problem(error) { throw problem }
-            guard case .store(let reason) = error else {
-                preconditionFailure("Only the store has no problem of its own.")
-            }
-            throw alarm.problem(of: .store(reason))
+            throw alarm.inAppProblem(of: error)
         }
     }
 }
@@ -125,6 +142,7 @@ extension InAppFlow.Shown {
     fileprivate var id: MessageID { stored.registration.id }
 }
 
+/// A message as operators see it. `active` says whether decisions consider it, and `fault` why they do not.
 extension JSONWriter {
     /// Members of the open object.
     fileprivate mutating func members(of message: InAppFlow.Shown) {
@@ -149,6 +167,7 @@ extension JSONWriter {
     }
 }
 
+/// Times of the engine, in milliseconds since 1970.
 extension Date {
     fileprivate init(milliseconds: Instant) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -2,11 +2,17 @@ import SignalboxGateway
 import SignalboxInApp
 
 /// The values of the metrics of in-app messages.
+/// Read once for each page of metrics, so that its lines belong together.
 struct InAppValues: Sendable {
+    /// Since the start of the process; a restart begins at zero.
     let counts: InAppCounts.Values
+    /// Messages for all devices. Addressed ones are read with their user's or device's rows and are not counted.
     let messages: (active: Int, skipped: Int)
+    /// Devices whose due time has passed. More than zero for longer than a second means that the timer cannot keep
+    /// up.
     let dueDevices: Int
 
+    /// `dueDevices`: the caller reads it from the store first, because that read may fail.
     init(_ flow: InAppFlow, dueDevices: Int) {
         counts = flow.shared.counts.current
         messages = flow.shared.messages.counts
@@ -14,8 +20,11 @@ struct InAppValues: Sendable {
     }
 }
 
+/// In-app messages have metrics of their own; their events also count in those of routes and destinations.
 extension Metric {
     /// Metrics of in-app messages, in the order of the page.
+    /// Labels come from closed sets: results, vendors with a reader of their own, outcomes and replies. No metric
+    /// names a message, a user or a device.
     static let inApp: [Metric] = [
         Metric(
             "signalbox_inapp_decisions_total", .counter, ["result"],

@@ -4,8 +4,10 @@ import SignalboxInApp
 import SignalboxStore
 
 // Rejected requests of in-app messages.
+/// Codes are part of the API and do not change. Details say what to do, and repeat no value of the request.
 extension Problem {
     /// Nil for failures of the store, which ``QueueAlarm`` describes.
+    /// The only place that chooses the status of such a request; the router's path and the direct one share it.
     init?(_ failure: InAppFailure) {
         switch failure {
         case .malformed(let fault): self.init(fault)
@@ -18,6 +20,7 @@ extension Problem {
 
     /// 400 for a form with a mistake, 413 for too large ones, 422 for one that the config does not permit. The member
     /// `pointer` locates the mistake in the body (RFC 6901), and `reason` is the form's own code.
+    /// Unknown codes of the engine are 400 as well.
     private init(_ fault: FormFault) {
         let (status, code): (HTTPResponse.Status, String) =
             switch fault.code {
@@ -31,6 +34,7 @@ extension Problem {
     }
 
     /// 409. The member `reason` is the broken rule, `state` the state that stays, and `ended` how the offer ended.
+    /// A client that receives it drops its report.
     private init(_ conflict: ReportFault.Conflict) {
         let detail =
             switch conflict.code {
@@ -47,11 +51,13 @@ extension Problem {
     }
 
     /// Does not tell an unknown offer from one of another device.
+    /// 404. A client drops the report: repeating it cannot succeed.
     private static let noOffer = Problem(
         .notFound, "offer-not-found", title: "No such offer",
         "The device has no such offer, or it ended long ago: report the offer of an answer, with its own device.")
 
     /// `id`: decoded.
+    /// 404 for operators. A message that upkeep has removed is unknown too.
     private static func noMessage(_ id: String) -> Problem {
         unknown("message-not-found", "message", id, in: "inapp/messages")
     }

@@ -4,8 +4,11 @@ import SignalboxNotification
 
 // Candidates and their checks, as the engine explains them.
 
+/// Only in answers that were requested with `explain`, and in explanations.
 extension JSONWriter {
     /// The members `candidates` and, if there were more than an explanation lists, `omitted`.
+    /// The best candidate comes first. `checks` lists every check of it, passed or not, in the order in which the
+    /// engine makes them. `source` names the rule of the vendor or of the config that the check applies.
     mutating func candidates(_ candidates: [Candidate], omitted: Int) {
         array("candidates", of: candidates) { json, candidate in
             json.beginObject()
@@ -28,6 +31,7 @@ extension JSONWriter {
     }
 }
 
+/// Texts of checks for people.
 extension Check {
     /// The engine's texts have times in milliseconds since 1970; people read RFC 3339.
     fileprivate func readable(_ text: String) -> String {
@@ -41,6 +45,7 @@ extension Check {
     }
 
     /// Whether the numbers of a text are times. Texts of other checks may have ids of messages and names.
+    /// A number in another text, such as an id, must not become a time.
     private func hasTimes(_ text: String) -> Bool {
         switch code {
         case .scheduleNotStarted, .scheduleEnded, .embargo, .moment, .timeout, .reEligibility: true

@@ -4,8 +4,11 @@ import SignalboxNotification
 
 /// The answers of the in-app endpoints, as compact JSON in UTF-8. Members without a value are left out, so `{}` means:
 /// show no message now.
+/// The JSON Schemas of answers are in docs/reference/http.md. Writers do not fail: every value was checked when it
+/// was read.
 package enum AnswerForm {
     /// The form of a message; nil if it is not known.
+    /// Called at most once for each offer of an answer.
     package typealias Lookup = (SignalboxInApp.MessageID) -> MessageForm?
 
     /// The answer to a trigger. `explain`: with every candidate. `form`: the form of an offered message; its content
@@ -76,6 +79,7 @@ package enum AnswerForm {
         }
     }
 
+    /// An answer is one object without white space.
     private static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 1024)
         json.beginObject()
@@ -85,6 +89,7 @@ package enum AnswerForm {
     }
 }
 
+/// The words of states, which clients see.
 extension Offer.State {
     /// For answers and events.
     package var word: String {
@@ -102,8 +107,10 @@ extension Offer.State {
     }
 }
 
+/// The reports that a client may send about an offer.
 extension Offer {
     /// The outcomes that the client may report about this offer.
+    /// In a fixed order. A report with another outcome is rejected.
     fileprivate var outcomes: [ReportForm.Outcome] {
         ReportForm.Outcome.allCases.filter { outcome in
             switch outcome {
@@ -119,6 +126,8 @@ extension Offer {
 // MARK: Members
 
 extension JSONWriter {
+    /// No member for nil. `id` is for reports, and only the device that received it knows it. `leaseUntil` is the
+    /// time until which the client must report `shown`, or it loses the offer.
     fileprivate mutating func member(_ name: StaticString, _ offer: Offer?, _ form: AnswerForm.Lookup) {
         guard let offer else { return }
         object(name) { json in
@@ -133,6 +142,7 @@ extension JSONWriter {
     }
 
     /// The member `message`: everything that a client needs to show it.
+    /// Content and action are absent if the message was removed after the decision.
     fileprivate mutating func message(of offer: Offer, _ form: MessageForm?) {
         object("message") { json in
             json.member("id", offer.message)
@@ -149,6 +159,7 @@ extension JSONWriter {
         }
     }
 
+    /// `code` is stable; `detail` is a sentence for people.
     fileprivate mutating func member(_ name: StaticString, _ problem: SlotAnswer.Problem?) {
         guard let problem else { return }
         object(name) { json in
@@ -158,7 +169,9 @@ extension JSONWriter {
     }
 }
 
+/// Mistakes of a page are part of the answer: the other slots are filled nevertheless.
 extension SlotAnswer.Problem {
+    /// The mistake and the remedy.
     fileprivate var detail: String {
         switch self {
         case .duplicateLabel: "Two slots of this page have the same label: give each its own name."

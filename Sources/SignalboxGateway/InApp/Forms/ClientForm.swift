@@ -4,16 +4,24 @@ import SignalboxJSON
 
 // The member `state` of triggers and slots: the client's state as it reports it.
 
+/// The members of the client's state.
 extension FormKeys {
     /// Of a client's `state`.
+    /// `busy` and `blocks` keep messages from the screen, `foreground` tells whether there is one, and `smartDelay`
+    /// whether the client supports delays of the engine's choice.
     package static let state: [StaticString] = [
         "foreground", "screen", "orientation", "platform", "templates", "assets", "busy", "blocks", "blockedVendors",
         "visible", "topics", "smartDelay", "zone",
     ]
 }
 
+/// The state of a device and its screen. Every member is optional; an absent one means that the client
+/// does not know, and checks of it pass or use a default.
 extension ClientState {
     /// Nil without the member `state`. Without `foreground`, the app is in the foreground.
+    /// `assets` maps each name to `unknown`, `loading`, `ready` or `failed`. `visible` lists visible elements,
+    /// `topics` the subscriptions of the person. `zone` decides when the person's day begins. Throws the first
+    /// mistake.
     static func read(of form: FormObject) throws(FormFault) -> ClientState? {
         guard let object = try form.object("state", FormKeys.state) else { return nil }
         var state = ClientState(
@@ -40,6 +48,7 @@ extension ClientState {
 }
 
 extension FormObject {
+    /// Repeated names count once.
     fileprivate func names(_ key: StaticString, upTo limit: Int) throws(FormFault) -> Set<String>? {
         try texts(key, upTo: limit).map { Set($0) }
     }

@@ -1,5 +1,6 @@
 package import SignalboxInApp
 
+/// The rows of a hypothetical decision: those of the store, changed as the question asks. The decision writes no row.
 extension ExplainForm {
     /// The rows that the decision reads instead of `state`, which must be of the question's device and user. `now`: the
     /// server's time, for a question without `at`. `vendor`: the vendor of a message, for the limits of vendors.
@@ -24,6 +25,7 @@ extension ExplainForm {
         return (state, now)
     }
 
+    /// Keeps what the client would report again: its state and the number of its session.
     private static func emptied(_ state: InAppState) -> InAppState {
         var device = DeviceState(id: state.device.id)
         device.user = state.device.user
@@ -33,6 +35,7 @@ extension ExplainForm {
     }
 }
 
+/// Counters of a question, as displays and totals that limits count.
 extension Ledger {
     /// Replaces the displays of a message, or those that a vendor, a shared limit or the scope counts, by `count`
     /// displays at one time. The message's displays also count for its vendor and the scope, a vendor's and a shared
@@ -77,10 +80,12 @@ extension Ledger {
         self = Ledger(displays: displays + [display], totals: totals)
     }
 
+    /// Such displays count for their own message only.
     private mutating func exempt(_ isMeant: (Display) -> Bool) {
         for index in displays.indices where isMeant(displays[index]) { displays[index].isExempt = true }
     }
 
+    /// No total for zero displays.
     private mutating func set(_ key: Key, _ count: Int, _ last: Instant) {
         totals[key] = count > 0 ? Total(count: count, last: last) : nil
     }

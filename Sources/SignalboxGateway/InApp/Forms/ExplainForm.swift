@@ -3,10 +3,13 @@ import SignalboxJSON
 
 /// A hypothetical trigger: the body of `POST /v1/inapp/explain`. The engine answers it by the same
 /// function as a trigger, over other rows and with no commit.
+/// `device` and `event` are required. The answer has every candidate with its checks.
 package struct ExplainForm: Sendable {
+    /// The device whose rows are read; it may be unknown.
     package let device: DeviceID
     /// Nil for an anonymous user.
     package let user: UserID?
+    /// The trigger to decide about.
     package let event: TriggerEvent
     /// Nil for the state that the device reported last.
     package let client: ClientState?
@@ -15,6 +18,7 @@ package struct ExplainForm: Sendable {
     /// Whether the decision is made as if the device and the user had no history and no offers.
     package let hasEmptyHistory: Bool
     /// Applied in this order.
+    /// At most ``FormBounds/counters``.
     package let counters: [Counter]
 
     /// Displays that the decision counts instead of the recorded ones.
@@ -66,6 +70,7 @@ package struct ExplainForm: Sendable {
         TriggerRequest(device: device, user: user, event: event, client: self.client ?? client, ticket: ticket)
     }
 
+    /// The words of `history`.
     private enum History: String, CaseIterable { case recorded, empty }
 }
 
@@ -79,6 +84,7 @@ extension FormKeys {
 }
 
 extension ExplainForm.Counter {
+    /// Throws for a counter of several owners, and for one that counts anything but a message for everyone.
     fileprivate static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> Self {
         let object = try FormObject(value, at: pointer, FormKeys.counter)
         let owners = FormKeys.counter.prefix(4).filter { object[$0] != nil }
@@ -98,6 +104,7 @@ extension ExplainForm.Counter {
         return Self(owner: owner, per: per, count: count, last: try object.instant("last"))
     }
 
+    /// Exactly one of the members is present.
     private static func owner(of object: FormObject) throws(FormFault) -> Owner {
         if let message = try object.text("message") { return .message(message) }
         if let vendor = try object.text("vendor") { return .vendor(vendor) }

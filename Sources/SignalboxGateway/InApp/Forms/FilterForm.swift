@@ -4,7 +4,11 @@ import SignalboxJSON
 // A filter in JSON: an array of groups, all of which must hold; a group is an array of conditions, one of which must
 // hold: `[[{"property": "total", "greaterThan": 20}]]`.
 
+/// Filters of triggers. Both readers and writers exist, so that the stored form of a message can be read again.
 extension Filter {
+    /// An array of groups, at most ``Bounds/filterGroups``; a group has at most ``Bounds/conditionsPerGroup``
+    /// conditions. Throws the first mistake with its pointer below `pointer`. An empty array always holds, and an
+    /// empty group never does; ``Definition`` rejects what cannot be meant.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> Filter {
         Filter(
             try FormObject.list(value, at: pointer, upTo: Bounds.filterGroups) { (group, pointer) throws(FormFault) in
@@ -15,7 +19,11 @@ extension Filter {
     }
 }
 
+/// One condition on a property of the event.
 extension Filter.Condition {
+    /// Reads `{"property": …, "type": …}` with exactly one comparison. `type` requires the property to have this
+    /// type; without it, the comparison alone decides. Throws for a condition without a comparison and for one with
+    /// several.
     fileprivate static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> Filter.Condition {
         let object = try FormObject(value, at: pointer, FormKeys.condition + FormKeys.comparisons)
         let property = try object.required("property", object.text("property"))
@@ -30,6 +38,7 @@ extension Filter.Condition {
     }
 }
 
+/// The comparisons of the five vendors that the gateway reads, under one set of words.
 extension Filter.Comparison {
     fileprivate static func read(
         _ key: StaticString, _ value: JSONValue, in object: FormObject
@@ -56,11 +65,13 @@ extension Filter.Comparison {
         }
     }
 
+    /// Any JSON number. Whole numbers beyond 2^53 lose precision, as they do in the vendors' SDKs.
     private static func number(_ value: JSONValue, at pointer: String) throws(FormFault) -> Double {
         guard let number = value.double else { throw .wrongType(pointer, "a number") }
         return number
     }
 
+    /// Compiles the pattern once, when the message is registered. Throws the reason why it is not valid.
     private static func pattern(_ value: JSONValue, at pointer: String) throws(FormFault) -> TextPattern {
         let source = try FormObject.text(value, at: pointer, upTo: Bounds.textLength)
         do throws(InputFault) {
@@ -73,7 +84,9 @@ extension Filter.Comparison {
 
 // MARK: Writing
 
+/// Filters of the stored form of a message.
 extension JSONWriter {
+    /// Writes a filter as ``Filter/read(_:at:)`` reads it. Order is kept, so equal filters have equal bytes.
     mutating func filter(_ filter: Filter) {
         beginArray()
         for group in filter.groups {
@@ -90,6 +103,7 @@ extension JSONWriter {
         endArray()
     }
 
+    /// Writes the only comparison of a condition.
     private mutating func comparison(_ comparison: Filter.Comparison) {
         switch comparison {
         case .equals(let value): member("equals", property: value)
@@ -111,6 +125,7 @@ extension JSONWriter {
         }
     }
 
+    /// A member whose value is of any type that a property has.
     private mutating func member(_ name: StaticString, property value: PropertyValue) {
         key(name)
         property(value)

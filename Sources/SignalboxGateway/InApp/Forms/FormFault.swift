@@ -2,6 +2,7 @@ package import SignalboxInApp
 import SignalboxJSON
 
 /// Why a form of in-app messages is rejected: the first mistake in it.
+/// Faults are for the sender of the form; the gateway does not log them.
 package struct FormFault: Error, Sendable, Hashable {
     /// Stable, for programs: a constant of ``Code``, or the raw value of an ``InputFault/Code``.
     package let code: String
@@ -29,6 +30,7 @@ package struct FormFault: Error, Sendable, Hashable {
         package static let invalidValue = "invalid-value"
     }
 
+    /// `detail` must not repeat values of the form, which may be private or long.
     init(_ code: String, _ pointer: String, _ detail: String) {
         self.code = code
         self.pointer = pointer
@@ -45,6 +47,8 @@ package struct FormFault: Error, Sendable, Hashable {
 }
 
 /// Sizes of forms, in bytes of UTF-8. The engine's bounds of lists and names are in ``Bounds``.
+/// Larger forms are rejected before they are parsed, so they cost no more than their bytes. The HTTP endpoints have
+/// smaller limits of their own.
 package enum FormBounds {
     /// Of a message, white space included.
     package static let message = 512 * 1024
@@ -63,7 +67,9 @@ package enum FormBounds {
 }
 
 /// Reads the JSON of a form. Values are valid during the call of `read` only.
+/// The document is parsed in one pass and read in place.
 enum FormDocument {
+    /// Shared by all forms; a parser keeps its memory for the next one.
     private static let parsers = ParserPool.forPayloads()
 
     /// Throws if the bytes exceed `limit` or are not JSON, and passes on the faults of `read`.
@@ -87,7 +93,9 @@ enum FormDocument {
     }
 }
 
+/// Reasons of the parser in words for people.
 extension JSONError.Reason {
+    /// Without the text itself.
     fileprivate var words: String {
         switch self {
         case .empty: "the text is empty"

@@ -2,6 +2,7 @@
 /// ones; a test compares them.
 package enum FormKeys {
     /// Of a message.
+    /// `vendor` and `kind` are required; `triggers` too, unless the vendor has a default.
     package static let message: [StaticString] = [
         "vendor", "kind", "campaign", "triggers", "unless", "rank", "delay", "timeout", "interval", "reEligibility",
         "schedule", "limits", "namedLimits", "requires", "blocking", "exempt", "test", "pair", "experiment", "smart",
@@ -22,12 +23,14 @@ package enum FormKeys {
     /// Of a filter's condition, besides the comparison.
     package static let condition: [StaticString] = ["property", "type"]
     /// A condition has exactly one of them.
+    /// `unsupported` stands for a comparison of a vendor that the gateway does not know; it never holds.
     package static let comparisons: [StaticString] = [
         "equals", "notEquals", "greaterThan", "atLeast", "lessThan", "atMost", "oneOf", "noneOf", "containsAll",
         "matches", "notMatches", "exists", "before", "after", "unsupported",
     ]
 
     /// The members of a message's trigger, besides `type`.
+    /// A member of another type is unknown, and so a fault.
     package static func trigger(_ type: TriggerType) -> [StaticString] {
         switch type {
         case .sessionStart, .immediate, .test: []

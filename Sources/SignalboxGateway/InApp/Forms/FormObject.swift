@@ -3,7 +3,10 @@ import SignalboxJSON
 
 /// An object of a form, whose members are all known and appear once. Reads members by type; every fault names the
 /// member.
+/// Valid as long as the parser's document, so during the call of ``FormDocument/read(_:upTo:_:)`` only. It copies
+/// the strings that it returns.
 struct FormObject {
+    /// The object itself, for members that are read by their own types.
     let value: JSONValue
     /// JSON Pointer to this object.
     let pointer: String
@@ -14,19 +17,23 @@ struct FormObject {
         self.value = value
         self.pointer = pointer
         guard value.isObject else { throw .wrongType(pointer, "an object") }
-        var seen: Set<Int> = []
+        // A bit for each key: no form has more than 64.
+        var seen: UInt64 = 0
         for (key, _) in value.members {
             guard let index = keys.firstIndex(where: { key.equals($0) }) else {
                 throw Self.unknown(key, at: pointer, keys)
             }
-            guard seen.insert(index).inserted else {
+            let bit = UInt64(1) << UInt64(index)
+            guard seen & bit == 0 else {
                 throw FormFault(
                     FormFault.Code.repeatedMember, "\(pointer)/\(keys[index])",
                     "\(keys[index]) appears twice: keep one of them.")
             }
+            seen |= bit
         }
     }
 
+    /// Names the known members, because most unknown ones are misspelled.
     private static func unknown(
         _ key: UnsafeBufferPointer<UInt8>, at pointer: String, _ keys: [StaticString]
     ) -> FormFault {
@@ -42,11 +49,15 @@ struct FormObject {
             "Unknown member \"\(name)\"; known members: \(known).")
     }
 
+    /// JSON Pointer to a member, whether it exists or not.
+    /// Members of the forms need no escaping.
     func pointer(_ key: StaticString) -> String { "\(pointer)/\(key)" }
 
+    /// Nil for an absent member. A member with `null` has a value, which has the wrong type for most readers.
     subscript(_ key: StaticString) -> JSONValue? { value[key] }
 
     /// The value of a member that must be there.
+    /// `value`: as another reader returned it.
     func required<Value>(_ key: StaticString, _ value: Value?) throws(FormFault) -> Value {
         guard let value else {
             throw FormFault(FormFault.Code.missing, pointer(key), "\(key) is missing: add it.")
@@ -57,33 +68,36 @@ struct FormObject {
     // MARK: Scalars
 
     /// A string that is not empty.
+    /// Nil for an absent member. `limit`: bytes of UTF-8. Throws for an empty string, because it never is a name.
     func text(_ key: StaticString, upTo limit: Int = Bounds.nameLength) throws(FormFault) -> String? {
         guard let value = self[key] else { return nil }
         return try Self.text(value, at: pointer(key), upTo: limit)
     }
 
     static func text(
-        _ value: JSONValue, at pointer: String, upTo limit: Int = Bounds.nameLength
+        _ value: JSONValue, at pointer: @autoclosure () -> String, upTo limit: Int = Bounds.nameLength
     ) throws(FormFault) -> String {
-        guard let bytes = value.utf8 else { throw .wrongType(pointer, "a string") }
+        guard let bytes = value.utf8 else { throw .wrongType(pointer(), "a string") }
         guard !bytes.isEmpty else {
-            throw FormFault(.empty, pointer, "This string is empty: leave the member out or give it a value.")
+            throw FormFault(.empty, pointer(), "This string is empty: leave the member out or give it a value.")
         }
         guard bytes.count <= limit else {
-            throw FormFault(.tooLong, pointer, "This string has \(bytes.count) bytes; at most \(limit) are allowed.")
+            throw FormFault(.tooLong, pointer(), "This string has \(bytes.count) bytes; at most \(limit) are allowed.")
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Nil for an absent member. Throws for anything but `true` and `false`, also for 0 and 1.
     func flag(_ key: StaticString) throws(FormFault) -> Bool? {
         guard let value = self[key] else { return nil }
         guard let flag = value.bool else { throw .wrongType(pointer(key), "true or false") }
         return flag
     }
 
+    /// Nil for an absent member. Accepts `5.0` as 5. Throws for a fraction, and for a number outside the range.
     func integer(_ key: StaticString, in range: ClosedRange<Int>) throws(FormFault) -> Int? {
         guard let value = self[key] else { return nil }
-        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        var expected: String { "a whole number from \(range.lowerBound) to \(range.upperBound)" }
         guard value.double != nil else { throw .wrongType(pointer(key), expected) }
         guard let number = value.integer, let number = Int(exactly: number), range.contains(number) else {
             throw FormFault(.outOfRange, pointer(key), "Expected \(expected).")
@@ -92,6 +106,7 @@ struct FormObject {
     }
 
     /// One of these words.
+    /// Nil for an absent member. Throws with the list of known words for any other one; upper and lower case differ.
     func choice<Choice: RawRepresentable<String>>(
         _ key: StaticString, _ choices: [Choice]
     ) throws(FormFault) -> Choice? {
@@ -99,26 +114,29 @@ struct FormObject {
         return try Self.choice(value, at: pointer(key), choices)
     }
 
+    /// The same for a value that is not a member, such as an element of an array.
     static func choice<Choice: RawRepresentable<String>>(
-        _ value: JSONValue, at pointer: String, _ choices: [Choice]
+        _ value: JSONValue, at pointer: @autoclosure () -> String, _ choices: [Choice]
     ) throws(FormFault) -> Choice {
-        let known = choices.map(\.rawValue).joined(separator: ", ")
-        guard let bytes = value.utf8 else { throw .wrongType(pointer, "one of \(known)") }
+        var known: String { choices.map(\.rawValue).joined(separator: ", ") }
+        guard let bytes = value.utf8 else { throw .wrongType(pointer(), "one of \(known)") }
         // No choice is longer, so no long string is copied.
         let word = bytes.count <= 64 ? String(decoding: bytes, as: UTF8.self) : ""
         guard let choice = choices.first(where: { $0.rawValue == word }) else {
-            throw FormFault(FormFault.Code.invalidValue, pointer, "Expected one of \(known).")
+            throw FormFault(FormFault.Code.invalidValue, pointer(), "Expected one of \(known).")
         }
         return choice
     }
 
     // MARK: Containers
 
+    /// Nil for an absent member. Throws for a member of the object that is not in `keys`.
     func object(_ key: StaticString, _ keys: [StaticString]) throws(FormFault) -> FormObject? {
         guard let value = self[key] else { return nil }
         return try FormObject(value, at: pointer(key), keys)
     }
 
+    /// Nil for an absent member. `read` receives each element with its pointer, in their order.
     func list<Element>(
         _ key: StaticString, upTo limit: Int = Bounds.listElements,
         _ read: (JSONValue, String) throws(FormFault) -> Element
@@ -128,6 +146,7 @@ struct FormObject {
     }
 
     /// An array of at most `limit` elements; stops at the first one beyond.
+    /// A list beyond the limit costs no more than one within it.
     static func list<Element>(
         _ value: JSONValue, at pointer: String, upTo limit: Int,
         _ read: (JSONValue, String) throws(FormFault) -> Element
@@ -151,6 +170,7 @@ struct FormObject {
     }
 
     /// The members of an object with names that the form does not fix, each name once. `length`: of a name, in bytes.
+    /// Throws for an empty or repeated name, and for more than `limit` names.
     static func map<Value>(
         _ value: JSONValue, at pointer: String, upTo limit: Int, length: Int = Bounds.nameLength,
         _ read: (JSONValue, String) throws(FormFault) -> Value
@@ -172,11 +192,14 @@ struct FormObject {
     }
 }
 
+/// Faults that every reader has.
 extension FormFault {
+    /// `expected`: with its article, such as "a string".
     static func wrongType(_ pointer: String, _ expected: String) -> FormFault {
         FormFault(Code.wrongType, pointer, "Expected \(expected).")
     }
 
+    /// `limit`: the number of permitted elements.
     static func tooMany(_ pointer: String, _ limit: Int) -> FormFault {
         FormFault(.tooMany, pointer, "More than \(limit) elements: send fewer.")
     }

@@ -6,6 +6,7 @@ import SignalboxNotification
 
 // Times, durations, zones and properties: read and written alike in every form.
 
+/// Values of one text: times, durations and zones.
 extension FormObject {
     /// A duration in the syntax of the config, such as `30s`.
     func span(_ key: StaticString) throws(FormFault) -> Span? {
@@ -13,6 +14,7 @@ extension FormObject {
         return try Self.span(value, at: pointer(key))
     }
 
+    /// Milliseconds. Throws for a number without a unit, which could mean seconds as well.
     static func span(_ value: JSONValue, at pointer: String) throws(FormFault) -> Span {
         let expected = "a duration such as \"30s\", with ms, s, m, h or d"
         guard let bytes = value.utf8 else { throw .wrongType(pointer, expected) }
@@ -28,6 +30,7 @@ extension FormObject {
         return try Self.instant(value, at: pointer(key))
     }
 
+    /// Milliseconds since 1970; finer fractions are dropped. Throws for a time without a zone.
     static func instant(_ value: JSONValue, at pointer: String) throws(FormFault) -> Instant {
         let expected = "a time such as \"2026-11-22T10:00:30.000Z\" (RFC 3339)"
         guard let bytes = value.utf8 else { throw .wrongType(pointer, expected) }
@@ -38,6 +41,7 @@ extension FormObject {
     }
 
     /// A name of the IANA time zone database, or `UTC`.
+    /// Nil for an absent member. Throws for abbreviations and offsets: they do not tell when summer time begins.
     func zone(_ key: StaticString) throws(FormFault) -> TimeZone? {
         guard let name = try text(key, upTo: 64) else { return nil }
         // As the config has it: abbreviations such as EST are ambiguous.
@@ -52,10 +56,12 @@ extension FormObject {
         return zone
     }
 
+    /// The bytes of names in the database. Others could name files outside of it.
     private static let zoneBytes = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-.".utf8)
 }
 
+/// A value of an event's property or of a filter, as JSON.
 extension PropertyValue {
     /// A boolean, a number, a string, `{"date": …}` in RFC 3339, or a list of those. A list in a list is a fault.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> PropertyValue {
@@ -67,6 +73,7 @@ extension PropertyValue {
             })
     }
 
+    /// Any value except a list. Strings have at most ``Bounds/textLength`` bytes.
     private static func scalar(_ value: JSONValue, at pointer: String) throws(FormFault) -> PropertyValue {
         if let flag = value.bool { return .boolean(flag) }
         if let number = value.double { return .number(number) }
@@ -86,6 +93,7 @@ extension PropertyValue {
     }
 
     /// A list of values, such as those of `oneOf`.
+    /// Throws for a single value.
     static func list(_ value: JSONValue, at pointer: String) throws(FormFault) -> [PropertyValue] {
         guard case .list(let values) = try read(value, at: pointer) else { throw .wrongType(pointer, "an array") }
         return values
@@ -96,8 +104,10 @@ extension PropertyValue {
 
 extension JSONWriter {
     /// `30s`, `1500ms`: the largest unit that keeps it whole.
+    /// Text that ``FormObject/span(_:)`` reads as the same number of milliseconds.
     mutating func span(_ span: Span) { string(Duration.milliseconds(span).text) }
 
+    /// No member for nil.
     mutating func member(_ name: StaticString, span: Span?) {
         guard let span else { return }
         key(name)
@@ -105,17 +115,20 @@ extension JSONWriter {
     }
 
     /// RFC 3339 with milliseconds, UTC.
+    /// A time outside RFC 3339 is written by Foundation.
     mutating func instant(_ instant: Instant) {
         string(
             (Timestamp(milliseconds: instant) ?? Timestamp(Date(timeIntervalSince1970: Double(instant) / 1000))).text)
     }
 
+    /// No member for nil.
     mutating func member(_ name: StaticString, at instant: Instant?) {
         guard let instant else { return }
         key(name)
         self.instant(instant)
     }
 
+    /// No member for nil.
     mutating func member(_ name: StaticString, flag: Bool?) {
         guard let flag else { return }
         key(name)
@@ -134,6 +147,7 @@ extension JSONWriter {
         if let whole = Int64(exactly: number), abs(number) < 0x1p53 { integer(whole) } else { double(number) }
     }
 
+    /// Text that ``PropertyValue/read(_:at:)`` reads as an equal value.
     mutating func property(_ value: PropertyValue) {
         switch value {
         case .boolean(let flag): bool(flag)
@@ -147,6 +161,7 @@ extension JSONWriter {
         }
     }
 
+    /// An array of values without their names.
     mutating func properties(_ values: [PropertyValue]) {
         beginArray()
         for value in values { property(value) }

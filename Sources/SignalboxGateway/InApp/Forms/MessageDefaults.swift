@@ -5,13 +5,18 @@ import SignalboxInApp
 struct MessageDefaults {
     /// Nil if the vendor's messages must name their triggers.
     let triggers: [MessageTrigger]?
+    /// Of a message that does not say whether it may be shown again.
     let reEligibility: Message.ReEligibility
+    /// Of a message without limits of its own.
     let limits: [Limit]
+    /// Whether the engine picks the moment of display.
     let isSmart: Bool
+    /// Milliseconds; nil for no timeout.
     let renderTimeout: Span?
     /// From the registration to the end of the schedule; nil for no end.
     let lifetime: Span?
 
+    /// Vendors without a reader of their own have the rules of ``VendorRules/of(_:)`` for unknown vendors.
     init(_ vendor: Vendor) {
         // A vendor without rules: at once, and once.
         triggers = Self.known.contains(vendor) ? nil : [.immediate]
@@ -25,6 +30,7 @@ struct MessageDefaults {
         renderTimeout = vendor == "synerise" ? 5000 : nil
     }
 
+    /// Vendors whose messages name their triggers.
     private static let known: Set<Vendor> = ["braze", "synerise", "mce", "granify", "sourse"]
 
     /// The end of a message that names none.

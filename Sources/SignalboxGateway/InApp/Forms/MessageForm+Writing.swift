@@ -2,6 +2,8 @@ import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 
+/// The stored bytes of a message. A registration that has the same bytes as the stored one changes nothing, so they
+/// depend on the message only.
 extension MessageForm {
     /// The canonical bytes: compact JSON in UTF-8, members in a fixed order, members that equal their default left
     /// out. Equal forms have equal bytes, and ``read(_:id:revision:registeredAt:)`` reads an equal form from them.
@@ -30,6 +32,7 @@ extension MessageForm {
     }
 }
 
+/// The members of a message, by their subject. Each writes into the open object of the form.
 extension JSONWriter {
     /// A member with JSON text; no member for nil.
     mutating func member(_ name: StaticString, raw json: [UInt8]?) {
@@ -38,6 +41,8 @@ extension JSONWriter {
         raw(json)
     }
 
+    /// When the message may be shown: triggers, rank, delays, re-eligibility and schedule. An end that equals the
+    /// vendor's default is left out, because it depends on the time of the registration.
     fileprivate mutating func timing(of message: Message, _ defaults: MessageDefaults) {
         if message.triggers != defaults.triggers { array("triggers", of: message.triggers) { $0.trigger($1) } }
         if !message.unless.isEmpty { array("unless", of: message.unless) { $0.trigger($1) } }
@@ -62,11 +67,13 @@ extension JSONWriter {
         }
     }
 
+    /// How often the message may be shown.
     fileprivate mutating func limits(of message: Message, _ defaults: MessageDefaults) {
         if message.limits != defaults.limits { array("limits", of: message.limits) { $0.limit($1) } }
         member("namedLimits", list: message.namedLimits)
     }
 
+    /// The screens and devices that may show the message.
     fileprivate mutating func conditions(of message: Message, _ defaults: MessageDefaults) {
         let needs = message.requirements
         if needs != Message.Requirements() {

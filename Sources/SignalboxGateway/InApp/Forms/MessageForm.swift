@@ -3,8 +3,11 @@ import SignalboxJSON
 
 /// An in-app message in our own JSON form: the engine's message, and the parts that no decision reads. The JSON Schema
 /// is `signalbox schema inapp`.
+/// The parts that decisions read are in memory for every active message; `content` and `action` are read again for
+/// an answer. The order of members in the JSON does not matter.
 package struct MessageForm: Sendable, Hashable {
     /// The message with the defaults of its vendor.
+    /// Everything that decisions read.
     package let message: Message
     /// For the client to show: one JSON value without white space. No decision reads it.
     package let content: [UInt8]?
@@ -52,6 +55,7 @@ package struct MessageForm: Sendable, Hashable {
 
     /// The validated message for the engine's index. Throws the first value that is beyond a bound of the engine or
     /// contradicts another.
+    /// Compiles filters and patterns, so it takes longer than a copy; the index keeps its result.
     package func definition() throws(FormFault) -> Definition {
         do throws(InputFault) {
             return try Definition(message)
@@ -63,6 +67,8 @@ package struct MessageForm: Sendable, Hashable {
     /// The last time of a display; nil for none.
     package var end: Instant? { message.schedule.end }
 
+    /// A value of any type, without white space. Nil for an absent member. Throws for `null` and for a value of more
+    /// than `limit` bytes.
     private static func part(
         _ key: StaticString, of object: FormObject, upTo limit: Int
     ) throws(FormFault) -> [UInt8]? {
@@ -77,6 +83,8 @@ package struct MessageForm: Sendable, Hashable {
         return bytes
     }
 
+    /// Nil for an absent member: the message is for all devices. Throws for an address of both a user and a device,
+    /// and of neither.
     private static func address(of object: FormObject) throws(FormFault) -> InAppRegistration.Address? {
         guard let address = try object.object("address", FormKeys.address) else { return nil }
         switch (try address.userID("user"), try address.text("device")) {
@@ -90,6 +98,7 @@ package struct MessageForm: Sendable, Hashable {
 
 extension FormObject {
     /// A known user; the prefix of anonymous users is reserved.
+    /// Nil for an absent member.
     func userID(_ key: StaticString) throws(FormFault) -> UserID? {
         guard let user = try text(key) else { return nil }
         guard !AnonymousUser.contains(user) else {
@@ -131,6 +140,7 @@ extension Message {
         return message
     }
 
+    /// Reads what a device or a policy must fulfil before the message is shown.
     private mutating func readConditions(_ form: FormObject, _ defaults: MessageDefaults) throws(FormFault) {
         if let object = try form.object("requires", FormKeys.requirements) {
             requirements.orientation = try object.choice("orientation", [ClientState.Orientation.portrait, .landscape])
@@ -159,16 +169,21 @@ extension Message {
 }
 
 /// The words of a pair's `role`.
+/// Sourse sends a campaign as two messages, of which one is for devices that support smart delays; see
+/// ``Message/Pair``.
 enum PairRole: String, CaseIterable {
     case smart, plain
 
+    /// The word of the engine's role.
     init(_ role: Message.Pair.Role) { self = role == .smart ? .smart : .plain }
 
+    /// The engine's role of the word.
     var role: Message.Pair.Role { self == .smart ? .smart : .plain }
 }
 
 extension FormObject {
     /// A vendor's name is part of subjects of events, so it has no slash.
+    /// Has 1 to 64 bytes and begins with a letter or a digit.
     fileprivate func vendor() throws(FormFault) -> Vendor {
         let vendor = try required("vendor", text("vendor", upTo: 64))
         let isFirst: (UInt8) -> Bool = { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) }
@@ -181,6 +196,7 @@ extension FormObject {
         return vendor
     }
 
+    /// Nil for an absent member; see ``MessageDefaults/triggers``. At most ``Bounds/triggersPerMessage``.
     fileprivate func triggers(_ key: StaticString) throws(FormFault) -> [MessageTrigger]? {
         try list(key, upTo: Bounds.triggersPerMessage) { (value, pointer) throws(FormFault) in
             try MessageTrigger.read(value, at: pointer)
@@ -188,8 +204,11 @@ extension FormObject {
     }
 }
 
+/// Whether a message may be shown again to a person who has seen it.
 extension Message.ReEligibility {
     /// `never`, `always` or a duration.
+    /// Nil for an absent member: the vendor's default applies. A duration counts from the last display to the same
+    /// person.
     fileprivate static func read(_ form: FormObject) throws(FormFault) -> Message.ReEligibility? {
         guard let value = form["reEligibility"] else { return nil }
         if value.equals("never") { return .never }

@@ -4,7 +4,11 @@ import SignalboxNotification
 
 // A message's trigger in JSON: `{"type": "event", "name": "cart_opened", "filter": [[…]]}`.
 
+/// A trigger of a message: the event that the message waits for.
 extension MessageTrigger {
+    /// Reads an object with `type` and the members of that type, which ``FormKeys/trigger(_:)`` lists. Throws for
+    /// members of another type, because the client would expect them to count. Vendors' words for the same event,
+    /// such as `Open` and `sessionStart`, have one word here.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> MessageTrigger {
         // The type decides which members there may be.
         guard value.isObject else { throw .wrongType(pointer, "an object") }
@@ -30,14 +34,17 @@ extension MessageTrigger {
         }
     }
 
+    /// Nil for an absent member: every event of that name matches.
     private static func filter(of object: FormObject) throws(FormFault) -> Filter? {
         guard let value = object["filter"] else { return nil }
         return try Filter.read(value, at: object.pointer("filter"))
     }
 }
 
+/// The place of an inline message on a page.
 extension SlotLabel {
     /// From the members `name`, `productId` and `sku`.
+    /// Throws for a label without a name. Whether a product is required depends on the page.
     static func read(_ object: FormObject) throws(FormFault) -> SlotLabel {
         SlotLabel(
             try object.required("name", object.text("name")), productID: try object.text("productId"),
@@ -48,6 +55,7 @@ extension SlotLabel {
 // MARK: Writing
 
 extension JSONWriter {
+    /// Text that ``MessageTrigger/read(_:at:)`` reads as an equal trigger. The order of members is fixed.
     mutating func trigger(_ trigger: MessageTrigger) {
         beginObject()
         switch trigger {
@@ -82,14 +90,17 @@ extension JSONWriter {
         endObject()
     }
 
+    /// Members of the open object; a product or a SKU only if the label has one.
     mutating func members(of label: SlotLabel) {
         member("name", label.name)
         member("productId", label.productID)
         member("sku", label.sku)
     }
 
+    /// The member `type`, which comes first.
     private mutating func type(_ type: FormKeys.TriggerType) { member("type", type.rawValue) }
 
+    /// No member for nil.
     private mutating func member(filter: Filter?) {
         guard let filter else { return }
         key("filter")

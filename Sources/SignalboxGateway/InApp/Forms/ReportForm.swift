@@ -2,9 +2,12 @@ package import SignalboxInApp
 import SignalboxJSON
 
 /// A client's report about an offer: the body of `POST /v1/inapp/offers/{id}/outcome`.
+/// Members: `outcome` is required; `reportId`, `device`, `button` and `closes` (of a click), `how` (of a dismissal)
+/// and `at` (the device's time) are not. Reports with one `reportId` count once.
 package struct ReportForm: Sendable, Hashable {
     /// The device that the report names; nil if it names none.
     package let device: DeviceID?
+    /// Its device is a placeholder until the offer's device is known.
     private let report: Report
 
     /// Reads a report about an offer. `ticket` names the offer that may follow. Throws the first mistake; every bound
@@ -28,6 +31,7 @@ package struct ReportForm: Sendable, Hashable {
         return report
     }
 
+    /// Throws for a member that belongs to another outcome: the client would expect it to count.
     private static func outcome(of object: FormObject) throws(FormFault) -> Report.Outcome {
         let word = try object.required("outcome", object.choice("outcome", Outcome.allCases))
         for (key, owner) in [("button", Outcome.clicked), ("closes", .clicked), ("how", .dismissed)]
@@ -55,6 +59,7 @@ package struct ReportForm: Sendable, Hashable {
     }
 
     /// The words of `outcome`, as in ``Report/Outcome/word``.
+    /// The raw values are those of the form, and labels of a metric.
     package enum Outcome: String, CaseIterable, Sendable {
         /// Of a message on the screen.
         case shown, clicked, dismissed
@@ -74,6 +79,7 @@ package struct ReportForm: Sendable, Hashable {
     }
 }
 
+/// The members of a report.
 extension FormKeys {
     /// Of a report.
     package static let report: [StaticString] = ["reportId", "device", "outcome", "button", "closes", "how", "at"]

@@ -2,6 +2,8 @@ package import SignalboxInApp
 import SignalboxJSON
 
 /// The labels that a page shows: the body of `POST /v1/inapp/slots`.
+/// Members: `device`, `page` and `slots` are required; `user`, `productPage`, `override`, `state` and `explain` are
+/// not. A page is one turn: its slots are filled together, and no message appears twice.
 package enum SlotForm {
     /// Reads a request. `ticket` names its offers. Throws the first mistake; every bound of ``SlotRequest`` is
     /// checked. Mistakes of labels, such as a missing product, are part of the engine's answer instead. `explain`:
@@ -30,6 +32,7 @@ package enum SlotForm {
         }
     }
 
+    /// `view` names the element that would show the message; `canDisplay` is true by default.
     private static func slot(_ value: JSONValue, at pointer: String) throws(FormFault) -> SlotRequest.Slot {
         let object = try FormObject(value, at: pointer, FormKeys.slot)
         return SlotRequest.Slot(
@@ -37,12 +40,15 @@ package enum SlotForm {
             canDisplay: try object.flag("canDisplay") ?? true)
     }
 
+    /// Fills one label with a message of the client's choice, or with none, for previews. Such a display counts in
+    /// no limit.
     private static func override(of form: FormObject) throws(FormFault) -> SlotRequest.Override? {
         guard let object = try form.object("override", FormKeys.slotOverride) else { return nil }
         return SlotRequest.Override(label: try SlotLabel.read(object), message: try object.text("message"))
     }
 }
 
+/// The members of a page.
 extension FormKeys {
     /// Of a page's slots.
     package static let slotRequest: [StaticString] = [
@@ -51,5 +57,6 @@ extension FormKeys {
     /// Of an element of `slots`.
     package static let slot: [StaticString] = ["name", "productId", "sku", "view", "canDisplay"]
     /// Of `override`.
+    /// Without `message`, the slot stays empty.
     package static let slotOverride: [StaticString] = ["name", "productId", "sku", "message"]
 }

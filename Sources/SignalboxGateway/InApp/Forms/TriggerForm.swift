@@ -3,6 +3,8 @@ import SignalboxJSON
 import SignalboxNotification
 
 /// A device's request for a decision: the body of `POST /v1/inapp/triggers`.
+/// Members: `triggerId` (repeats of the request carry the same one), `device` (required), `user`, `event`
+/// (required), `state`, `deviceTime` and `explain`.
 package enum TriggerForm {
     /// Reads a request. `ticket` names its offers. Without `state`, the app is in the foreground. Throws the first
     /// mistake; every bound of ``TriggerRequest`` is checked. `explain`: whether the answer lists the candidates.
@@ -27,6 +29,7 @@ package enum TriggerForm {
     }
 }
 
+/// The members of a trigger and of its event.
 extension FormKeys {
     /// Of a trigger.
     package static let triggerRequest: [StaticString] = [
@@ -40,6 +43,7 @@ extension FormKeys {
     }
 
     /// The members of an event, besides `type`.
+    /// A member of another type is unknown, and so a fault.
     package static func event(_ type: EventType) -> [StaticString] {
         switch type {
         case .sessionStart, .test, .poll: []
@@ -54,16 +58,20 @@ extension FormKeys {
     }
 }
 
+/// Users of requests.
 extension FormObject {
     /// Nil for an anonymous user: `user` is absent or null.
+    /// Throws for the reserved prefix of anonymous users.
     func optionalUser() throws(FormFault) -> UserID? {
         if let value = self["user"], value.isNull { return nil }
         return try userID("user")
     }
 }
 
+/// An event on the device, as the client reports it.
 extension TriggerEvent {
     /// The required member `event`.
+    /// Throws for a missing or unknown `type`, and for members of another type.
     static func read(of form: FormObject) throws(FormFault) -> TriggerEvent {
         let (value, pointer) = (try form.required("event", form["event"]), form.pointer("event"))
         guard value.isObject else { throw .wrongType(pointer, "an object") }
@@ -91,6 +99,7 @@ extension TriggerEvent {
         }
     }
 
+    /// Nil for an absent member: filters then see no property. At most ``Bounds/properties``.
     private static func properties(of object: FormObject) throws(FormFault) -> [String: PropertyValue]? {
         guard let value = object["properties"] else { return nil }
         return try FormObject.map(value, at: object.pointer("properties"), upTo: Bounds.properties) {
@@ -103,6 +112,7 @@ extension TriggerEvent {
 
 extension JSONWriter {
     /// An event as the form has it, for examples and for events about it. Without its properties if `isBrief`.
+    /// Properties are sorted by name, so equal events have equal bytes.
     mutating func event(_ event: TriggerEvent, isBrief: Bool = false) {
         beginObject()
         member("type", event.kind)

@@ -2,21 +2,34 @@ import SignalboxInApp
 
 /// The rows and the messages of a simulation in memory. Loads and applies what a store does, so a decision continues
 /// from the changes of the former ones.
+/// A value, so a simulation can be copied. No row is removed by age: a timeline has at most
+/// ``Timeline/Bounds/lines`` lines.
 struct InAppMemory: Sendable {
+    /// The time of each user's last decision.
     private var users: [UserID: Instant] = [:]
+    /// Rows without their ledgers.
     private var devices: [DeviceID: DeviceState] = [:]
     private(set) var offers: [OfferID: Offer] = [:]
+    /// Ids of kept offers, ended or not.
     private var offersOfDevice: [DeviceID: Set<OfferID>] = [:]
+    /// Ids of offers whose lease runs, on all devices of a user.
     private var leasedToUser: [UserID: Set<OfferID>] = [:]
+    /// By owner and offer.
     private var displays: [RowChange.Subject: [OfferID: Ledger.Display]] = [:]
+    /// By owner.
     private var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
+    /// Of campaigns with a cap over all users.
     private var tallies: [SignalboxInApp.MessageID: Tally] = [:]
+    /// Messages for all devices.
     private var shared = MessageIndex()
+    /// Messages for one user or device.
     private var addressed: [InAppRegistration.Address: MessageIndex] = [:]
+    /// Of addressed messages that are active.
     private var addresses: [SignalboxInApp.MessageID: InAppRegistration.Address] = [:]
 
     // MARK: Rows
 
+    /// The changes of one decision, in their order, as a store applies them.
     mutating func apply(_ changes: [RowChange]) {
         for change in changes {
             switch change {
@@ -34,6 +47,7 @@ struct InAppMemory: Sendable {
         }
     }
 
+    /// Replaces an earlier state of the offer.
     private mutating func put(_ offer: Offer) {
         remove(offer.id)
         offers[offer.id] = offer
@@ -41,6 +55,7 @@ struct InAppMemory: Sendable {
         if offer.state == .offered { leasedToUser[offer.user, default: []].insert(offer.id) }
     }
 
+    /// No effect for an unknown offer.
     private mutating func remove(_ id: OfferID) {
         guard let offer = offers.removeValue(forKey: id) else { return }
         offersOfDevice[offer.device]?.remove(id)
@@ -48,6 +63,7 @@ struct InAppMemory: Sendable {
     }
 
     /// The rows of a device and a user; empty ones if they are new.
+    /// The rows that ``InAppStore`` loads for a decision, with the tallies of all campaigns.
     func state(device id: DeviceID, user: UserID) -> InAppState {
         var person = UserState(id: user)
         person.lastNow = users[user] ?? 0
@@ -61,6 +77,7 @@ struct InAppMemory: Sendable {
             anonymous: device.user == anonymous && user != anonymous ? ledger(.user(anonymous)) : nil, tallies: tallies)
     }
 
+    /// Empty for a new owner.
     private func ledger(_ subject: RowChange.Subject) -> Ledger {
         Ledger(displays: Array((displays[subject] ?? [:]).values), totals: totals[subject] ?? [:])
     }
@@ -70,6 +87,7 @@ struct InAppMemory: Sendable {
 
     // MARK: Messages
 
+    /// Replaces an earlier revision. A message whose address changes leaves its former place.
     mutating func register(_ definition: Definition, for address: InAppRegistration.Address?) {
         let id = definition.message.id
         if addresses[id] != address { withdraw(id) }
@@ -89,6 +107,7 @@ struct InAppMemory: Sendable {
     }
 
     /// The messages without an address, and those of this device or user.
+    /// A copy of the index; later registrations do not change it.
     func messages(device: DeviceID, user: UserID) -> ActiveMessages {
         var own = addressed[.device(device)] ?? MessageIndex()
         for definition in addressed[.user(user)]?.all.map({ $0 }) ?? [] { own.register(definition) }

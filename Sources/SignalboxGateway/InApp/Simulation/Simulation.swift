@@ -1,14 +1,21 @@
 import SignalboxInApp
 
 /// Decides a timeline as a gateway would, without network, store or clock. Equal timelines give equal steps.
+/// The engine, the policy and the forms are those of the gateway, so a step has the decision that a gateway would
+/// make over the same rows. Explanations are always complete.
 package struct Simulation: Sendable {
+    /// Rows and messages so far.
     private var memory = InAppMemory()
+    /// Under the policy of the latest line with one.
     private var engine: InAppEngine
+    /// Read completely before the first decision.
     private let timeline: Timeline
     /// When each device has work without a request.
+    /// Absent for a device without such work.
     private var dues: [DeviceID: Instant] = [:]
     /// The offers of named lines, by slot; the slot is nil for triggers and outcomes.
     private var named: [String: [String?: OfferID]] = [:]
+    /// Of the latest decision that gave one; nil before the first.
     private var last: OfferID?
 
     private init(_ timeline: Timeline) {
@@ -29,6 +36,7 @@ package struct Simulation: Sendable {
     // MARK: Time
 
     /// Ends what time ends up to this instant, the earliest first.
+    /// Each device is advanced at exactly its due time, as a timer without delay would.
     private mutating func elapse(until now: Instant, _ pass: (SimulationStep) -> Void) {
         while let due = dues.values.min(), due <= now {
             for device in dues.filter({ $0.value == due }).keys.sorted() {
@@ -46,6 +54,7 @@ package struct Simulation: Sendable {
         }
     }
 
+    /// Applies a decision as a commit would, and remembers its offer for later lines.
     private mutating func keep(_ decision: Decision, of line: Timeline.Line? = nil) {
         memory.apply(decision.changes)
         dues[decision.state.device.id] = decision.nextDue
@@ -53,6 +62,7 @@ package struct Simulation: Sendable {
         remember(offer, of: line)
     }
 
+    /// An offer of an unnamed line is known as the last one only.
     private mutating func remember(_ offer: Offer, of line: Timeline.Line?) {
         last = offer.id
         if let name = line?.name { named[name, default: [:]][offer.slot?.name] = offer.id }
@@ -61,6 +71,7 @@ package struct Simulation: Sendable {
     // MARK: Lines
 
     /// Nil for a line that only lets time pass.
+    /// Messages, withdrawals and policies have an effect on later lines only.
     private mutating func step(_ line: Timeline.Line) -> SimulationStep? {
         switch line.action {
         case .message(let definition, let address):
@@ -78,6 +89,7 @@ package struct Simulation: Sendable {
         }
     }
 
+    /// Decides as ``InAppFlow/trigger(_:from:)``.
     private mutating func trigger(_ request: TriggerRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let decision = engine.decide(
@@ -90,6 +102,8 @@ package struct Simulation: Sendable {
         return step
     }
 
+    /// Decides as ``InAppFlow/report(_:of:from:)``. A report about an offer that no line gave is skipped, and the
+    /// simulation continues.
     private mutating func outcome(
         _ form: ReportForm, _ reference: Timeline.OfferReference, _ line: Timeline.Line
     ) -> SimulationStep {
@@ -124,6 +138,7 @@ package struct Simulation: Sendable {
         return step
     }
 
+    /// Decides as ``InAppFlow/place(_:from:)``.
     private mutating func place(_ request: SlotRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let placed = engine.place(

@@ -2,6 +2,7 @@ import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 
+/// The output of `signalbox inapp simulate --json`, one line for each step. Members are absent if they do not apply.
 extension SimulationStep {
     /// A decision as one compact JSON object: its cause, the answer with every candidate and check as the endpoints
     /// give it, and the events. Without content and action of messages.
@@ -31,6 +32,7 @@ extension SimulationStep {
         return json.bytes
     }
 
+    /// The members that say what the line asked for.
     private func cause(_ json: inout JSONWriter) {
         switch action {
         case .trigger(let event):
@@ -44,6 +46,7 @@ extension SimulationStep {
         }
     }
 
+    /// The body of the endpoint's answer; nil for a step that has none.
     private var answerBytes: [UInt8]? {
         switch action {
         case .trigger: answer.map { AnswerForm.write($0, explain: true) { _ in nil } }

@@ -1,9 +1,11 @@
 import SignalboxInApp
 import SignalboxNotification
 
+/// The output of `signalbox inapp simulate` without `--json`.
 extension SimulationStep {
     /// The steps as a table for people: time, device, event, result, message, and why the others lost. A step has a
     /// row for each of its effects. Control characters become spaces.
+    /// Columns are as wide as their longest cell. Returns the header alone for no steps.
     package static func table(_ steps: [SimulationStep]) -> String {
         let rows = steps.flatMap(\.rows).map { $0.map(EventLine.printable) }
         let lines = TextTable.lines([["TIME", "DEVICE", "EVENT", "RESULT", "MESSAGE", "WHY"]] + rows)
@@ -16,9 +18,11 @@ extension SimulationStep {
     }
 
     /// The losers that a row names.
+    /// More would not fit into a line of a terminal; `--json` has all of them.
     private static let named = 10
 
     /// The step with as many candidates and checks as a table shows, so many steps fit into memory.
+    /// Candidates that are left out are added to `omitted`.
     package var brief: SimulationStep {
         var step = self
         let losers = Self.losers(of: step.answer?.candidates ?? [])
@@ -30,11 +34,13 @@ extension SimulationStep {
         return step
     }
 
+    /// Candidates that neither took the screen nor the turn.
     private static func isLoser(_ candidate: Candidate) -> Bool {
         candidate.result != .shown && candidate.result != .held
     }
 
     /// The first ones, each with its first failed check.
+    /// At most ``named``.
     private static func losers(of candidates: [Candidate]) -> [Candidate] {
         candidates.lazy.filter(isLoser).prefix(named).map { candidate in
             var candidate = candidate
@@ -44,8 +50,10 @@ extension SimulationStep {
     }
 
     /// The columns from `RESULT` on.
+    /// `-` stands for no message.
     private typealias Effect = (result: String, message: String, why: String)
 
+    /// The first row has time, device and event; the others are its further effects.
     private var rows: [[String]] {
         effects.enumerated().map { index, effect in
             let head = index == 0 ? [Self.text(at), device ?? "-", words] : ["", "", ""]
@@ -66,6 +74,7 @@ extension SimulationStep {
         }
     }
 
+    /// The answer comes first, then the transitions of other offers on the device.
     private var triggerEffects: [Effect] {
         guard let answer else { return [] }
         let held = records.first { $0.kind == .held }
@@ -87,6 +96,7 @@ extension SimulationStep {
         return [main] + others.map(Self.effect)
     }
 
+    /// A rejected outcome has its code; an accepted one its transitions.
     private var outcomeEffects: [Effect] {
         if problem == "no-offer" { return [("skipped", "-", "that line gave no offer")] }
         if let problem { return [("rejected", "-", problem)] }
@@ -95,6 +105,7 @@ extension SimulationStep {
         return [(answer?.isRepeat == true ? "repeat" : "accepted", reported?.message ?? "-", "")]
     }
 
+    /// One row for each slot, also for an empty one.
     private var slotEffects: [Effect] {
         let offered = Set((placed?.slots ?? []).compactMap(\.offer?.id))
         let slots: [Effect] = (placed?.slots ?? []).map { slot in
@@ -112,10 +123,12 @@ extension SimulationStep {
 
     // MARK: Cells
 
+    /// Without empty parts.
     private static func joined(_ parts: String...) -> String {
         parts.filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
+    /// A transition with its reason and flags.
     private static func effect(_ record: Record) -> Effect {
         let why = [record.detail ?? ""] + record.flags
         return (
@@ -134,6 +147,7 @@ extension SimulationStep {
         return (reasons + more + (next.map { ["next check \(text($0))"] } ?? [])).joined(separator: "; ")
     }
 
+    /// The first failed check in a few words.
     private static func reason(_ check: Check) -> String {
         if let until = check.until { return "\(check.code.rawValue) until \(text(until))" }
         let winner = check.code == .priorityLost ? " to \(check.source)" : ""
@@ -144,6 +158,7 @@ extension SimulationStep {
     }
 
     /// RFC 3339, without milliseconds if there are none.
+    /// Falls back to the number for a time outside RFC 3339.
     private static func text(_ instant: Instant) -> String {
         guard let text = Timestamp(milliseconds: instant)?.text else { return "\(instant)" }
         return text.hasSuffix(".000Z") ? String(text.dropLast(5)) + "Z" : text

@@ -1,6 +1,7 @@
 import SignalboxInApp
 
 /// A line of a timeline and its effect, or the effect of time between two lines.
+/// Steps are in the order of their times. A line has one step; time may have several at once.
 package struct SimulationStep: Sendable {
     /// The cause of a step.
     enum Action: Sendable, Hashable {
@@ -18,9 +19,11 @@ package struct SimulationStep: Sendable {
 
     /// Nil for a step of time.
     let line: Int?
+    /// Milliseconds since 1970.
     let at: Instant
     /// Nil for a step that concerns no device.
     let device: DeviceID?
+    /// The user of the decision, which may be an anonymous one.
     let user: UserID?
     let action: Action
     /// Of triggers and accepted outcomes.

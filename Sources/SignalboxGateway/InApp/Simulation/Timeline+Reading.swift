@@ -2,6 +2,7 @@ import SignalboxConfig
 package import SignalboxInApp
 import SignalboxJSON
 
+/// Times come from the lines, never from a clock, so a timeline has the same result on every machine.
 extension Timeline {
     /// Reads a timeline: NDJSON, an object in each line, empty lines ignored. Every line is read before any decision,
     /// so a mistake leaves no partial result. `policy`: applies until the first line with another one.
@@ -34,25 +35,38 @@ extension Timeline {
 }
 
 /// Reads lines one after another; a line may refer to earlier ones.
+/// Collects up to ``Timeline/Bounds/faults`` mistakes, so that one run names most of them.
 private struct TimelineReader {
+    /// Lines without a mistake, in their order.
     private(set) var lines: [Timeline.Line] = []
+    /// The first mistakes; a line has at most one.
     private(set) var faults: [TimelineFault] = []
+    /// Mistakes beyond those that are listed.
     private(set) var more = 0
     /// Applies to the next line.
+    /// Also checks the messages of later lines.
     private var policy: Policy
+    /// Names of earlier lines, which are unique.
     private var names: Set<String> = []
     /// The last revision of each message, and its form unless it was withdrawn.
+    /// As in a store, a changed body grows the revision by one; an equal body does not, unless the message was
+    /// withdrawn in between.
     private var revisions: [SignalboxInApp.MessageID: (revision: Int, body: [UInt8]?)] = [:]
 
+    /// A line has at most one of them; without any, it only lets time pass.
     private static let actions: [StaticString] = ["message", "withdraw", "trigger", "outcome", "slots", "policy"]
+    /// The members of a line.
     private static let keys: [StaticString] = ["at", "as", "id", "offer"] + actions
 
+    /// `policy`: before the first line with one.
     init(policy: Policy) { self.policy = policy }
 
+    /// Counts a mistake that is beyond the number of listed ones.
     mutating func add(_ fault: TimelineFault) {
         if faults.count < Timeline.Bounds.faults { faults.append(fault) } else { more += 1 }
     }
 
+    /// Appends a line, or its first mistake. `number`: from 1, with empty lines.
     mutating func read(_ bytes: [UInt8], number: Int) {
         do throws(FormFault) {
             // A line is not much longer than the longest form in it.
@@ -66,6 +80,7 @@ private struct TimelineReader {
         }
     }
 
+    /// Throws for a line whose time is before that of the line above it.
     private mutating func line(_ object: FormObject, number: Int) throws(FormFault) -> Timeline.Line {
         let at = try object.required("at", object.instant("at"))
         if let last = lines.last, at < last.at {
@@ -92,6 +107,8 @@ private struct TimelineReader {
             action: try action(key, JSONText(value).bytes, object, at: at, number: number))
     }
 
+    /// `body`: the value of the member `key`, which is the form of the endpoint with the same purpose. Registrations
+    /// and policies apply to later lines.
     private mutating func action(
         _ key: StaticString, _ body: [UInt8], _ object: FormObject, at: Instant, number: Int
     ) throws(FormFault) -> Timeline.Action {
@@ -119,6 +136,8 @@ private struct TimelineReader {
         }
     }
 
+    /// A body that equals the registered one is not registered again, as in the gateway. Throws also for a message
+    /// that the policy of this line does not permit.
     private mutating func message(_ body: [UInt8], _ id: SignalboxInApp.MessageID, at: Instant) throws(FormFault)
         -> Timeline.Action
     {
@@ -139,6 +158,7 @@ private struct TimelineReader {
     }
 
     /// Puts the pointer of a member before those of its faults.
+    /// The forms have pointers of their own, which begin at their root.
     private func inside<Value>(_ pointer: String, _ read: () throws(FormFault) -> Value) throws(FormFault) -> Value {
         do throws(FormFault) {
             return try read()
@@ -149,6 +169,7 @@ private struct TimelineReader {
 
     // MARK: Names
 
+    /// Nil for a line without a name. Throws for a name on a line that can give no offer.
     private mutating func name(of object: FormObject, _ action: String?) throws(FormFault) -> String? {
         guard let name = try object.text("as") else { return nil }
         guard ["trigger", "outcome", "slots"].contains(action), name != "last", !name.contains("/") else {
@@ -163,6 +184,7 @@ private struct TimelineReader {
         return name
     }
 
+    /// `NAME` or `NAME/SLOT` of an earlier line; `last`, or no member, for the latest offer.
     private func reference(of object: FormObject) throws(FormFault) -> Timeline.OfferReference {
         guard let text = try object.text("offer", upTo: 2 * Bounds.nameLength), text != "last" else { return .last }
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
@@ -177,6 +199,8 @@ private struct TimelineReader {
 
     // MARK: Policy
 
+    /// Reads the section `inapp` of a config by the config's own reader. Throws its first mistake, with the pointer
+    /// into this line.
     private mutating func readPolicy(_ body: [UInt8]) throws(FormFault) -> Policy {
         let config = Array("{\"inapp\":".utf8) + body + [UInt8(ascii: "}")]
         do throws(InvalidConfig) {

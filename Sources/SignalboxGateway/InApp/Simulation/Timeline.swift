@@ -2,10 +2,13 @@ import SignalboxInApp
 
 /// The input of `signalbox inapp simulate`: messages, triggers and outcomes in the order of their times. The reader is
 /// in `Timeline+Reading.swift`.
+/// Its lines have been read completely, so a simulation cannot fail.
 package struct Timeline: Sendable {
     /// Bounds of one timeline. The reader rejects a larger one.
     package enum Bounds {
+        /// 16 MiB, because all lines are in memory.
         package static let bytes = 16 << 20
+        /// More lines would take minutes.
         package static let lines = 20_000
         /// Mistakes that the reader lists.
         package static let faults = 20
@@ -21,6 +24,7 @@ package struct Timeline: Sendable {
         var action: Action
     }
 
+    /// The request or the change that a line makes.
     enum Action: Sendable {
         case message(Definition, InAppRegistration.Address?)
         /// A body that equals the registered one.
@@ -50,12 +54,14 @@ package struct Timeline: Sendable {
         }
     }
 
+    /// In the order of their times; equal times keep the order of the file.
     let lines: [Line]
     /// Applies before the first line.
     let policy: Policy
 }
 
 /// A mistake in a line of a timeline.
+/// Faults name no values except names of members and of earlier lines.
 package struct TimelineFault: Error, Sendable, Hashable {
     /// From 1; 0 for the timeline as a whole.
     package let line: Int

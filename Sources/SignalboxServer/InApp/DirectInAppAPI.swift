@@ -1,0 +1,139 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SignalboxGateway
+import SignalboxInApp
+import SignalboxNotification
+
+/// Answers triggers and reports on the event loop of their connection, without a task.
+///
+/// Sources, bodies, decisions and answers are those of `InAppAPI`. The router answers every request that this API
+/// leaves to it, and so every malformed one. A page of slots is left to it as well, because it may offer many messages.
+final class DirectInAppAPI: Sendable {
+    // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    /// Of one config; a reload makes another object.
+    private let flow: InAppFlow
+    /// The access of the same config.
+    private let sources: SourceAccess
+    private let alarm: QueueAlarm
+    private let budget: BodyBudget
+
+    /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
+    init(flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+        self.flow = flow
+        self.sources = sources
+        self.alarm = alarm
+        self.budget = budget
+    }
+
+    /// The endpoint of a request, in its usual spelling.
+    /// The two requests that devices send most.
+    enum Target: Equatable {
+        /// `POST /v1/inapp/triggers`
+        case trigger
+        /// `POST /v1/inapp/offers/{id}/outcome`
+        case report(OfferID)
+
+        /// Compares bytes without decoding. Nil for any other path; the router knows other spellings.
+        init?(_ path: String) {
+            guard path != "/v1/inapp/triggers" else {
+                self = .trigger
+                return
+            }
+            let (prefix, suffix) = ("/v1/inapp/offers/", "/outcome")
+            guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.utf8.count > prefix.count + suffix.count
+            else { return nil }
+            let id = path.utf8.dropFirst(prefix.count).dropLast(suffix.count)
+            guard id.allSatisfy(Self.isOfID) else { return nil }
+            self = .report(String(Substring(id)))
+        }
+
+        /// Whether the gateway makes offers' ids of this byte.
+        private static func isOfID(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Nil when the router must answer the request, which explains every rejection.
+    /// Called on the event loop before the body arrives. Checks the token, so that a client without one cannot make
+    /// the gateway read a body.
+    func handler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
+        guard head.isPlain, head.head.method == .POST, let length = head.bodyLength,
+            length <= NotificationsAPI.directLimit, let target = Target(head.head.uri),
+            let source = try? sources.source(named: nil, of: head.credentials)
+        else { return nil }
+        return { [self] body, eventLoop, done in accept(body, for: target, from: source, on: eventLoop, done) }
+    }
+
+    /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply
+    /// on the event loop after the commit.
+    private func accept(
+        _ body: ByteBuffer, for target: Target, from source: SourceName, on eventLoop: any EventLoop,
+        _ done: @escaping @Sendable (Reply) -> Void
+    ) -> Bool {
+        let bytes = body.readableBytes
+        guard budget.reserve(bytes) else { return false }
+        guard let request = try? read(body, for: target, from: source) else {
+            budget.release(bytes)
+            return false
+        }
+        flow.decide(request) { [self] result in
+            eventLoop.execute { [self] in
+                budget.release(bytes)
+                answer(result, on: eventLoop, done)
+            }
+        }
+        return true
+    }
+
+    /// Throws for every malformed body; the caller leaves it to the router, which parses it again.
+    private func read(
+        _ body: ByteBuffer, for target: Target, from source: SourceName
+    ) throws(InAppFailure) -> InAppFlow.DeviceRequest {
+        let body = body.withUnsafeReadableBytes { Array($0) }
+        return switch target {
+        case .trigger: try flow.read(trigger: body, from: source)
+        case .report(let offer): try flow.read(report: body, of: offer, from: source)
+        }
+    }
+
+    /// Called on the event loop, after the commit or for a failure. Calls `done` once, on the same event loop.
+    private func answer(
+        _ result: Result<InAppFlow.Answered, InAppFailure>, on eventLoop: any EventLoop,
+        _ done: @escaping @Sendable (Reply) -> Void
+    ) {
+        switch result {
+        case .success(let answered):
+            alarm.recover()
+            if let body = flow.bodyAtOnce(of: answered) { return done(Reply(status: .ok, body: body)) }
+            // Unstructured: the content is not in memory, the store is read by a task, and no task serves a direct
+            // request. The connection waits for it.
+            Task { [flow, alarm] in
+                let reply: Reply
+                do throws(InAppFailure) {
+                    reply = Reply(status: .ok, body: try await flow.body(of: answered))
+                } catch {
+                    reply = Reply(alarm.inAppProblem(of: error))
+                }
+                eventLoop.execute { done(reply) }
+            }
+        case .failure(let failure): done(Reply(alarm.inAppProblem(of: failure)))
+        }
+    }
+}
+
+extension QueueAlarm {
+    /// The response to a rejected request about in-app messages. Logs a failure of the queue, once for each outage.
+    func inAppProblem(of failure: InAppFailure) -> Problem {
+        if let problem = Problem(failure) { return problem }
+        guard case .store(let reason) = failure else {
+            preconditionFailure("Only the store has no problem of its own.")
+        }
+        return problem(of: .store(reason))
+    }
+}
