@@ -18,7 +18,11 @@ package struct InAppEngine: Sendable {
         var turn = Turn(policy, messages, state, now: now, ticket: request.ticket, explains: explain)
         turn.decide(request)
         // A repeat has changed nothing.
-        return turn.answer.isRepeat ? turn.unchanged(from: turn.state) : turn.decision()
+        if turn.answer.isRepeat {
+            let state = turn.state
+            return turn.unchanged(from: state)
+        }
+        return turn.decision()
     }
 
     /// Accepts a client's report. The state must be of the offer's device and of the offer's user. Throws without any

@@ -76,8 +76,12 @@ struct CheckList {
 
     init(explains: Bool) { self.explains = explains }
 
-    /// Whether further checks cannot change the verdict, and no explanation needs them.
-    var isSettled: Bool { !explains && permanent != nil }
+    /// Whether further checks cannot change the result, and no explanation needs them. A message without an offer
+    /// must pass, or wait by itself; an offer that exists stays until it fails for good.
+    func isSettled(hasOffer: Bool) -> Bool { !explains && (permanent != nil || (event != nil && !hasOffer)) }
+
+    /// Whether the message may be chosen for this event: now, or by waiting.
+    var mayBeChosen: Bool { permanent == nil && event == nil }
 
     var passes: Bool { permanent == nil && event == nil && waits == nil && screen == nil }
 
@@ -86,23 +90,26 @@ struct CheckList {
 
     var firstFailure: Check.Code? { permanent ?? event ?? waits ?? screen }
 
+    @inline(__always)
     mutating func check(
         _ code: Check.Code, _ ok: Bool, else failure: Failure, until: @autoclosure () -> Instant? = nil,
         _ source: @autoclosure () -> String, expected: @autoclosure () -> String, actual: @autoclosure () -> String
     ) {
         if ok && !explains { return }
         let until = ok ? nil : until()
-        if !ok {
-            if let until { self.until = max(self.until ?? until, until) }
-            switch failure {
-            case .permanent: permanent = permanent ?? code
-            case .event: event = event ?? code
-            case .waits: waits = waits ?? code
-            case .screen: screen = screen ?? code
-            }
-        }
+        if !ok { fail(code, failure, until: until) }
         guard explains else { return }
         checks.append(
             Check(code: code, ok: ok, expected: expected(), actual: actual(), until: until, source: source()))
+    }
+
+    private mutating func fail(_ code: Check.Code, _ failure: Failure, until: Instant?) {
+        if let until { self.until = max(self.until ?? until, until) }
+        switch failure {
+        case .permanent: permanent = permanent ?? code
+        case .event: event = event ?? code
+        case .waits: waits = waits ?? code
+        case .screen: screen = screen ?? code
+        }
     }
 }

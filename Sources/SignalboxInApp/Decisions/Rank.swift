@@ -8,13 +8,13 @@ struct Rank: Comparable {
     let registeredAt: Instant
     let id: MessageID
 
-    init(_ message: Message, due: Instant, _ policy: Policy) {
-        isTest = message.isTest
-        isBlocking = message.isBlocking
-        rank = message.rank + (policy.vendorOffsets[message.vendor] ?? 0)
+    init(_ definition: Definition, due: Instant, _ policy: borrowing Policy) {
+        isTest = definition.message.isTest
+        isBlocking = definition.message.isBlocking
+        rank = definition.message.rank + (policy.vendorOffsets[definition.message.vendor] ?? 0)
         self.due = due
-        registeredAt = message.registeredAt
-        id = message.id
+        registeredAt = definition.message.registeredAt
+        id = definition.message.id
     }
 
     /// The better one is less.

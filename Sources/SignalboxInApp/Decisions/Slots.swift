@@ -140,7 +140,9 @@ extension Turn {
         return slots.enumerated().filter { index, slot in slot.view.map { last[$0] == index } ?? true }.map(\.element)
     }
 
-    private func problem(of slot: SlotRequest.Slot, _ count: Int, _ request: SlotRequest) -> SlotAnswer.Problem? {
+    private mutating func problem(of slot: SlotRequest.Slot, _ count: Int, _ request: SlotRequest) -> SlotAnswer
+        .Problem?
+    {
         if count > 1 { return .duplicateLabel }
         if slot.label.sku != nil && slot.label.productID == nil { return .skuWithoutProduct }
         if request.isProductPage && slot.label.productID == nil { return .productMissing }
@@ -148,7 +150,7 @@ extension Turn {
     }
 
     private mutating func collapse(page: String, keeping labels: Set<SlotLabel>) {
-        for offer in activeOffers where offer.page == page {
+        for offer in activeOffers() where offer.page == page {
             guard let label = offer.slot, !labels.contains(label) else { continue }
             finish(offer, offer.state == .shown ? .done : .discarded, EndReason.collapsed)
         }
@@ -156,7 +158,7 @@ extension Turn {
 
     private mutating func fill(_ slot: inout SlotAnswer, _ request: SlotRequest) {
         let override = request.override.flatMap { $0.label == slot.label ? $0 : nil }
-        let live = activeOffers.first { $0.page == request.page && $0.slot == slot.label }
+        let live = activeOffers().first { $0.page == request.page && $0.slot == slot.label }
         if let live {
             let fits =
                 override == nil
@@ -168,10 +170,10 @@ extension Turn {
             finish(live, live.state == .shown ? .done : .discarded, EndReason.collapsed)
         }
         var passing: [(rank: Rank, definition: Definition)] = []
-        for definition in messages.candidates(for: [.slot(slot.label.name)]) {
+        for definition in messages.candidates(forSlots: [slot.label.name]) {
             if let id = override?.message, id != definition.message.id { continue }
             let list = evaluateSlot(definition, slot.label, isOverride: override != nil)
-            let rank = Rank(definition.message, due: now, policy)
+            let rank = Rank(definition, due: now, policy)
             if list.passes { passing.append((rank, definition)) }
             guard explains, slot.candidates.count < Bounds.explained else { continue }
             slot.candidates.append(explained(definition, list.passes ? .lost : .discarded, list.checks))
@@ -190,7 +192,7 @@ extension Turn {
     }
 
     /// Slots know no interval, no blocking screen and no limits across messages.
-    private func evaluateSlot(_ definition: Definition, _ label: SlotLabel, isOverride: Bool) -> CheckList {
+    private mutating func evaluateSlot(_ definition: Definition, _ label: SlotLabel, isOverride: Bool) -> CheckList {
         var list = CheckList(explains: explains)
         let message = definition.message
         let accepts = message.triggers.contains { if case .slot(let own) = $0 { own.accepts(label) } else { false } }
@@ -198,7 +200,7 @@ extension Turn {
             .label, accepts, else: .permanent, "triggers", expected: "a trigger for this slot",
             actual: "\(label.name), product \(label.productID ?? "none"), SKU \(label.sku ?? "none")")
         if isOverride { return list }
-        checkSlot(definition, Context(event: nil, triggeredAt: now), &list)
+        checkSlot(definition, &list)
         return list
     }
 
@@ -209,14 +211,8 @@ extension Turn {
         offer.slot = slot.label
         offer.page = request.page
         if isOverride { offer.flags.insert(.uncounted) }
-        if !isOverride, let group = controlGroup(of: definition.message) {
-            commit(&offer)
-            offer.state = .held
-            offer.shownAt = now
-            offer.endedAt = now
-            offer.reason = group
-            put(offer)
-            record(.held, offer, group)
+        if !isOverride, let group = controlGroup(of: definition) {
+            hold(&offer, group)
             return true
         }
         give(offer)

@@ -1,61 +1,75 @@
 // The checks of one candidate, in the order of the reference, section 7.2. The same function decides and explains.
 extension Turn {
-    /// The circumstances of one candidate.
+    /// The circumstances in which a message is checked.
     struct Context {
-        var event: TriggerEvent?
+        /// The trigger's time; the timeout counts from it.
         var triggeredAt: Instant
-        /// Of the offer, if the message is already pending on the device.
-        var pending: Offer.Flags?
-
-        var isRequested: Bool {
-            if case .show? = event { return true }
-            return pending?.contains(.requested) ?? false
-        }
+        var isSessionStart = false
+        /// Whether the app asks for this message itself: neither trigger, re-eligibility nor interval applies.
+        var isRequested = false
+        /// Flags of the offer, if the message already has one on the device.
+        var offer: Offer.Flags?
     }
 
-    /// Nil if no trigger of the message is for the event.
-    func evaluate(_ definition: Definition, _ context: Context) -> CheckList? {
+    /// Checks a message that has no offer on this device. Nil if no trigger of the message is for the event.
+    mutating func evaluate(
+        _ definition: Definition, for event: inout EventReader, triggeredAt: Instant
+    ) -> CheckList? {
         var list = CheckList(explains: explains)
-        if let event = context.event, context.pending == nil, !context.isRequested {
-            guard checkFilter(definition, event, &list) else { return nil }
+        let context = Context(
+            triggeredAt: triggeredAt, isSessionStart: event.event.isSessionStart, isRequested: event.event.isRequest)
+        if !context.isRequested {
+            guard checkFilter(definition, &event, &list) else { return nil }
         }
-        if list.isSettled { return list }
-        checkSchedule(definition, context, &list)
-        checkPair(definition, &list)
-        if list.isSettled { return list }
-        if !definition.message.isTest {
-            checkReEligibility(definition, context, &list)
-            checkLimits(of: definition, &list)
-            if policy.isLimiting(definition.message) {
-                for limit in policy.limits where policy.includes(definition.message, in: limit) {
-                    check(limit, definition, &list)
-                }
-            }
-        }
-        checkControl(definition, &list)
-        // A delayed message meets the client when its delay ends (Synerise for Android, iterable-swift-sdk#925).
-        if definition.message.delay > 0 && context.pending == nil || list.isSettled { return list }
-        checkCapability(definition, &list)
-        checkScreen(definition, context, &list)
+        checkAll(definition, context, &list)
         return list
     }
 
+    /// Checks a message without its triggers: one that has an offer, or one that takes the place of another.
+    mutating func evaluate(_ definition: Definition, _ context: Context) -> CheckList {
+        var list = CheckList(explains: explains)
+        checkAll(definition, context, &list)
+        return list
+    }
+
+    private mutating func checkAll(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
+        let hasOffer = context.offer != nil
+        if list.isSettled(hasOffer: hasOffer) { return }
+        checkSchedule(definition, context, &list)
+        checkPair(definition, &list)
+        if list.isSettled(hasOffer: hasOffer) { return }
+        if !definition.message.isTest {
+            checkReEligibility(definition, context, &list)
+            checkOwnLimits(of: definition, &list)
+            if list.isSettled(hasOffer: hasOffer) { return }
+            if policy.isLimiting(definition) { checkPolicyLimits(of: definition, &list) }
+        }
+        checkControl(definition, &list)
+        // A delayed message meets the client when its delay ends (Synerise for Android, iterable-swift-sdk#925).
+        if definition.message.delay > 0 && !hasOffer || list.isSettled(hasOffer: hasOffer) { return }
+        checkCapability(definition, &list)
+        checkScreen(definition, context, &list)
+    }
+
     /// The checks of an inline message: no interval, no blocking screen, no limits across messages.
-    func checkSlot(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
+    mutating func checkSlot(_ definition: Definition, _ list: inout CheckList) {
+        let context = Context(triggeredAt: now)
         checkSchedule(definition, context, &list)
         checkPair(definition, &list)
         if !definition.message.isTest {
             checkReEligibility(definition, context, &list)
-            checkLimits(of: definition, &list)
+            checkOwnLimits(of: definition, &list)
         }
         checkControl(definition, &list)
         checkCapability(definition, &list)
     }
 
-    private func checkFilter(_ definition: Definition, _ event: TriggerEvent, _ list: inout CheckList) -> Bool {
+    private mutating func checkFilter(_ definition: Definition, _ event: inout EventReader, _ list: inout CheckList)
+        -> Bool
+    {
         var best: Filter.Outcome = .otherEvent
         for trigger in definition.message.triggers {
-            let outcome = trigger.outcome(of: event, definition.rules)
+            let outcome = trigger.outcome(of: &event, definition.rules)
             if outcome == .matches {
                 list.check(
                     .filter, true, else: .permanent, "triggers", expected: "a trigger matches", actual: "matches")
@@ -77,14 +91,13 @@ extension Turn {
         return true
     }
 
-    private func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let ended = definition.message.hasEnded(at: now, definition.rules)
+    private mutating func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         list.check(
-            .scheduleEnded, !ended, else: .permanent, "schedule.end",
+            .scheduleEnded, !definition.hasEnded(at: now), else: .permanent, "schedule.end",
             expected: definition.message.schedule.end.map { "until \($0)" } ?? "no end", actual: "\(now)")
         let start = definition.message.schedule.start ?? now
         list.check(
-            definition.rules.startCode, definition.message.hasStarted(at: now, definition.rules),
+            definition.rules.startCode, definition.hasStarted(at: now),
             else: definition.rules.waitsForStart ? .waits : .event,
             until: definition.rules.startIsInside ? start : start + 1, "schedule.start", expected: "from \(start)",
             actual: "\(now)")
@@ -94,26 +107,27 @@ extension Turn {
                 expected: "before \(context.triggeredAt + timeout)", actual: "\(now)")
         }
         guard definition.message.isSmart else { return }
-        let moment = moment(of: definition.message, context.event)
+        let moment = moment(of: definition, isSessionStart: context.isSessionStart)
         list.check(
             .moment, moment.isNow(now), else: .waits, until: moment.at, "sourse \(moment.manner.rawValue)",
             expected: moment.at.map { "from \($0)" } ?? "the next session start", actual: "\(now)")
     }
 
-    func moment(of message: Message, _ event: TriggerEvent?) -> SourseMoment {
+    /// The moment at which a Sourse smart notification is shown.
+    mutating func moment(of definition: Definition, isSessionStart: Bool) -> SourseMoment {
         SourseMoment(
-            for: message, client: state.device.client, activity: state.device.activity,
-            isSessionStart: event == .sessionStart, now: now)
+            for: definition.message, client: state.device.client, activity: state.device.activity,
+            isSessionStart: isSessionStart, now: now)
     }
 
     /// The message's timeout, or its vendor's on the web.
-    func timeout(of definition: Definition) -> Span? {
+    mutating func timeout(of definition: Definition) -> Span? {
         if let timeout = definition.message.timeout { return timeout }
-        guard state.device.client.platform == .web, let web = definition.rules.webTimeout else { return nil }
+        guard let web = definition.rules.webTimeout, state.device.client.platform == .web else { return nil }
         return definition.message.delay + web
     }
 
-    private func checkPair(_ definition: Definition, _ list: inout CheckList) {
+    private mutating func checkPair(_ definition: Definition, _ list: inout CheckList) {
         guard let pair = definition.message.pair else { return }
         let subscribed = state.device.client.topics?.contains(pair.marker) ?? false
         list.check(
@@ -122,17 +136,17 @@ extension Turn {
             actual: subscribed ? "subscribed" : "not subscribed")
     }
 
-    private func checkReEligibility(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
+    private mutating func checkReEligibility(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         if context.isRequested { return }
-        let id = definition.message.id
         if definition.message.kind == .walkthrough {
             list.check(
-                .walkthroughNotUnique, state.device.lastWalkthrough != id, else: .event, "synerise",
+                .walkthroughNotUnique, state.device.lastWalkthrough != definition.message.id, else: .event, "synerise",
                 expected: "another walkthrough than the last one shown",
                 actual: state.device.lastWalkthrough ?? "none shown")
         }
         let rule = definition.message.reEligibility
         if rule == .always { return }
+        let id = definition.message.id
         let last = state.user.ledger.totals[.message(id)]?.last
         let isReserved = reservations(of: .user) { $0.message == id } > 0
         let opens: Instant? = if case .after(let span) = rule, let last { last + span } else { nil }
@@ -143,164 +157,24 @@ extension Turn {
             actual: last.map { "shown \($0)" } ?? (isReserved ? "offered elsewhere" : "never shown"))
     }
 
-    private func checkControl(_ definition: Definition, _ list: inout CheckList) {
-        guard explains, let group = controlGroup(of: definition.message) else { return }
+    private mutating func checkControl(_ definition: Definition, _ list: inout CheckList) {
+        guard explains, let group = controlGroup(of: definition) else { return }
         list.check(.control, true, else: .permanent, group, expected: "held back", actual: "member of \(group)")
     }
 
     /// The name of the group that holds this message back from this user; the vendor for a message that is a control.
-    func controlGroup(of message: Message) -> String? {
-        if message.kind == .control { return message.vendor }
-        if message.isTest || policy.controlGroups.isEmpty { return nil }
-        return policy.controlGroup(of: message, for: state.user.id)?.name
-    }
-
-    func checkCapability(_ definition: Definition, _ list: inout CheckList) {
-        if let template = definition.message.requirements.template {
-            let templates = state.device.client.templates
-            list.check(
-                .templateUnknown, templates?.contains(template) ?? true, else: .permanent, "requires.template",
-                expected: template, actual: templates.map { $0.sorted().joined(separator: ", ") } ?? "not reported")
-        }
-        if let needed = definition.message.requirements.orientation {
-            let orientation = state.device.client.orientation
-            list.check(
-                .orientation, orientation == nil || orientation == needed, else: .permanent,
-                "requires.orientation", expected: needed.rawValue, actual: orientation?.rawValue ?? "not reported")
-        }
-        let lacksImage = definition.message.requirements.lacksImage
-        list.check(
-            .imageMissing, !lacksImage, else: .permanent, "braze", expected: "an image",
-            actual: lacksImage ? "none" : "as required")
-        guard !definition.message.requirements.assets.isEmpty, let assets = state.device.client.assets else { return }
-        let states = definition.message.requirements.assets.map { assets[$0] ?? .unknown }
-        list.check(
-            .assetFailed, !states.contains(.failed), else: .permanent, "requires.assets", expected: "none failed",
-            actual: "\(states.count { $0 == .failed }) failed")
-        list.check(
-            .assetPending, states.allSatisfy { $0 == .ready || $0 == .failed }, else: .waits, "requires.assets",
-            expected: "\(states.count) ready", actual: "\(states.count { $0 == .ready }) ready")
-    }
-
-    private func checkScreen(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        if !definition.message.requirements.screens.isEmpty {
-            let screens = definition.message.requirements.screens
-            list.check(
-                .screen, state.device.client.screen.map(screens.contains) ?? false, else: .event,
-                "requires.screens", expected: screens.sorted().joined(separator: ", "),
-                actual: state.device.client.screen ?? "not reported")
-        }
-        let vendor = definition.message.vendor
-        list.check(
-            .screenBlocked, !state.device.client.isBlocked(for: vendor), else: .event, "state.blocked",
-            expected: "a screen that allows \(vendor)", actual: state.device.client.screen ?? "not reported")
-        let pause = policy.pauses.first { $0.applies(to: vendor, screen: state.device.client.screen, at: now) }
-        list.check(
-            .paused, pause == nil, else: .event, until: pause?.until, "pauses \(pause?.name ?? "")",
-            expected: "no pause", actual: pause?.name ?? "none")
-        checkInterval(definition, context, &list)
-        let isForeground = state.device.client.foreground
-        list.check(
-            .background, isForeground, else: .screen, "state.foreground", expected: "foreground",
-            actual: isForeground ? "foreground" : "background")
-        let isBusy = state.device.client.isBusy
-        list.check(
-            .slotBusy, !isBusy && (holder.map { isReplaced($0, by: definition) } ?? true), else: .screen, "state",
-            expected: "a free screen",
-            actual: holder.map { "\($0.message) is \($0.state)" } ?? (isBusy ? "busy" : "free"))
-    }
-
-    private func checkInterval(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let own = definition.message.interval
-        let isSpared =
-            definition.message.isTest || context.isRequested || context.pending?.contains(.followUp) ?? false
-            || (!definition.rules.keepsInterval && own == nil)
-        guard !isSpared, let lastEnd = state.device.lastEnd else { return }
-        let interval = own ?? policy.interval
-        list.check(
-            .interval, now >= lastEnd + interval, else: .event, until: lastEnd + interval,
-            own == nil ? "inapp.interval" : "interval", expected: "\(interval) ms after the last display",
-            actual: "\(now - lastEnd) ms")
-    }
-
-    /// Whether this message ends the shown one instead of waiting for it.
-    func isReplaced(_ holder: Offer, by definition: Definition) -> Bool {
-        definition.rules.replacesBanners && definition.message.kind == .banner && holder.state == .shown
-            && holder.kind == .banner && holder.vendor == definition.message.vendor && !holder.flags.contains(.blocking)
+    mutating func controlGroup(of definition: Definition) -> String? {
+        if definition.message.kind == .control { return definition.message.vendor }
+        if definition.message.isTest || policy.controlGroups.isEmpty { return nil }
+        return policy.controlGroup(of: definition, for: state.user.id)?.name
     }
 }
 
-// MARK: Limits
-
-extension Turn {
-    private func checkLimits(of definition: Definition, _ list: inout CheckList) {
-        for limit in definition.message.limits { check(limit, definition, &list) }
-    }
-
-    private func check(_ limit: Limit, _ definition: Definition, _ list: inout CheckList) {
-        let id = definition.message.id
-        let usage = usage(of: limit, id)
-        let isFree = usage.used + usage.reserved < limit.count
-        // A lifetime limit that committed displays fill stays full.
-        let isFinal = limit.window == .lifetime && usage.used >= limit.count
-        list.check(
-            limit.code, isFree, else: isFinal ? .permanent : .event, until: opens(limit, id, usage.reserved),
-            limit.name ?? (limit.owner == .message ? "limits" : "inapp.limits"),
-            expected: "fewer than \(limit.count) per \(limit.per.rawValue)",
-            actual: "used \(usage.used), reserved \(usage.reserved)")
-    }
-
-    private func usage(of limit: Limit, _ message: MessageID) -> (used: Int, reserved: Int) {
-        if limit.per == .everyone {
-            let tally = state.tallies[message] ?? Tally()
-            return (tally.committed, tally.reserved)
-        }
-        let isOfUser = limit.per == .user
-        let total =
-            isOfUser
-            ? state.user.ledger.total(of: limit, message) : state.device.ledger.total(of: limit, message)
-        let reserved = reservations(of: limit.per) { limit.counts($0, message) }
-        // The total is at least what a window holds: a limit that it does not fill needs no look at the history.
-        if limit.window == .lifetime || total == 0 || (total + reserved < limit.count && !explains) {
-            return (total, reserved)
-        }
-        let used =
-            isOfUser
-            ? state.user.ledger.count(by: limit, message, windows)
-            : state.device.ledger.count(by: limit, message, windows)
-        return (used, reserved)
-    }
-
-    private var windows: WindowContext {
-        WindowContext(
-            now: now, device: state.device.id, session: state.device.session, zone: state.device.client.zone)
-    }
-
-    private func opens(_ limit: Limit, _ message: MessageID, _ reserved: Int) -> Instant? {
-        if limit.per == .everyone { return nil }
-        let ledger = limit.per == .user ? state.user.ledger : state.device.ledger
-        let displays = ledger.counted(by: limit, message, windows)
-        let used = displays.reduce(0) { $0 + $1.count }
-        let surplus = used + reserved - limit.count + 1
-        return used >= surplus ? windows.opens(limit.window, displays, leaving: surplus) : nil
-    }
-
-    func reservations(of subject: Limit.Subject, where isCounted: (Offer) -> Bool) -> Int {
-        if reserved.isEmpty { return 0 }
-        return reserved.count { offer in
-            (subject == .user ? offer.user == state.user.id : offer.device == state.device.id) && isCounted(offer)
-        }
-    }
-}
-
-extension Limit {
-    fileprivate func counts(_ offer: Offer, _ message: MessageID) -> Bool {
-        let isExempt = offer.flags.contains(.exempt)
-        return switch owner {
-        case .message: offer.message == message
-        case .vendor(let vendor): offer.vendor == vendor && !isExempt
-        case .scope: !isExempt
-        case .named(let name): offer.namedLimits.contains(name) && !isExempt
-        }
+extension Turn.Context {
+    /// Of a message that has an offer on this device.
+    init(_ offer: borrowing Offer, isSessionStart: Bool) {
+        self.init(
+            triggeredAt: offer.triggeredAt, isSessionStart: isSessionStart,
+            isRequested: offer.flags.contains(.requested), offer: offer.flags)
     }
 }

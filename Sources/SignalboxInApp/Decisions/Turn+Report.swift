@@ -29,7 +29,7 @@ extension Turn {
     }
 
     /// Whether the report is accepted already. Throws if it contradicts an accepted one.
-    private func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
+    private mutating func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
         if offer.reports.contains(report.key) { return true }
         // No client has a message that was held back.
         if offer.state == .held { throw conflict(.notOffered, offer) }
@@ -61,7 +61,7 @@ extension Turn {
         throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer)
     }
 
-    private func conflict(_ code: ReportFault.Conflict.Code, _ offer: Offer) -> ReportFault {
+    private mutating func conflict(_ code: ReportFault.Conflict.Code, _ offer: Offer) -> ReportFault {
         .conflict(ReportFault.Conflict(code: code, state: offer.state, reason: offer.reason))
     }
 
@@ -74,7 +74,7 @@ extension Turn {
         if let definition, definition.message.revision != offer.revision { flags.append("revision-changed") }
         if offer.state != .offered { offer.flags.insert(.late) }
         let isFree =
-            offer.state == .offered || (offer.state.isPending && holder == nil && state.device.user == offer.user)
+            offer.state == .offered || (offer.state.isPending && holder() == nil && state.device.user == offer.user)
         commit(&offer)
         offer.shownAt = now
         offer.leaseUntil = nil
@@ -121,14 +121,14 @@ extension Turn {
 
     /// The next message of the same event that passes all checks.
     private mutating func tryNext(_ messageIDs: [MessageID]) {
-        let live = liveOffers
+        let pending = pendingOffers()
         for (index, id) in messageIDs.enumerated() {
-            guard let definition = messages[id], definition.message.delay == 0, live[id] == nil,
-                let list = evaluate(definition, Context(event: nil, triggeredAt: now)), list.passes
-            else { continue }
+            guard let definition = messages[id], definition.message.delay == 0, pending[id] == nil else { continue }
+            let list = evaluate(definition, Context(triggeredAt: now))
+            guard list.passes else { continue }
             var offer = newOffer(definition, since: now, .ready)
             offer.runnersUp = Array(messageIDs[(index + 1)...])
-            explain(definition, show(offer, definition, nil), list.checks)
+            explain(definition, show(offer, definition, isSessionStart: false), list.checks)
             return
         }
     }

@@ -3,7 +3,7 @@ extension Turn {
     /// One event brings one message of each vendor at most (Braze: "highest priority only"), and one of them gets the
     /// screen. `contenders` are sorted, best first.
     mutating func select(_ contenders: [Contender], _ event: TriggerEvent) {
-        var bestOfVendor: [Vendor: Rank] = [:]
+        var bestOfVendor = BestOfVendor()
         var screenWinner: Rank?
         var stacked: Rank?
         var runnersUp: [MessageID] = []
@@ -17,15 +17,15 @@ extension Turn {
                 if explains { checks.append(contender.rank.lost(against: best)) }
                 runnersUp.append(contender.rank.id)
             } else if contender.list.competes, contender.definition.message.delay > 0, contender.isNew {
-                bestOfVendor[contender.definition.message.vendor] = contender.rank
+                bestOfVendor.insert(contender.rank, contender.definition.message.vendor)
                 result = delay(contender, &checks)
             } else if contender.list.competes, let winner = screenWinner ?? (contender.list.passes ? nil : stacked) {
                 result = .lost
                 if explains { checks.append(contender.rank.lost(against: winner)) }
                 if contender.isNew { runnersUp.append(contender.rank.id) }
-                if !contender.isNew, let offer = contender.offer { stack(offer, until: contender.list.until) }
+                if let offer = offer(of: contender) { stack(offer, until: contender.list.until) }
             } else if contender.list.competes {
-                if contender.isNew { bestOfVendor[contender.definition.message.vendor] = contender.rank }
+                if contender.isNew { bestOfVendor.insert(contender.rank, contender.definition.message.vendor) }
                 if contender.list.passes { screenWinner = contender.rank } else { stacked = contender.rank }
                 result = win(contender, event)
             } else {
@@ -44,21 +44,25 @@ extension Turn {
 
     /// Shows, holds back or stacks the best message.
     private mutating func win(_ contender: Contender, _ event: TriggerEvent) -> Candidate.Result {
-        var offer = contender.offer ?? newOffer(contender.definition, since: contender.triggeredAt, .ready)
+        var offer = offer(of: contender) ?? newOffer(contender.definition, since: contender.triggeredAt, .ready)
         if case .messageClick = event, contender.isNew { offer.flags.insert(.followUp) }
         if case .show(let id) = event, id == offer.message { offer.request() }
         guard contender.list.passes else {
             stack(offer, until: contender.list.until)
             return .waiting
         }
-        return show(offer, contender.definition, event)
+        return show(offer, contender.definition, isSessionStart: event.isSessionStart)
+    }
+
+    private mutating func offer(of contender: Contender) -> Offer? {
+        contender.offer.flatMap { id in live.first { $0.id == id } }
     }
 
     /// A candidate that fails: a ready one waits or ends, a new one waits only if time or the client can cure the
     /// failure.
     private mutating func postpone(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
         let list = contender.list
-        if !contender.isNew, let offer = contender.offer {
+        if let offer = offer(of: contender) {
             if let code = list.permanent {
                 finish(offer, code == .scheduleEnded ? .expired : .discarded, code.rawValue)
                 return .discarded
@@ -73,8 +77,8 @@ extension Turn {
         return .waiting
     }
 
-    private func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
-        let count = activeOffers.count { $0.state == offerState }
+    private mutating func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
+        let count = activeOffers().count { $0.state == offerState }
         if count < most { return true }
         checks.append(
             Check(
@@ -82,5 +86,20 @@ extension Turn {
                 until: nil,
                 source: "device"))
         return false
+    }
+}
+
+/// The best rank of each vendor. Vendors are few, so the first ones are searched one by one.
+private struct BestOfVendor {
+    private var few: [(vendor: Vendor, rank: Rank)] = []
+    private var others: [Vendor: Rank] = [:]
+
+    subscript(vendor: Vendor) -> Rank? {
+        for known in few where known.vendor == vendor { return known.rank }
+        return others[vendor]
+    }
+
+    mutating func insert(_ rank: Rank, _ vendor: Vendor) {
+        if few.count < 8 { few.append((vendor, rank)) } else { others[vendor] = rank }
     }
 }

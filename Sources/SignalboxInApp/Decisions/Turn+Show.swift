@@ -1,63 +1,66 @@
 // New offers, the display of a message, and the stack.
 extension Turn {
     mutating func newOffer(_ definition: Definition, since triggeredAt: Instant, _ offerState: Offer.State) -> Offer {
-        let message = definition.message
         var flags: Offer.Flags = []
-        if message.isTest { flags.insert(.test) }
-        if policy.isExempt(message) && !policy.exemptions.areCounted { flags.insert(.exempt) }
-        if message.asksApp { flags.insert(.asksApp) }
-        if message.isBlocking { flags.insert(.blocking) }
+        if definition.message.isTest { flags.insert(.test) }
+        if policy.isExempt(definition) && !policy.exemptions.areCounted { flags.insert(.exempt) }
+        if definition.message.asksApp { flags.insert(.asksApp) }
+        if definition.message.isBlocking { flags.insert(.blocking) }
         return Offer(
-            id: nextOfferID(), device: state.device.id, user: state.user.id, message: message.id,
-            revision: message.revision, vendor: message.vendor, kind: message.kind, state: offerState,
-            triggeredAt: triggeredAt, due: triggeredAt + message.delay,
-            lapse: timeout(of: definition).map { triggeredAt + $0 }, flags: flags, namedLimits: message.namedLimits,
-            session: state.device.session)
+            id: nextOfferID(), device: state.device.id, user: state.user.id, message: definition.message.id,
+            revision: definition.message.revision, vendor: definition.message.vendor, kind: definition.message.kind,
+            state: offerState, triggeredAt: triggeredAt, due: triggeredAt + definition.message.delay,
+            lapse: timeout(of: definition).map { triggeredAt + $0 }, flags: flags,
+            namedLimits: definition.message.namedLimits, session: state.device.session)
     }
 
     /// Gives a message that passes to the client, or holds it back from a member of a control group. A held message
     /// has its whole turn: it counts, starts the interval, and no other message takes its place (CleverTap showed
     /// the next).
-    mutating func show(_ offer: Offer, _ definition: Definition, _ event: TriggerEvent?) -> Candidate.Result {
-        guard let group = controlGroup(of: definition.message) else {
-            if let holder, isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
+    mutating func show(_ offer: consuming Offer, _ definition: Definition, isSessionStart: Bool) -> Candidate.Result {
+        guard let group = controlGroup(of: definition) else {
+            if let holder = holder(), isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
+            let isSmart = definition.message.isSmart
             give(
-                offer, detail: definition.message.isSmart ? moment(of: definition.message, event).manner.rawValue : nil)
+                offer,
+                detail: isSmart ? moment(of: definition, isSessionStart: isSessionStart).manner.rawValue : nil)
             return .shown
         }
-        var held = offer
-        held.session = state.device.session
-        commit(&held)
-        held.state = .held
-        held.shownAt = now
-        held.endedAt = now
-        held.reason = group
-        put(held)
+        hold(&offer, group)
         state.device.lastEnd = now
-        record(.held, held, group)
         isHeld = true
         return .held
+    }
+
+    /// Counts a message that a control group holds back, and shows nothing.
+    mutating func hold(_ offer: inout Offer, _ group: String) {
+        offer.session = state.device.session
+        commit(&offer)
+        offer.state = .held
+        offer.shownAt = now
+        offer.endedAt = now
+        offer.reason = group
+        put(offer)
+        record(.held, offer, group)
     }
 
     /// Offers the newest message on the stack that passes all checks; blocking messages come first. Messages that no
     /// longer can be shown end.
     mutating func popStack(for event: TriggerEvent?) {
-        guard !isHeld, answer.offer == nil else { return }
-        let waiting = activeOffers.filter { $0.state == .waiting }.reversed()
+        guard !isHeld, answer.offer == nil, !live.isEmpty else { return }
+        let isSessionStart = event?.isSessionStart ?? false
+        let waiting = activeOffers().filter { $0.state == .waiting }.reversed()
         for offer in waiting.filter({ $0.flags.contains(.blocking) })
             + waiting.filter({ !$0.flags.contains(.blocking) })
         {
-            guard let definition = messages[offer.message],
-                let list = evaluate(
-                    definition,
-                    Context(event: event?.ifSessionStart, triggeredAt: offer.triggeredAt, pending: offer.flags))
-            else { continue }
+            guard let definition = messages[offer.message] else { continue }
+            let list = evaluate(definition, Context(offer, isSessionStart: isSessionStart))
             var result = Candidate.Result.waiting
             if let code = list.permanent {
                 finish(offer, code == .scheduleEnded ? .expired : .discarded, code.rawValue)
                 result = .discarded
             } else if list.passes {
-                result = show(offer, definition, event)
+                result = show(offer, definition, isSessionStart: isSessionStart)
             } else if offer.until != list.until {
                 var later = offer
                 later.until = list.until

@@ -2,7 +2,7 @@
 extension Turn {
     /// Ends leases, delays, waits and displays whose time is over.
     mutating func sweep() {
-        for offer in activeOffers {
+        for offer in activeOffers() {
             switch offer.state {
             case .offered:
                 if let until = offer.leaseUntil, until <= now { endLease(offer) }
@@ -15,12 +15,12 @@ extension Turn {
         forgetEnded()
     }
 
-    /// Removes ended offers beyond the policy's time and beyond ``Bounds/endedOffers``.
+    /// Removes ended offers beyond the policy's time and beyond ``Bounds/endedOffers()``.
     private mutating func forgetEnded() {
         let oldest = now - policy.endedOffers
         let mayHaveSurplus = state.offers.count > Bounds.endedOffers
-        guard mayHaveSurplus || state.offers.values.contains(where: { $0.endedAt ?? now <= oldest }) else { return }
-        let ended = endedOffers
+        guard mayHaveSurplus || earliestEnd.map({ $0 <= oldest }) ?? false else { return }
+        let ended = endedOffers()
         let surplus = ended.count - Bounds.endedOffers
         for (index, offer) in ended.enumerated() where index < surplus || offer.endedAt ?? now <= oldest {
             remove(offer.id)
@@ -29,7 +29,7 @@ extension Turn {
 
     private mutating func sweepPending(_ offer: Offer) {
         guard let definition = messages[offer.message] else { return finish(offer, .discarded, EndReason.withdrawn) }
-        let ended = definition.message.hasEnded(at: now, definition.rules)
+        let ended = definition.hasEnded(at: now)
         let lapsed = offer.lapse.map { $0 <= now } ?? false
         if ended || lapsed {
             // Both are over: the earlier one ended the offer.
@@ -49,8 +49,7 @@ extension Turn {
     }
 
     /// An offer without an answer goes back to the stack once: the client may have missed it.
-    private mutating func endLease(_ offer: Offer) {
-        var offer = offer
+    private mutating func endLease(_ offer: consuming Offer) {
         release(&offer)
         offer.unanswered += 1
         if offer.unanswered > 1 || !offer.needsScreen {
@@ -61,22 +60,20 @@ extension Turn {
     }
 
     /// Puts an offer on top of the stack, and ends the oldest one beyond ``Bounds/stack``.
-    mutating func stack(_ offer: Offer, until: Instant? = nil) {
-        var offer = offer
+    mutating func stack(_ offer: consuming Offer, until: Instant? = nil) {
         state.device.lastOrder += 1
         offer.order = state.device.lastOrder
         offer.state = .waiting
         offer.until = until
         put(offer)
-        let waiting = activeOffers.filter { $0.state == .waiting }
+        let waiting = activeOffers().filter { $0.state == .waiting }
         guard waiting.count > Bounds.stack else { return }
         let oldest = waiting.first { !$0.flags.contains(.blocking) } ?? waiting[0]
         finish(oldest, .discarded, EndReason.stackFull)
     }
 
     /// Ends an offer and records why. The interval begins when a shown message ends.
-    mutating func finish(_ offer: Offer, _ end: Offer.State, _ reason: String) {
-        var offer = offer
+    mutating func finish(_ offer: consuming Offer, _ end: Offer.State, _ reason: String) {
         let wasShown = offer.state == .shown
         release(&offer)
         offer.state = end
@@ -101,12 +98,12 @@ extension Turn {
             if AnonymousUser.contains(former) && !AnonymousUser.contains(user) {
                 if let anonymous = state.anonymous { merge(anonymous) }
                 // Ended ones too: a late impression counts for the known user.
-                for var offer in activeOffers + endedOffers where offer.user == former {
+                for var offer in activeOffers() + endedOffers() where offer.user == former {
                     offer.user = user
                     put(offer)
                 }
             } else {
-                for var offer in activeOffers {
+                for var offer in activeOffers() {
                     // The client may show it before it knows; the impression is late then.
                     if offer.state == .offered { offer.unanswered += 1 }
                     finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
@@ -117,7 +114,7 @@ extension Turn {
         state.device.user = user
         state.device.client = client
         if let visible = client.visible {
-            for offer in activeOffers where offer.state == .shown && !visible.contains(offer.id) {
+            for offer in activeOffers() where offer.state == .shown && !visible.contains(offer.id) {
                 finish(offer, .done, EndReason.interrupted)
             }
         }
@@ -126,9 +123,10 @@ extension Turn {
 
     /// Ends pending offers whose message names this event as "unless".
     mutating func cancel(by event: TriggerEvent) {
-        for offer in activeOffers where offer.state.isPending {
+        var reader = EventReader(event)
+        for offer in activeOffers() where offer.state.isPending {
             guard let definition = messages[offer.message] else { continue }
-            if definition.message.unless.contains(where: { $0.outcome(of: event, definition.rules) == .matches }) {
+            if definition.message.unless.contains(where: { $0.outcome(of: &reader, definition.rules) == .matches }) {
                 finish(offer, .discarded, EndReason.unless)
             }
         }

@@ -1,24 +1,16 @@
 // A trigger's candidates, their order, and the one that is shown.
 extension Turn {
-    /// A candidate that may be chosen. A class, because thousands of them are sorted.
-    final class Contender {
+    /// A candidate that may be chosen.
+    struct Contender {
         let definition: Definition
         let triggeredAt: Instant
         let rank: Rank
         let list: CheckList
-        /// Of a message that is ready on the device.
-        let offer: Offer?
-        /// Whether the message has no offer yet.
-        let isNew: Bool
+        /// The offer of a message that is ready on the device.
+        var offer: OfferID?
 
-        init(definition: Definition, triggeredAt: Instant, rank: Rank, list: CheckList, offer: Offer? = nil) {
-            self.definition = definition
-            self.triggeredAt = triggeredAt
-            self.rank = rank
-            self.list = list
-            self.offer = offer
-            isNew = offer == nil
-        }
+        /// Whether the message has no offer yet.
+        var isNew: Bool { offer == nil }
     }
 
     mutating func decide(_ request: TriggerRequest) {
@@ -35,7 +27,7 @@ extension Turn {
         // A view of the screen that is shown already is a return to the foreground (Airship's changelog).
         let isNewView = if case .screen(let name) = request.event { name != formerScreen } else { true }
         if case .screen(let name) = request.event { state.device.client.screen = name }
-        if request.event == .sessionStart { beginSession() }
+        if request.event.isSessionStart { beginSession() }
         cancel(by: request.event)
         choose(for: isNewView ? request.event : .poll)
         if answer.offer == nil { popStack(for: request.event) }
@@ -50,7 +42,7 @@ extension Turn {
 
     private mutating func remember(_ event: TriggerEvent) {
         state.device.recent.removeAll { now - $0.at > policy.replay }
-        if event != .poll { state.device.recent.append(DeviceState.PastTrigger(event: event, at: now)) }
+        if !event.isPoll { state.device.recent.append(DeviceState.PastTrigger(event: event, at: now)) }
         let surplus = state.device.recent.count - Bounds.replayedTriggers
         if surplus > 0 { state.device.recent.removeFirst(surplus) }
     }
@@ -63,19 +55,20 @@ extension Turn {
             let late = messages.candidates(for: past.event).filter { $0.message.registeredAt > newer }
             gather(late, past.event, at: past.at, &found)
         }
-        for offer in activeOffers where offer.state == .ready { gather(offer, event, &found) }
+        for offer in activeOffers() where offer.state == .ready { gather(offer, event, &found) }
         // The best one last, so that it is on top of the stack.
-        for pending in found.pending.sorted(by: { $1.rank < $0.rank }) {
-            keepPending(pending.offer, pending.definition, event)
-        }
-        select(found.contenders.sorted { $0.rank < $1.rank }, event)
-        if !found.hasMatch && event != .poll { record(.noMatch, nil, trigger: event) }
+        found.pending.sort { $1.rank < $0.rank }
+        for pending in found.pending { keepPending(pending.offer, pending.definition, event) }
+        found.contenders.sort { $0.rank < $1.rank }
+        select(found.contenders, event)
+        if !found.hasMatch && !event.isPoll { record(.noMatch, nil, trigger: event) }
     }
 
     /// The messages that an event concerns.
-    private struct Found {
+    fileprivate struct Found {
         var contenders: [Contender] = []
         var pending: [(rank: Rank, offer: Offer, definition: Definition)] = []
+        /// Messages that are pending or may be chosen; only kept if past events are evaluated again.
         var seen: Set<MessageID> = []
         /// Whether a message matched that is not a candidate of every event.
         var hasMatch = false
@@ -84,49 +77,51 @@ extension Turn {
     private mutating func gather(
         _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ found: inout Found
     ) {
-        let live = liveOffers
+        var reader = EventReader(event)
+        let pending = pendingOffers()
         for definition in definitions where !definition.isInline {
-            let message = definition.message
-            let rank = Rank(message, due: triggeredAt + message.delay, policy)
-            if let offer = live[message.id] {
-                guard concerns(definition, event) else { continue }
-                found.hasMatch = true
-                // A ready one is a contender anyway.
-                if offer.state != .ready && found.seen.insert(message.id).inserted {
-                    found.pending.append((rank, offer, definition))
-                }
+            if let offer = pending[definition.message.id] {
+                gather(pending: offer, definition, &reader, at: triggeredAt, &found)
                 continue
             }
-            guard let list = evaluate(definition, Context(event: event, triggeredAt: triggeredAt)) else {
-                continue
-            }
-            if list.firstFailure != .filter && (event.isRequest || message.triggers.contains { $0 != .immediate }) {
-                found.hasMatch = true
-            }
-            if !explains && !list.competes && list.waits == nil { continue }
-            // The present event comes before past ones.
-            if policy.replay > 0 && !found.seen.insert(message.id).inserted { continue }
+            guard let list = evaluate(definition, for: &reader, triggeredAt: triggeredAt) else { continue }
+            if list.firstFailure != .filter && (definition.needsEvent || event.isRequest) { found.hasMatch = true }
+            guard explains || list.mayBeChosen else { continue }
+            if policy.replay > 0 && !found.isFirst(definition.message.id, list) { continue }
+            let rank = Rank(definition, due: triggeredAt + definition.message.delay, policy)
             found.contenders.append(
                 Contender(definition: definition, triggeredAt: triggeredAt, rank: rank, list: list))
         }
     }
 
+    private mutating func gather(
+        pending offer: Offer, _ definition: Definition, _ event: inout EventReader, at triggeredAt: Instant,
+        _ found: inout Found
+    ) {
+        guard concerns(definition, &event) else { return }
+        found.hasMatch = true
+        // A ready one is a contender anyway.
+        guard offer.state != .ready && found.seen.insert(definition.message.id).inserted else { return }
+        let rank = Rank(definition, due: triggeredAt + definition.message.delay, policy)
+        found.pending.append((rank, offer, definition))
+    }
+
     private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ found: inout Found) {
-        guard let definition = messages[offer.message],
-            let list = evaluate(
-                definition, Context(event: event.ifSessionStart, triggeredAt: offer.triggeredAt, pending: offer.flags))
-        else { return }
-        let rank = Rank(definition.message, due: offer.due, policy)
+        guard let definition = messages[offer.message] else { return }
+        let list = evaluate(definition, Context(offer, isSessionStart: event.isSessionStart))
+        let rank = Rank(definition, due: offer.due, policy)
         found.contenders.append(
-            Contender(definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer))
+            Contender(
+                definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer.id))
     }
 
     /// Whether the event is for this message, which is pending already.
-    private func concerns(_ definition: Definition, _ event: TriggerEvent) -> Bool {
-        event.isRequest
-            || definition.message.triggers.contains {
-                $0 != .immediate && $0.outcome(of: event, definition.rules) == .matches
-            }
+    private mutating func concerns(_ definition: Definition, _ event: inout EventReader) -> Bool {
+        if event.event.isRequest { return true }
+        for trigger in definition.message.triggers where trigger != .immediate {
+            if trigger.outcome(of: &event, definition.rules) == .matches { return true }
+        }
+        return false
     }
 
     /// A repeated trigger keeps the earlier offer; one on the stack moves to the top (Braze Swift).
@@ -141,7 +136,7 @@ extension Turn {
         explain(definition, pending.holdsScreen ? .shown : .waiting, list.checks)
     }
 
-    func explained(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) -> Candidate {
+    mutating func explained(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) -> Candidate {
         Candidate(message: definition.message.id, revision: definition.message.revision, result: result, checks: checks)
     }
 
@@ -155,10 +150,25 @@ extension Turn {
     }
 }
 
+extension Turn.Found {
+    /// Whether the message is not known yet from a newer event. One that failed then gives way to one that may be
+    /// chosen: only an explanation has the former.
+    mutating func isFirst(_ id: MessageID, _ list: CheckList) -> Bool {
+        if seen.contains(id) { return false }
+        let former = contenders.firstIndex { $0.definition.message.id == id }
+        guard list.mayBeChosen else { return former == nil }
+        if let former { contenders.remove(at: former) }
+        seen.insert(id)
+        return true
+    }
+}
+
 extension TriggerEvent {
     /// Whether the app asks for one message by name.
     var isRequest: Bool { if case .show = self { true } else { false } }
 
     /// The only event that a pending message still depends on: Sourse's moment may be a session start.
-    var ifSessionStart: TriggerEvent? { self == .sessionStart ? self : nil }
+    var isSessionStart: Bool { if case .sessionStart = self { true } else { false } }
+
+    var isPoll: Bool { if case .poll = self { true } else { false } }
 }

@@ -1,6 +1,6 @@
 /// One step in progress: the rows as they change, the changes to write and the events to record. It reads neither a
 /// clock nor a random number, so equal input gives an equal decision.
-struct Turn {
+struct Turn: ~Copyable {
     let policy: Policy
     let messages: ActiveMessages
     let explains: Bool
@@ -9,20 +9,19 @@ struct Turn {
     var answer = Answer()
     /// Whether a control group took this turn.
     var isHeld = false
-    private(set) var records: [Record] = []
-    private var changedOffers: Set<OfferID> = []
+    /// The displays that the limits of the policy count, by index of the limit; empty if the rows have changed since.
+    var policyUsages: [Usage?] = []
+    /// The offers that have not ended: those of this device, and the user's leased ones on other devices.
+    private(set) var live: [Offer] = []
+    /// The earliest end of the other offers.
+    private(set) var earliestEnd: Instant?
+    private var records: [Record] = []
+    private var changedOffers: [OfferID] = []
     private var ledgerChanges: [RowChange] = []
     private var tallyChanges: [MessageID: Tally] = [:]
     private var changesUser = false
     private let ticket: String
     private var ticketsUsed = 0
-    /// The offer on the screen of this device, or leased for it.
-    private(set) var holder: Offer?
-    /// Offers whose lease runs, of the user or the device. Each holds a place in its limits until it is reported or
-    /// the lease ends.
-    private(set) var reserved: [Offer] = []
-    /// The offers of this device that have not ended.
-    private var active: [OfferID] = []
 
     /// Time never runs backwards for a user or a device: a clock that was set back reopens no limit.
     init(
@@ -35,7 +34,7 @@ struct Turn {
         self.ticket = ticket
         self.explains = explains
         self.state = state
-        for offer in self.state.offers.values where !offer.state.isEnded { track(offer, isNew: true) }
+        for offer in self.state.offers.values { track(offer) }
     }
 
     /// The first offer of a turn has the ticket as its id, the others a number behind it.
@@ -45,72 +44,71 @@ struct Turn {
     }
 
     mutating func record(
-        _ kind: Record.Kind, _ offer: Offer?, _ detail: String? = nil, flags: [String] = [],
+        _ kind: Record.Kind, _ offer: consuming Offer?, _ detail: String? = nil, flags: [String] = [],
         trigger: TriggerEvent? = nil
     ) {
-        let names = flags + (offer?.flags.names ?? []).filter { !flags.contains($0) }
-        records.append(Record(kind: kind, at: now, offer: offer, detail: detail, flags: names, trigger: trigger))
+        var flags = flags
+        for name in offer?.flags.names ?? [] where !flags.contains(name) { flags.append(name) }
+        records.append(Record(kind: kind, at: now, offer: offer, detail: detail, flags: flags, trigger: trigger))
     }
 
     mutating func put(_ offer: Offer) {
-        state.offers[offer.id] = offer
-        changedOffers.insert(offer.id)
+        if !changedOffers.contains(offer.id) { changedOffers.append(offer.id) }
         changesUser = true
+        policyUsages = []
+        if let place = live.firstIndex(where: { $0.id == offer.id }) { live.remove(at: place) }
         track(offer)
+        state.offers[offer.id] = offer
+    }
+
+    private mutating func track(_ offer: borrowing Offer) {
+        if offer.state.isEnded {
+            let end = offer.endedAt ?? now
+            earliestEnd = min(earliestEnd ?? end, end)
+        } else {
+            live.append(copy offer)
+        }
     }
 
     /// Records the messages that the client may get instead of the offer of this turn.
     mutating func name(_ runnersUp: [MessageID], behind id: OfferID) {
         state.offers[id]?.runnersUp = runnersUp
         answer.offer?.runnersUp = runnersUp
+        if let place = live.firstIndex(where: { $0.id == id }) { live[place].runnersUp = runnersUp }
     }
 
     /// Removes an offer that has ended.
     mutating func remove(_ id: OfferID) {
         state.offers[id] = nil
-        changedOffers.insert(id)
+        if !changedOffers.contains(id) { changedOffers.append(id) }
     }
 
-    private mutating func track(_ offer: Offer, isNew: Bool = false) {
-        if offer.device == state.device.id {
-            if offer.state.isEnded {
-                active.removeAll { $0 == offer.id }
-            } else if isNew || !active.contains(offer.id) {
-                active.append(offer.id)
-            }
-        }
-        reserved.removeAll { $0.id == offer.id }
-        let hasLease = offer.state == .offered && offer.leaseUntil.map { $0 > now } ?? false
-        if hasLease && !offer.flags.contains(.uncounted) { reserved.append(offer) }
-        if holder?.id == offer.id { holder = nil }
-        if offer.device == state.device.id && offer.holdsScreen { holder = offer }
-    }
-
-    mutating func decision() -> Decision {
+    /// The result of the step.
+    consuming func decision() -> Decision {
         state.device.lastNow = now
         var changes: [RowChange] = []
+        changes.reserveCapacity(2 + changedOffers.count + ledgerChanges.count + tallyChanges.count)
         if changesUser {
             state.user.lastNow = now
             changes.append(.user(state.user.id, lastNow: now))
         }
-        var device = state.device
-        device.ledger = Ledger()
-        changes.append(.device(device))
-        for id in changedOffers.sorted() { changes.append(state.offers[id].map(RowChange.offer) ?? .removeOffer(id)) }
+        changes.append(.device(state.device.withoutLedger))
+        changedOffers.sort()
+        for id in changedOffers { changes.append(state.offers[id].map(RowChange.offer) ?? .removeOffer(id)) }
         changes += ledgerChanges
         for (message, tally) in tallyChanges.sorted(by: { $0.key < $1.key }) where tally != Tally() {
             changes.append(.tally(message, committed: tally.committed, reserved: tally.reserved))
         }
-        answer.nextCheck = nextCheck
+        let next = nextTimes()
+        answer.nextCheck = next.check
         return Decision(
-            answer: answer, changes: changes, records: records, state: state, now: now, nextDue: nextDue)
+            answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
     }
-}
 
-extension Turn {
     /// The answer to a repeat: no row changes.
-    func unchanged(from state: InAppState) -> Decision {
-        Decision(answer: answer, changes: [], records: [], state: state, now: now, nextDue: nextDue)
+    consuming func unchanged(from state: consuming InAppState) -> Decision {
+        let due = nextTimes().due
+        return Decision(answer: answer, changes: [], records: [], state: state, now: now, nextDue: due)
     }
 }
 
@@ -118,54 +116,52 @@ extension Turn {
 
 extension Turn {
     /// Those that have not ended, in the order in which they came to the stack.
-    var activeOffers: [Offer] {
-        active.compactMap { state.offers[$0] }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
+    mutating func activeOffers() -> [Offer] {
+        if live.isEmpty { return [] }
+        return live.filter { $0.device == state.device.id }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
     }
 
     /// Those that have ended, the oldest first.
-    var endedOffers: [Offer] {
+    mutating func endedOffers() -> [Offer] {
         state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
             .sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
     }
 
-    /// The offers of this device that have not ended, by message, without inlines.
-    var liveOffers: [MessageID: Offer] {
-        if active.isEmpty { return [:] }
-        let live = active.compactMap { state.offers[$0] }.filter(\.needsScreen)
-        return Dictionary(live.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
+    /// The one on the screen of this device, or leased for it.
+    mutating func holder() -> Offer? { live.first { $0.device == state.device.id && $0.holdsScreen } }
+
+    /// Those that have not ended, by message, without inlines.
+    mutating func pendingOffers() -> [MessageID: Offer] {
+        if live.isEmpty { return [:] }
+        let pending = live.filter { $0.device == state.device.id && $0.needsScreen }
+        return Dictionary(pending.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    private var nextCheck: Instant? {
-        earliest { offer in
-            switch offer.state {
-            case .triggered: offer.due
-            case .waiting, .ready: offer.until.flatMap { $0 > now ? $0 : nil }
-            default: nil
-            }
+    /// When the client may ask again, and when ``InAppEngine/advance(_:messages:now:)`` has work.
+    mutating func nextTimes() -> (check: Instant?, due: Instant?) {
+        var times: (check: Instant?, due: Instant?)
+        for offer in live where offer.device == state.device.id {
+            let next = self.times(of: offer)
+            if let check = next.check { times.check = min(times.check ?? check, check) }
+            if let due = next.due { times.due = min(times.due ?? due, due) }
+        }
+        return times
+    }
+
+    private mutating func times(of offer: Offer) -> (check: Instant?, due: Instant?) {
+        switch offer.state {
+        case .triggered: (offer.due, earliestEnd(of: offer, offer.due))
+        case .waiting, .ready: (offer.until.flatMap { $0 > now ? $0 : nil }, earliestEnd(of: offer, nil))
+        case .offered: (nil, offer.leaseUntil)
+        case .shown: (nil, state.device.lastSeen + policy.silence)
+        case .done, .discarded, .expired, .held: (nil, nil)
         }
     }
 
-    private var nextDue: Instant? {
-        earliest { offer in
-            switch offer.state {
-            case .triggered, .waiting, .ready:
-                let end = messages[offer.message]?.message.schedule.end
-                let due = offer.state == .triggered ? offer.due : nil
-                return [due, offer.lapse, end.map { max($0, now) + 1 }].compactMap { $0 }.min()
-            case .offered: return offer.leaseUntil
-            case .shown: return state.device.lastSeen + policy.silence
-            default: return nil
-            }
-        }
-    }
-
-    /// The earliest of these times of the device's offers.
-    private func earliest(_ time: (Offer) -> Instant?) -> Instant? {
-        var earliest: Instant?
-        for id in active {
-            if let offer = state.offers[id], let time = time(offer) { earliest = min(earliest ?? time, time) }
-        }
-        return earliest
+    /// The earliest of the end of the delay, the lapse and the end of the schedule.
+    private mutating func earliestEnd(of offer: Offer, _ due: Instant?) -> Instant? {
+        let end = messages[offer.message]?.message.schedule.end.map { max($0, now) + 1 }
+        return [due, offer.lapse, end].compactMap { $0 }.min()
     }
 }
 
@@ -173,14 +169,13 @@ extension Turn {
 
 extension Turn {
     /// Leases the offer to the client and reserves its limits.
-    mutating func give(_ offer: Offer, detail: String? = nil) {
-        var offer = offer
+    mutating func give(_ offer: consuming Offer, detail: String? = nil) {
         offer.state = .offered
         offer.leaseUntil = now + policy.lease
         offer.until = nil
         offer.reason = nil
         // A report without an id is about the present lease.
-        offer.reports.removeAll { $0.hasPrefix("#") }
+        if !offer.reports.isEmpty { offer.reports.removeAll { $0.hasPrefix("#") } }
         offer.session = state.device.session
         if let definition = messages[offer.message] {
             offer.revision = definition.message.revision
@@ -191,7 +186,7 @@ extension Turn {
             }
         }
         put(offer)
-        record(.offered, offer, detail)
+        record(.offered, copy offer, detail)
         answer.offer = offer
     }
 
@@ -225,6 +220,7 @@ extension Turn {
     private mutating func add(
         _ display: Ledger.Display, to path: WritableKeyPath<InAppState, Ledger>, _ subject: RowChange.Subject
     ) {
+        policyUsages = []
         state[keyPath: path].add(display)
         ledgerChanges.append(.display(subject, display))
         for key in Ledger.keys(of: display) {
@@ -237,6 +233,7 @@ extension Turn {
 
     /// Adds the anonymous user's ledger to the known user's.
     mutating func merge(_ anonymous: Ledger) {
+        policyUsages = []
         let added = state.user.ledger.merge(anonymous)
         let subject = RowChange.Subject.user(state.user.id)
         ledgerChanges += added.displays.map { .display(subject, $0) }

@@ -92,26 +92,28 @@ package struct Policy: Sendable, Hashable {
         }
     }
 
-    func isExempt(_ message: Message) -> Bool {
-        message.isExempt || exemptions.vendors.contains(message.vendor) || exemptions.messages.contains(message.id)
+    /// Whether limits of vendors and of the scope spare a message.
+    func isExempt(_ definition: Definition) -> Bool {
+        definition.message.isExempt || exemptions.vendors.contains(definition.message.vendor)
+            || exemptions.messages.contains(definition.message.id)
     }
 
     /// Whether limits of the policy apply to a message.
-    func isLimiting(_ message: Message) -> Bool { !limits.isEmpty && !isExempt(message) }
+    func isLimiting(_ definition: Definition) -> Bool { !limits.isEmpty && !isExempt(definition) }
 
     /// Whether a display of this message must respect a limit of the policy.
-    func includes(_ message: Message, in limit: Limit) -> Bool {
+    func includes(_ definition: Definition, in limit: Limit) -> Bool {
         switch limit.owner {
         case .message: false
-        case .vendor(let vendor): vendor == message.vendor
+        case .vendor(let vendor): vendor == definition.message.vendor
         case .scope: true
-        case .named(let name): message.namedLimits.contains(name)
+        case .named(let name): definition.message.namedLimits.contains(name)
         }
     }
 
-    /// The control group that keeps this message from this user, if any.
-    func controlGroup(of message: Message, for user: UserID) -> ControlGroup? {
-        controlGroups.first { $0.covers(message) && $0.contains(user) }
+    /// The first control group that covers this message and contains this user.
+    func controlGroup(of definition: Definition, for user: UserID) -> ControlGroup? {
+        controlGroups.first { $0.covers(definition) && $0.contains(user) }
     }
 }
 
@@ -141,11 +143,12 @@ package struct ControlGroup: Sendable, Hashable {
         self.coverage = coverage
     }
 
-    func covers(_ message: Message) -> Bool {
+    /// Whether the group holds this message back from its members.
+    func covers(_ definition: Definition) -> Bool {
         switch coverage {
         case .everything: true
-        case .vendor(let vendor): vendor == message.vendor
-        case .experiment: message.experiment == name
+        case .vendor(let vendor): vendor == definition.message.vendor
+        case .experiment: definition.message.experiment == name
         }
     }
 

@@ -4,6 +4,8 @@ package final class Definition: Sendable {
     let rules: VendorRules
     /// Whether a limit of the message counts displays to every user.
     let hasCampaignLimit: Bool
+    /// Whether a trigger needs an event of its own: the message is not a candidate of every event.
+    let needsEvent: Bool
     /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition, and 5
     /// for each instruction of a text pattern.
     let weight: Int
@@ -14,6 +16,7 @@ package final class Definition: Sendable {
         self.message = message
         rules = VendorRules.of(message.vendor)
         hasCampaignLimit = message.limits.contains { $0.per == .everyone }
+        needsEvent = message.triggers.contains { $0 != .immediate }
         weight = 10 + message.triggers.reduce(0) { $0 + ($1.filter?.weight ?? 0) }
     }
 

@@ -1,9 +1,15 @@
 /// Active messages by trigger. A decision visits only the messages filed under its event's kind and name.
 package struct MessageIndex: Sendable {
     private var definitions: [MessageID: Definition] = [:]
-    private var byTrigger: [TriggerKey: [Definition]] = [:]
-    /// Weight of the messages under each key.
-    private var weights: [TriggerKey: Int] = [:]
+    private var byTrigger: [TriggerKey: Filed] = [:]
+    /// Whether any message is filed under ``TriggerKey/immediate``: most decisions need one key only.
+    private var hasImmediate = false
+
+    /// The messages under one key, and the sum of their weights.
+    private struct Filed {
+        var definitions: [Definition] = []
+        var weight = 0
+    }
 
     package init() {}
 
@@ -30,9 +36,10 @@ package struct MessageIndex: Sendable {
         }
         definitions[id] = definition
         for key in definition.keys {
-            byTrigger[key, default: []].append(definition)
-            weights[key, default: 0] += definition.weight
+            byTrigger[key, default: Filed()].definitions.append(definition)
+            byTrigger[key, default: Filed()].weight += definition.weight
         }
+        hasImmediate = byTrigger[.immediate] != nil
         return former == nil ? .added : .replaced
     }
 
@@ -42,13 +49,11 @@ package struct MessageIndex: Sendable {
     package mutating func withdraw(_ id: MessageID) -> Definition? {
         guard let definition = definitions.removeValue(forKey: id) else { return nil }
         for key in definition.keys {
-            byTrigger[key]?.removeAll { $0.message.id == id }
-            weights[key, default: 0] -= definition.weight
-            if byTrigger[key]?.isEmpty == true {
-                byTrigger[key] = nil
-                weights[key] = nil
-            }
+            byTrigger[key]?.definitions.removeAll { $0.message.id == id }
+            byTrigger[key]?.weight -= definition.weight
+            if byTrigger[key]?.definitions.isEmpty == true { byTrigger[key] = nil }
         }
+        hasImmediate = byTrigger[.immediate] != nil
         return definition
     }
 
@@ -60,7 +65,7 @@ package struct MessageIndex: Sendable {
         let formerKeys = former?.keys ?? []
         return definition.message.triggers.firstIndex { trigger in
             let own = formerKeys.contains(trigger.key) ? former?.weight ?? 0 : 0
-            return (weights[trigger.key] ?? 0) - own + definition.weight > Bounds.workPerTrigger
+            return (byTrigger[trigger.key]?.weight ?? 0) - own + definition.weight > Bounds.workPerTrigger
         }
     }
 
@@ -74,15 +79,39 @@ package struct MessageIndex: Sendable {
 
     /// Each message filed under the event once, in no particular order.
     func candidates(for event: TriggerEvent) -> [Definition] {
-        if case .show(let id) = event { return definitions[id].map { [$0] } ?? [] }
-        return candidates(for: TriggerKey.all(for: event))
+        switch event {
+        case .sessionStart: return filed(under: .sessionStart)
+        case .event(let name, _): return filed(under: .event(name))
+        case .messageClick(let message, _): return filed(under: .messageClick(message))
+        case .screen(let name): return filed(under: .screen(name))
+        case .rule(let keyword): return filed(under: .rule(keyword))
+        case .pushOpen(let campaign):
+            let any = filed(under: .pushOpen(nil))
+            return campaign == nil ? any : Self.unite(any, byTrigger[.pushOpen(campaign)]?.definitions ?? [])
+        case .purchase(let product, _):
+            let any = filed(under: .purchase(nil))
+            return product == nil ? any : Self.unite(any, byTrigger[.purchase(product)]?.definitions ?? [])
+        case .test: return byTrigger[.test]?.definitions ?? []
+        case .poll: return byTrigger[.immediate]?.definitions ?? []
+        case .show(let id): return definitions[id].map { [$0] } ?? []
+        }
     }
 
-    func candidates(for keys: [TriggerKey]) -> [Definition] {
-        let lists = keys.compactMap { byTrigger[$0] }
-        guard lists.count > 1 else { return lists.first ?? [] }
+    /// The messages under a key, and those that need no event.
+    private func filed(under key: TriggerKey) -> [Definition] {
+        let filed = byTrigger[key]?.definitions ?? []
+        return hasImmediate ? Self.unite(filed, byTrigger[.immediate]?.definitions ?? []) : filed
+    }
+
+    private static func unite(_ one: [Definition], _ other: [Definition]) -> [Definition] {
+        if one.isEmpty || other.isEmpty { return one.isEmpty ? other : one }
         var seen: Set<MessageID> = []
-        return lists.joined().filter { seen.insert($0.message.id).inserted }
+        return (one + other).filter { seen.insert($0.message.id).inserted }
+    }
+
+    /// Each message with a trigger for a slot of one of these names once, in no particular order.
+    func candidates(forSlots names: some Sequence<String>) -> [Definition] {
+        names.reduce(into: []) { $0 = Self.unite($0, byTrigger[.slot($1)]?.definitions ?? []) }
     }
 }
 
@@ -109,8 +138,8 @@ package struct ActiveMessages: Sendable {
         return Self.merge(addressed.candidates(for: event), shared.candidates(for: event))
     }
 
-    func candidates(for keys: [TriggerKey]) -> [Definition] {
-        Self.merge(addressed.candidates(for: keys), shared.candidates(for: keys))
+    func candidates(forSlots names: some Sequence<String>) -> [Definition] {
+        Self.merge(addressed.candidates(forSlots: names), shared.candidates(forSlots: names))
     }
 
     private static func merge(_ addressed: [Definition], _ shared: [Definition]) -> [Definition] {
@@ -126,7 +155,7 @@ package struct ActiveMessages: Sendable {
 
     /// As above, for the slots of a page, by the names of their labels.
     package func tallies(ofSlots names: Set<String>) -> [MessageID] {
-        candidates(for: names.map(TriggerKey.slot)).filter(\.hasCampaignLimit).map(\.message.id)
+        candidates(forSlots: names).filter(\.hasCampaignLimit).map(\.message.id)
     }
 
     /// Those of these messages that have a campaign tally. A report may offer a runner-up of its offer.

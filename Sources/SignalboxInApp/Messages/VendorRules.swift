@@ -95,18 +95,18 @@ extension VendorRules {
     }
 }
 
-extension Message {
+extension Definition {
     /// Whether the schedule has begun, by the vendor's rule.
-    func hasStarted(at now: Instant, _ rules: VendorRules) -> Bool {
-        guard let start = schedule.start else { return true }
+    func hasStarted(at now: Instant) -> Bool {
+        guard let start = message.schedule.start else { return true }
         return rules.startIsInside ? now >= start : now > start
     }
 
     /// Whether the schedule is over, by the vendor's rule. One that ends before it starts is over at any time (Sourse:
     /// an embargo after the expiry means never).
-    func hasEnded(at now: Instant, _ rules: VendorRules) -> Bool {
-        guard let end = schedule.end else { return false }
-        if let start = schedule.start, start > end { return true }
+    func hasEnded(at now: Instant) -> Bool {
+        guard let end = message.schedule.end else { return false }
+        if let start = message.schedule.start, start > end { return true }
         return rules.endIsInside ? now > end : now >= end
     }
 }

@@ -38,6 +38,13 @@ package struct DeviceState: Sendable, Hashable {
 
     package init(id: DeviceID) { self.id = id }
 
+    /// The columns of the device's own row.
+    var withoutLedger: DeviceState {
+        var device = self
+        device.ledger = Ledger()
+        return device
+    }
+
     /// A trigger that was answered, with its offer if there was one.
     package struct AnsweredTrigger: Sendable, Hashable {
         package var key: String

@@ -144,11 +144,14 @@ extension Ledger {
 
     /// The number of displays that a limit counts at this time.
     func count(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> Int {
-        // From the newest: most windows hold few of them.
-        let first = limit.window.longest.map { context.now - $0 }
+        let first = limit.window.longest.map { context.now - $0 } ?? Instant.min
+        // A span lends its elements: a display is not copied.
+        let displays = displays.span
         var count = 0
-        for index in displays.indices.reversed() {
-            if let first, displays[index].at < first { break }
+        // From the newest: most windows hold few of them.
+        var index = displays.count
+        while index > 0, displays[index - 1].at >= first {
+            index -= 1
             if limit.counts(displays[index], message) && context.contains(displays[index], limit.window) {
                 count += displays[index].count
             }

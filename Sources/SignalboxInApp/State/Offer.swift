@@ -56,13 +56,15 @@ package struct Offer: Sendable, Hashable {
         /// Holds a reservation in the campaign's tally.
         package static let tallied = Flags(rawValue: 512)
 
+        private static let named: [(flag: Flags, name: String)] = [
+            (.followUp, "follow-up"), (.test, "test"), (.uncounted, "uncounted"), (.exempt, "exempt"),
+            (.late, "late"), (.overdue, "overdue"), (.requested, "requested"),
+        ]
+
         /// Names for records, in a fixed order.
         package var names: [String] {
-            let all: [(Flags, String)] = [
-                (.followUp, "follow-up"), (.test, "test"), (.uncounted, "uncounted"), (.exempt, "exempt"),
-                (.late, "late"), (.overdue, "overdue"), (.requested, "requested"),
-            ]
-            return all.filter { contains($0.0) }.map(\.1)
+            if isEmpty { return [] }
+            return Self.named.filter { contains($0.flag) }.map(\.name)
         }
     }
 

@@ -50,13 +50,20 @@ package struct Filter: Sendable, Hashable {
 
     /// `strict`: Braze's rule for events without properties.
     package func outcome(of properties: [String: PropertyValue]?, strict: Bool) -> Outcome {
+        var reader = EventReader(.event(name: "", properties: properties))
+        return outcome(of: &reader, strict: strict)
+    }
+
+    func outcome(of event: inout EventReader, strict: Bool) -> Outcome {
         if groups.isEmpty { return .matches }
-        if strict && properties == nil { return .noProperties }
-        let values = properties ?? [:]
-        for (index, group) in groups.enumerated() where !group.contains(where: { $0.holds(for: values[$0.property]) }) {
-            return .fails(group: index)
-        }
+        if strict && !event.hasProperties { return .noProperties }
+        for index in groups.indices where !Self.holds(groups[index], for: &event) { return .fails(group: index) }
         return .matches
+    }
+
+    private static func holds(_ group: [Condition], for event: inout EventReader) -> Bool {
+        for condition in group where condition.holds(for: event.value(of: condition.property)) { return true }
+        return false
     }
 
     /// See ``Definition/weight``.

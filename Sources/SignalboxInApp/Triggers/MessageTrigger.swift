@@ -19,16 +19,16 @@ package enum MessageTrigger: Sendable, Hashable {
 
     /// Whether the trigger matches, and for an explanation the filter's group that failed. `rules` are of the
     /// message's vendor.
-    func outcome(of event: TriggerEvent, _ rules: VendorRules) -> Filter.Outcome {
-        switch (self, event) {
-        case (.event(let name, let filter), .event(let other, let properties)):
+    func outcome(of reader: inout EventReader, _ rules: VendorRules) -> Filter.Outcome {
+        switch (self, reader.event) {
+        case (.event(let name, let filter), .event(let other, _)):
             guard name == other else { return .otherEvent }
-            return filter?.outcome(of: properties, strict: rules.hasStrictFilters) ?? .matches
-        case (.purchase(let product, let filter), .purchase(let other, let properties)):
+            return filter?.outcome(of: &reader, strict: rules.hasStrictFilters) ?? .matches
+        case (.purchase(let product, let filter), .purchase(let other, _)):
             guard product == nil || product == other else { return .otherEvent }
             if product == nil && rules.anyPurchaseIgnoresFilter { return .matches }
-            return filter?.outcome(of: properties, strict: rules.hasStrictFilters) ?? .matches
-        default: return matchesWithoutFilter(event) ? .matches : .otherEvent
+            return filter?.outcome(of: &reader, strict: rules.hasStrictFilters) ?? .matches
+        default: return matchesWithoutFilter(reader.event) ? .matches : .otherEvent
         }
     }
 
@@ -73,22 +73,4 @@ enum TriggerKey: Hashable, Sendable {
     case sessionStart, immediate, test
     case pushOpen(String?), purchase(String?)
     case event(String), messageClick(MessageID), screen(String), rule(String), slot(String)
-
-    /// The keys under which messages for this event are filed; at most three.
-    static func all(for event: TriggerEvent) -> [TriggerKey] {
-        switch event {
-        case .sessionStart: [.sessionStart, .immediate]
-        case .pushOpen(let campaign):
-            campaign == nil ? [.pushOpen(nil), .immediate] : [.pushOpen(nil), .pushOpen(campaign), .immediate]
-        case .event(let name, _): [.event(name), .immediate]
-        case .purchase(let product, _):
-            product == nil ? [.purchase(nil), .immediate] : [.purchase(nil), .purchase(product), .immediate]
-        case .messageClick(let message, _): [.messageClick(message), .immediate]
-        case .screen(let name): [.screen(name), .immediate]
-        case .rule(let keyword): [.rule(keyword), .immediate]
-        case .test: [.test]
-        case .poll: [.immediate]
-        case .show: []
-        }
-    }
 }
