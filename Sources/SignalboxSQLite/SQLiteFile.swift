@@ -36,7 +36,7 @@ final class SQLiteFile: Sendable {
     static let busyTime: TimeInterval = 7
 
     /// Kilobytes of pages that the writer keeps in memory.
-    private static let cacheKB = 16 * 1024
+    private static let cacheKB = 8 * 1024
 
     /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one.
     init(in directory: String, mustExist: Bool, clock: StoreClock) throws(StoreError) {
