@@ -37,7 +37,7 @@ final class SQLiteFile: Sendable {
     static let busyTime: TimeInterval = 7
 
     /// Kilobytes of pages that the writer keeps in memory.
-    private static let cacheKB = 16 * 1024
+    private static let cacheKB = 8 * 1024
 
     /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one. Throws
     /// ``StoreError`` for a directory that cannot be written, a file that is not a database, and a migration that

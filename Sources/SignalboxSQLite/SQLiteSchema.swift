@@ -256,9 +256,14 @@ enum SQLiteSchema {
     /// Displays and totals in the row of their owner, so that a decision reads and writes few pages. Without a ledger,
     /// they are rows of `inapp_displays` and `inapp_totals`: those of a former version, until a decision changes them,
     /// and the totals that upkeep keeps of an owner that was not seen for long.
+    ///
+    /// `seen` is the first `last_now` of its day in milliseconds, no longer the day: new entries of its index are at
+    /// the end of the index, on one page, instead of all over it.
     private static let ledgers = """
         ALTER TABLE inapp_users ADD COLUMN ledger BLOB; -- LedgerFields
         ALTER TABLE inapp_devices ADD COLUMN ledger BLOB; -- LedgerFields
+        UPDATE inapp_users SET seen = seen * 86400000 WHERE seen IS NOT NULL;
+        UPDATE inapp_devices SET seen = seen * 86400000 WHERE seen IS NOT NULL;
         CREATE INDEX inapp_messages_endless ON inapp_messages(registered_at, id)
             WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user IS NOT NULL OR device IS NOT NULL);
         """

@@ -48,8 +48,6 @@ enum SQLiteWrite: Sendable {
         case settled(SettlementResult)
         /// Of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
         case claimed([Lease])
-        /// The result of a decision, as its step made it.
-        case decided(any Sendable)
         /// Nil for an unknown one.
         case message(StoredInAppMessage?)
         /// The next step of the removal; nil for none.
@@ -125,7 +123,10 @@ struct WriteTransaction {
     mutating func perform(_ write: SQLiteWrite) throws -> SQLiteWrite.Output {
         if case .append(let events, let request) = write { return .appended(try append(events, request)) }
         // Reads in-app rows only, which are written at once.
-        if case .decide(let decision) = write { return .decided(try decide(decision)) }
+        if case .decide(let decision) = write {
+            try decide(decision)
+            return .done
+        }
         // All other writes read rows that may have been appended before.
         try rows.flush(in: db)
         switch write {

@@ -1,8 +1,10 @@
+import Dispatch
 import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxNotification
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxSQLite
@@ -66,6 +68,39 @@ import Testing
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
         try await queue.file.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    /// A group looks once whether any message has an address, and again after a message has changed.
+    @Test func aDecisionSeesAMessageOfItsGroup() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let subject = InAppSubject.device("d", user: "u")
+            // The group behind this decision fills while it waits.
+            let gate = DispatchSemaphore(value: 0)
+            queue.decide(about: subject, tallies: []) { _ in
+                gate.wait()
+                return InAppStep(())
+            } whenDone: { _ in
+            }
+            let counts = Mutex<[Int]>([])
+            let last = await withCheckedContinuation { (done: CheckedContinuation<Result<Int, StoreError>, Never>) in
+                queue.decide(about: subject, tallies: []) {
+                    InAppStep($0.addressed.count)
+                } whenDone: { result in
+                    if let count = try? result.get() { counts.withLock { $0.append(count) } }
+                }
+                queue.commits.submit(
+                    .register(InAppRegistration(id: "m", body: [], address: .user("u"), end: nil)), { _ in })
+                queue.decide(about: subject, tallies: []) {
+                    InAppStep($0.addressed.count)
+                } whenDone: {
+                    done.resume(returning: $0)
+                }
+                gate.signal()
+            }
+            #expect(try last.get() == 1)
+            #expect(counts.withLock { $0 } == [0])
         }
     }
 

@@ -7,7 +7,14 @@ struct FieldWriter {
     /// Greater once a former reader would misread the fields.
     static let version: UInt8 = 1
 
-    private(set) var bytes: [UInt8] = [version]
+    private(set) var bytes: [UInt8]
+
+    /// `capacity`: bytes to reserve.
+    init(capacity: Int = 256) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+        bytes.append(Self.version)
+    }
 
     /// A field whose content is a text, without a limit of its length.
     mutating func add(_ tag: UInt8, _ text: String) {
@@ -45,7 +52,7 @@ struct FieldWriter {
             return
         }
         // A longer length takes more bytes before the content.
-        var prefix = FieldWriter()
+        var prefix = FieldWriter(capacity: 10)
         prefix.bytes.removeAll()
         prefix.append(varint: UInt64(length))
         bytes.replaceSubrange((start - 1)..<start, with: prefix.bytes)

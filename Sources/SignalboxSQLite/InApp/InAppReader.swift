@@ -7,8 +7,15 @@ import SignalboxStore
 struct LoadedInApp {
     /// The columns of a user or a device that only the store reads.
     struct Owner {
-        /// The column `seen`.
+        /// The column `seen`: the first decision of the day on which the owner was last seen, in milliseconds since
+        /// 1970. Nil once upkeep has removed the displays.
         let seen: Int64?
+
+        /// Whether an instant is on the day on which the owner was last seen.
+        func wasSeen(onDayOf now: Instant) -> Bool {
+            seen.map { $0 / InAppRemoval.day == now / InAppRemoval.day } ?? false
+        }
+
         /// False if displays and totals are rows of their own.
         let hasLedger: Bool
     }
@@ -49,6 +56,8 @@ struct InAppReader {
     let db: Database
     /// Prepared once for all decisions of the group.
     var statements = InAppStatements()
+    /// Whether any message is addressed to a user or a device. Nil until it is read, and after a message has changed.
+    var hasAddressed: Bool?
 
     /// `db`: a connection inside a transaction.
     init(_ db: Database) { self.db = db }
@@ -100,7 +109,7 @@ struct InAppReader {
             anonymous: formerUser == anonymous && userID != anonymous ? try self.user(anonymous).0.ledger : nil,
             tallies: try self.tallies(of: messages))
         return LoadedInApp(
-            rows: InAppRows(state: state, addressed: try addressed(to: userID, .toUser) + addressed(to: id, .toDevice)),
+            rows: InAppRows(state: state, addressed: try addressed(toUser: userID, device: id)),
             device: row.map { LoadedInApp.Owner(seen: $0.seen, hasLedger: $0.hasLedger) }, user: userRow,
             nextDue: row?.nextDue)
     }
@@ -176,6 +185,19 @@ struct InAppReader {
             try statements(.tally, in: db).forEach({ $0.bind(message) }) { tallies[message] = try Tally(&$0) }
         }
         return tallies
+    }
+
+    /// Most gateways have no addressed message, so one statement for all decisions of a group tells.
+    private mutating func addressed(toUser user: UserID, device: DeviceID) throws -> [StoredInAppMessage] {
+        if hasAddressed == nil {
+            var found = false
+            for statement in [InAppStatement.hasMessageToUser, .hasMessageToDevice] {
+                try statements(statement, in: db).forEach({ _ in }) { _ in found = true }
+            }
+            hasAddressed = found
+        }
+        guard hasAddressed == true else { return [] }
+        return try addressed(to: user, .toUser) + addressed(to: device, .toDevice)
     }
 
     /// The newest first, at most ``StoreLimits/addressedMessages``; withdrawn ones are left out.

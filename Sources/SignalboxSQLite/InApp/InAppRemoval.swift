@@ -37,6 +37,10 @@ struct InAppRemoval: Sendable {
 
     /// Milliseconds.
     static let day: Int64 = 86_400_000
+
+    /// The beginning of the day of ``before``: owners that were seen on it stay.
+    var firstDay: Int64 { before / Self.day * Self.day }
+
     /// The most messages, users or devices of one step.
     static let count = 50
     /// The most totals of messages that one step removes.
@@ -57,7 +61,7 @@ struct InAppRemoval: Sendable {
         WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user IS NOT NULL OR device IS NOT NULL)
             AND (registered_at, id) > (?, ?) AND registered_at < ? ORDER BY registered_at, id LIMIT ?
         """
-    /// Their arguments are the id, and the earliest day.
+    /// Their arguments are the id, and the beginning of the earliest day.
     static let seenUser = "SELECT 1 FROM inapp_users WHERE id = ? AND seen >= ?"
     static let seenDevice = "SELECT 1 FROM inapp_devices WHERE id = ? AND seen >= ?"
     /// The users and the devices that were seen first. A device that is due has offers to be ended first.
@@ -140,7 +144,7 @@ extension WriteTransaction {
         for (at, message) in messages {
             let id = message.registration.id
             try next.position.advance(to: .init(number: at, id: id), in: "inapp_messages")
-            let day = removal.before / InAppRemoval.day
+            let day = removal.firstDay
             let isSeen =
                 switch message.registration.address {
                 case .user(let user)?: try db.flag(InAppRemoval.seenUser, [user, day])
@@ -205,7 +209,7 @@ extension WriteTransaction {
         let rows = try db.rows(
             sql,
             [
-                removal.position.number, removal.position.id, removal.before / InAppRemoval.day, InAppRemoval.count,
+                removal.position.number, removal.position.id, removal.firstDay, InAppRemoval.count,
             ])
         for row in rows {
             let (seen, id) = (try row.number(0), try row.text(1))

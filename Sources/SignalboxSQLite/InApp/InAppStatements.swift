@@ -3,13 +3,15 @@ import SignalboxInApp
 import SignalboxStore
 
 /// The statements about in-app rows that run for each decision. Each finds its rows by an index.
-/// The first line has the statements that only read. A decision about a known device runs seven of them: `device`,
-/// `user`, `offers`, `leasedElsewhere`, `toUser`, `toDevice`, and for a report `offerDevice`. It adds one `tally`
-/// for each campaign with a cap over all users. A test checks the query plan of every statement.
+/// The statements before `putUser` only read. A decision about a known device runs four of them: `offers`, `device`,
+/// `user` and `leasedElsewhere`; a report begins with `offerDevice`. `toUser` and `toDevice` run once any message has
+/// an address, and `tally` for each campaign with a cap over all users. A test checks the plan of every statement.
 enum InAppStatement: Int, CaseIterable {
     case user, device, displays, totals, offers, leasedElsewhere, offerDevice, toUser, toDevice, tally, message
     /// For totals of messages that upkeep may have removed.
     case hasMessage
+    /// Once for each group, so that most decisions need not look for addressed messages.
+    case hasMessageToUser, hasMessageToDevice
     case putUser, touchUser, putUserLedger, putDevice, touchDevice, putDeviceLedger, putOffer, removeOffer
     /// Rows of owners whose ledger is not in their row.
     case removeDisplays, removeTotals, putTotal, addTally
@@ -41,6 +43,8 @@ enum InAppStatement: Int, CaseIterable {
         case .tally: "SELECT committed, reserved FROM inapp_tallies WHERE message = ?"
         case .message: "SELECT \(StoredInAppMessage.columns) FROM inapp_messages WHERE id = ?"
         case .hasMessage: "SELECT 1 FROM inapp_messages WHERE id = ?"
+        case .hasMessageToUser: Self.hasAddressed("user")
+        case .hasMessageToDevice: Self.hasAddressed("device")
         default: preconditionFailure("The statement writes.")
         }
     }
@@ -89,6 +93,11 @@ enum InAppStatement: Int, CaseIterable {
 
     /// In the order of ``Offer/columns``.
     private static let offerColumns = Offer.columns.joined(separator: ", ")
+
+    /// `column`: the address, `user` or `device`. No row without an active message for a user or a device.
+    private static func hasAddressed(_ column: String) -> String {
+        "SELECT 1 FROM inapp_messages WHERE \(column) >= '' AND withdrawn_at IS NULL LIMIT 1"
+    }
 
     /// `column`: the address, `user` or `device`. The newest messages come first.
     /// The index has the messages of one user or device in the order of their registration, without withdrawn ones.

@@ -41,14 +41,10 @@ enum LedgerFields {
         static let last: UInt8 = 4
     }
 
-    /// The ledger of a new owner.
-    /// One byte: the version.
-    static let empty = FieldWriter().bytes
-
     /// Equal ledgers have equal bytes. `owner`: the id of the user or the device.
     /// Never fails: every ledger has a form.
     static func write(_ ledger: Ledger, of owner: String) -> [UInt8] {
-        var writer = FieldWriter()
+        var writer = FieldWriter(capacity: 64 + 128 * ledger.displays.count + 32 * ledger.totals.count)
         for display in ledger.displays { writer.add(Tag.display) { $0.write(display, of: owner) } }
         let totals = ledger.totals.map { ($0.key.columns, $0.value) }.sorted { $0.0 < $1.0 }
         for (key, total) in totals {

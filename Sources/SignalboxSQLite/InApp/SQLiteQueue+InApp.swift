@@ -24,21 +24,13 @@ extension SQLiteQueue {
         whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
     ) {
         if let damage = health.damage { return done(.failure(damage)) }
+        let decided = DecidedResult<Result>()
         let decision = InAppDecision(subject: subject, tallies: tallies) { rows in
             let made = step(rows)
-            return InAppStep(
-                InAppDecision.Decided(result: made.result), changes: made.changes, nextDue: made.nextDue,
-                events: made.events)
+            decided.set(made.result)
+            return InAppStep((), changes: made.changes, nextDue: made.nextDue, events: made.events)
         }
-        commits.submit(.decide(decision), hasDeadline: true) { result in
-            done(
-                result.map { output -> Result in
-                    guard case .decided(let decided) = output,
-                        let decided = decided as? InAppDecision.Decided<Result>
-                    else { preconditionFailure("The write is not this decision.") }
-                    return decided.result
-                })
-        }
+        commits.submit(.decide(decision), hasDeadline: true) { result in done(result.map { _ in decided.take() }) }
     }
 
     /// Reads in a transaction of its own; decisions that are committed meanwhile do not change the result.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxStore
+import Synchronization
 
 /// A decision as the commit group performs it. The step is a function of the rows, because a failed commit is
 /// repeated in parts.
@@ -11,12 +12,22 @@ struct InAppDecision: Sendable {
     let subject: InAppSubject
     /// Campaigns whose tallies are loaded, besides those of the device's offers.
     let tallies: [MessageID]
-    /// Its result is a ``Decided`` value.
-    let step: @Sendable (InAppRows) -> InAppStep<any Sendable>
+    /// Hands its result over by itself: the last run is the committed one.
+    let step: @Sendable (InAppRows) -> InAppStep<Void>
+}
 
-    /// The result of a step. A type of its own, because a cast would unwrap a result that is optional.
-    struct Decided<Result: Sendable>: Sendable {
-        let result: Result
+/// The result of the last run of a step. Spares the store an existential and its cast for each decision. A class
+/// because the step and the caller share it.
+final class DecidedResult<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+
+    /// Replaces the result of an earlier run, whose commit failed.
+    func set(_ result: Value) { value.withLock { $0 = result } }
+
+    /// Traps unless the step has run.
+    func take() -> Value {
+        guard let result = value.withLock({ $0.take() }) else { preconditionFailure("The decision was not made.") }
+        return result
     }
 }
 
@@ -27,12 +38,11 @@ extension WriteTransaction {
     /// The transaction is that of the commit group: rows, events and deliveries of the decision become durable
     /// together, or not at all. Throws ``DamagedValue`` for rows that cannot be read, and the errors of SQLite; both
     /// fail the group, which is then split.
-    mutating func decide(_ decision: InAppDecision) throws -> any Sendable {
+    mutating func decide(_ decision: InAppDecision) throws {
         let loaded = try inApp.load(decision.subject, tallies: decision.tallies)
         let step = decision.step(loaded.rows)
         try apply(step.changes, nextDue: step.nextDue, loaded)
         if !step.events.isEmpty { _ = try append(step.events, nil) }
-        return step.result
     }
 
     /// Writes each changed row once. `nextDue`: of the device. A ledger is written with its owner's row.
@@ -71,18 +81,14 @@ extension WriteTransaction {
 
     // MARK: Users and devices
 
-    /// The value of the columns `seen`.
-    private static func day(of instant: Instant) -> Int64 { instant / InAppRemoval.day }
-
     /// `ledger`: nil for an unchanged one. Leaves indexed columns out of the write if they keep their values: SQLite
     /// writes the index of each column that a statement names.
     private mutating func put(user id: UserID, lastNow: Instant, ledger: [UInt8]?, _ loaded: LoadedInApp) throws {
-        let seen = Self.day(of: lastNow)
-        let isIndexed = loaded.owner(.user(id))?.seen == seen
+        let isIndexed = loaded.owner(.user(id))?.wasSeen(onDayOf: lastNow) ?? false
         try run(isIndexed ? .touchUser : .putUser) { row in
             row.bind(lastNow)
             row.bind(ledger)
-            if !isIndexed { row.bind(seen) }
+            if !isIndexed { row.bind(lastNow) }
             row.bind(id)
         }
     }
@@ -90,13 +96,14 @@ extension WriteTransaction {
     private mutating func put(
         _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, _ loaded: LoadedInApp
     ) throws {
-        let seen = Self.day(of: device.lastNow)
-        let isIndexed = loaded.owner(.device(device.id))?.seen == seen && loaded.nextDue == nextDue
+        let owner = loaded.owner(.device(device.id))
+        let isSameDay = owner?.wasSeen(onDayOf: device.lastNow) ?? false
+        let isIndexed = isSameDay && loaded.nextDue == nextDue
         try run(isIndexed ? .touchDevice : .putDevice) { row in
             DeviceRow.bind(device, ledger: ledger, &row)
             if !isIndexed {
                 row.bind(nextDue)
-                row.bind(seen)
+                row.bind(isSameDay ? owner?.seen : device.lastNow)
             }
             row.bind(device.id)
         }
@@ -177,7 +184,7 @@ extension WriteTransaction {
             edits[subject, default: LedgerEdit()].isOfNewOwner = true
             return
         }
-        guard owner.hasLedger, owner.seen != Self.day(of: now) else { return }
+        guard owner.hasLedger, !owner.wasSeen(onDayOf: now) else { return }
         let displayed = Set(ledger.displays.map(\.message))
         for case .message(let id) in ledger.totals.keys where !displayed.contains(id) {
             if try !inApp.hasMessage(id) { edits[subject, default: LedgerEdit()].removeTotal(of: id) }
@@ -214,6 +221,7 @@ extension WriteTransaction {
     /// The store reports the change to its observer after the commit.
     private mutating func put(_ message: StoredInAppMessage) throws {
         try run(.putMessage) { message.bind(&$0) }
+        inApp.hasAddressed = nil
         effects.messages.append(message)
     }
 }
