@@ -3,8 +3,10 @@
 /// one transaction that no other decision about the same user or device overlaps, and then sends the answer. A
 /// campaign's tally is shared by all users, so decisions that read one must not overlap either.
 package struct InAppEngine: Sendable {
+    /// As given; a reload makes another engine.
     package let policy: Policy
 
+    /// The policy must be valid (``Policy/validate()``).
     package init(policy: Policy) { self.policy = policy }
 
     /// Answers a trigger. The state must be of the request's device, and of its user or the device's
@@ -63,6 +65,7 @@ package struct InAppEngine: Sendable {
         return turn.decision()
     }
 
+    /// Rows of another device or user would be written under the wrong key: a mistake of the caller.
     private static func check(_ state: InAppState, device: DeviceID, user: UserID?) {
         precondition(state.device.id == device, "The state is of another device than the request.")
         precondition(

@@ -2,15 +2,28 @@
 package struct Check: Sendable, Hashable {
     /// The rule. Events, explanations and errors use the raw value.
     package enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The triggers match, but a condition on the event's properties does not hold; the message has an offer
+        /// already.
         case filter, alreadyPending = "already-pending"
+        /// Times of the message: its schedule, Sourse's embargo and moment, and the timeout, which counts from the
+        /// trigger.
         case scheduleNotStarted = "schedule.not-started", scheduleEnded = "schedule.ended", embargo, moment, timeout
+        /// Repetition: the message's own rule, and Synerise's rule that a walkthrough differs from the last one.
         case reEligibility = "re-eligibility", walkthroughNotUnique = "walkthrough.not-unique"
+        /// Limits, by the displays that they count: of the message, of its vendor, of all messages or of a named
+        /// group.
         case limitMessage = "limit.message", limitVendor = "limit.vendor", limitScope = "limit.scope"
+        /// Other messages: the time since the last display, a better rank, a control group, the companion of a pair,
+        /// and a pause of the policy.
         case interval, priorityLost = "priority-lost", control, paired, paused
+        /// The client's screen: it forbids the message, is another one, is in use, or is in the background.
         case screenBlocked = "screen-blocked", screen, slotBusy = "slot-busy", background
+        /// The client's abilities and files.
         case orientation, templateUnknown = "template-unknown", imageMissing = "image-missing"
         case assetPending = "asset-pending", assetFailed = "asset-failed"
+        /// The device has as many waiting or delayed messages as ``Bounds`` permits.
         case stackFull = "stack-full"
+        /// No trigger of the inline message is for the slot.
         case label = "inline.label"
     }
 
@@ -53,6 +66,7 @@ package struct Candidate: Sendable, Hashable {
 
 /// Collects the checks of one candidate. Without an explanation it keeps the verdict only, and builds no text.
 struct CheckList {
+    /// How long a failed check keeps the message from being shown.
     enum Failure {
         /// The message is out: no time and no change of the client lets this trigger pass.
         case permanent
@@ -64,7 +78,9 @@ struct CheckList {
         case screen
     }
 
+    /// Whether checks that pass are kept too, with their evidence.
     let explains: Bool
+    /// Empty without an explanation.
     private(set) var checks: [Check] = []
     /// The first failure of each kind.
     private(set) var permanent: Check.Code?
@@ -74,6 +90,7 @@ struct CheckList {
     /// The latest time of all failures that time cures.
     private(set) var until: Instant?
 
+    /// An empty list: the message passes.
     init(explains: Bool) { self.explains = explains }
 
     /// Whether further checks cannot change the result, and no explanation needs them. A message without an offer
@@ -83,13 +100,18 @@ struct CheckList {
     /// Whether the message may be chosen for this event: now, or by waiting.
     var mayBeChosen: Bool { permanent == nil && event == nil }
 
+    /// Whether the message can be shown now.
     var passes: Bool { permanent == nil && event == nil && waits == nil && screen == nil }
 
     /// Whether the candidate competes: it passes, or only the screen is not free.
     var competes: Bool { permanent == nil && event == nil && waits == nil }
 
+    /// The code of the gravest failure; nil if the message passes.
     var firstFailure: Check.Code? { permanent ?? event ?? waits ?? screen }
 
+    /// Records one check. `failure` applies if it fails; `until` is the time at which it may pass, nil if time does
+    /// not cure it. The texts are built for explanations only, and this part is inlined, so that a check that passes
+    /// costs its comparison.
     @inline(__always)
     mutating func check(
         _ code: Check.Code, _ ok: Bool, else failure: Failure, until: @autoclosure () -> Instant? = nil,

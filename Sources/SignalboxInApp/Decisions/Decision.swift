@@ -38,7 +38,9 @@ package struct Record: Sendable, Hashable {
         case noMatch = "no-match"
     }
 
+    /// The transition of the offer, or `no-match`.
     package var kind: Kind
+    /// The time of the decision, equal for all records of one step.
     package var at: Instant
     /// The offer after the transition; nil for `no-match`.
     package var offer: Offer?
@@ -54,7 +56,9 @@ package struct Record: Sendable, Hashable {
 package struct Report: Sendable, Hashable {
     /// Chosen by the client. A repeat gets the first answer.
     package var id: String?
+    /// The offer that the client was given.
     package var offer: OfferID
+    /// The device that reports; another one than the offer's is an unknown offer.
     package var device: DeviceID
     /// The event that the client reports.
     package var outcome: Outcome
@@ -78,7 +82,9 @@ package struct Report: Sendable, Hashable {
     /// Reports that end, put off or confirm an offer. An offer that is only leased treats a click or a
     /// dismissal as an impression too, because reports overtake each other.
     package enum Outcome: Sendable, Hashable {
+        /// The message is on the screen. Counts the impression.
         case shown
+        /// A tap on a button, or on the message itself for nil. One that closes ends the display.
         case clicked(button: String?, closes: Bool)
         /// How: `user`, `swipe`, `auto`, `back`, `replaced`.
         case dismissed(how: String)
@@ -88,6 +94,7 @@ package struct Report: Sendable, Hashable {
         case undo
         /// The app does not want it now.
         case discard
+        /// The client cannot show the message. Its reservation is released and its re-eligibility is not spent.
         case assetFailed, orientation, templateUnknown, imageMissing, renderFailed
         /// The server of a templated message aborted it (Braze `templated_iam`).
         case templateAborted
@@ -169,6 +176,7 @@ package enum ReportFault: Error, Sendable, Hashable {
         }
 
         package var code: Code
+        /// The state that the report contradicts.
         package var state: Offer.State
         /// How the offer ended, if it has.
         package var reason: String?

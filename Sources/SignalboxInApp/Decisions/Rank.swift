@@ -1,13 +1,20 @@
 /// The total order of candidates, the same on every node and for every order of registration: test sends, blocking
 /// messages, rank with the vendor's offset, due time, newest registration, id.
 struct Rank: Comparable {
+    /// Test sends come first, because their sender waits for them.
     let isTest: Bool
+    /// Then mandatory messages (Synerise, mandatory upgrade).
     let isBlocking: Bool
+    /// The message's rank of 0 to 1000 plus the policy's offset for its vendor; lower first.
     let rank: Int
+    /// When the delay ends; earlier first.
     let due: Instant
+    /// Newest first (Braze: the newest of one priority wins).
     let registeredAt: Instant
+    /// Decides between equal ranks, so the order is total.
     let id: MessageID
 
+    /// `due` is the end of the delay: the trigger's time plus the message's delay, or the due time of its offer.
     init(_ definition: Definition, due: Instant, _ policy: borrowing Policy) {
         isTest = definition.message.isTest
         isBlocking = definition.message.isBlocking

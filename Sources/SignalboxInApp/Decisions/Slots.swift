@@ -1,15 +1,20 @@
 /// The label of an inline's place (Granify). Nil product and SKU of a message's trigger match any.
 package struct SlotLabel: Sendable, Hashable {
+    /// The name that the app and the vendor agreed on; unique per location on a parent view.
     package var name: String
+    /// The product that the slot belongs to: required on a product page.
     package var productID: String?
+    /// The variant of the product, if it has several. Needs a product.
     package var sku: String?
 
+    /// A label as the app reports it, or the pattern of a slot trigger.
     package init(_ name: String, productID: String? = nil, sku: String? = nil) {
         self.name = name
         self.productID = productID
         self.sku = sku
     }
 
+    /// Whether a trigger with this label fills a slot with the other one.
     func accepts(_ label: SlotLabel) -> Bool {
         name == label.name && (productID == nil || productID == label.productID) && (sku == nil || sku == label.sku)
     }
@@ -25,6 +30,7 @@ package struct SlotRequest: Sendable, Hashable {
         /// Whether the client can display an inline there.
         package var canDisplay = true
 
+        /// A slot; without a view it is never replaced within one request.
         package init(_ label: SlotLabel, view: String? = nil, canDisplay: Bool = true) {
             self.label = label
             self.view = view
@@ -37,6 +43,7 @@ package struct SlotRequest: Sendable, Hashable {
         package var label: SlotLabel
         package var message: MessageID?
 
+        /// Without a message, any message of the label.
         package init(label: SlotLabel, message: MessageID? = nil) {
             self.label = label
             self.message = message
@@ -45,12 +52,17 @@ package struct SlotRequest: Sendable, Hashable {
 
     package var device: DeviceID
     package var user: UserID?
+    /// The app's name of the page. Offers of other pages stay.
     package var page: String
     /// Whether each label needs a product.
     package var isProductPage: Bool
+    /// At most ``Bounds/labelsPerPage``, in the order of the page.
     package var slots: [Slot]
+    /// For one label; the other slots are filled as usual.
     package var override: Override?
+    /// Becomes the state of the device, as with a trigger.
     package var client: ClientState
+    /// Names the offers of this decision; unique, and not to be guessed.
     package var ticket: String
 
     package init(
@@ -98,24 +110,29 @@ package struct SlotAnswer: Sendable, Hashable {
         case unknownLabel = "inline.unknown-label"
     }
 
+    /// As in the request.
     package let label: SlotLabel
     /// The inline to show and to report, new or leased before.
     package var offer: Offer?
     /// The slot stays empty.
     package var error: Problem?
     package var warning: Problem?
+    /// Only with `explain`: the messages filed under the name, at most ``Bounds/explained``.
     package var candidates: [Candidate] = []
 }
 
 /// The result of a page: its slots, and the decision to commit.
 package struct SlotDecision: Sendable, Hashable {
+    /// One for each slot of the request that a later one of its view has not replaced.
     package var slots: [SlotAnswer]
     /// Of the override.
     package var error: SlotAnswer.Problem?
+    /// The rows and records of all slots together.
     package var decision: Decision
 }
 
 extension Turn {
+    /// Fills the slots of one page in order. Slots that are no longer on the page collapse: their offers end.
     mutating func place(_ request: SlotRequest) -> (slots: [SlotAnswer], error: SlotAnswer.Problem?) {
         sweep()
         accept(request.client, of: state.user.id)
@@ -140,6 +157,7 @@ extension Turn {
         return slots.enumerated().filter { index, slot in slot.view.map { last[$0] == index } ?? true }.map(\.element)
     }
 
+    /// The mistake that keeps a slot empty (Granify's document on inlines; `count` slots have this label).
     private mutating func problem(of slot: SlotRequest.Slot, _ count: Int, _ request: SlotRequest) -> SlotAnswer
         .Problem?
     {
@@ -149,6 +167,7 @@ extension Turn {
         return slot.canDisplay ? nil : .notDisplayable
     }
 
+    /// Ends the offers of a page whose labels are gone.
     private mutating func collapse(page: String, keeping labels: Set<SlotLabel>) {
         for offer in activeOffers() where offer.page == page {
             guard let label = offer.slot, !labels.contains(label) else { continue }
@@ -156,6 +175,7 @@ extension Turn {
         }
     }
 
+    /// Keeps the live offer of the slot, or gives it the best message that passes.
     private mutating func fill(_ slot: inout SlotAnswer, _ request: SlotRequest) {
         let override = request.override.flatMap { $0.label == slot.label ? $0 : nil }
         let live = activeOffers().first { $0.page == request.page && $0.slot == slot.label }
@@ -204,6 +224,7 @@ extension Turn {
         return list
     }
 
+    /// Leases the slot to the client; true if a control group holds the message back instead.
     private mutating func give(
         _ definition: Definition, to slot: inout SlotAnswer, _ request: SlotRequest, isOverride: Bool
     ) -> Bool {
@@ -215,7 +236,7 @@ extension Turn {
             hold(&offer, group)
             return true
         }
-        give(offer)
+        give(offer, definition)
         slot.offer = state.offers[offer.id]
         answer.offer = nil
         return false

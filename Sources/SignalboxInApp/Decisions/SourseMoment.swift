@@ -43,12 +43,15 @@ package struct SourseMoment: Sendable, Hashable {
         self.at = at
     }
 
+    /// Whether the moment has come; equal counts.
     func isNow(_ now: Instant) -> Bool { at.map { $0 <= now } ?? false }
 
+    /// The start of a quarter of an hour, counted in UTC: offsets of time zones are multiples of it.
     private static func startOfQuarter(_ instant: Instant, plus quarters: Int64) -> Instant {
         instant - instant % 900_000 + quarters * 900_000
     }
 
+    /// The local hour with the most sessions, the earliest among equals; nil below ``enoughSessions``.
     private static func mostActiveHour(_ activity: [Int]) -> Int? {
         guard activity.count == 24, activity.reduce(0, +) >= enoughSessions, let most = activity.max() else {
             return nil

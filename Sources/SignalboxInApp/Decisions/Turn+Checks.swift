@@ -32,6 +32,7 @@ extension Turn {
         return list
     }
 
+    /// The checks after the trigger's, in order. Without an explanation it stops when the result is known.
     private mutating func checkAll(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         let hasOffer = context.offer != nil
         if list.isSettled(hasOffer: hasOffer) { return }
@@ -64,6 +65,8 @@ extension Turn {
         checkCapability(definition, &list)
     }
 
+    /// Whether a trigger is for the event. If one is, the check says whether its filter holds: one trigger is enough,
+    /// and the first failure is the evidence.
     private mutating func checkFilter(_ definition: Definition, _ event: inout EventReader, _ list: inout CheckList)
         -> Bool
     {
@@ -91,6 +94,8 @@ extension Turn {
         return true
     }
 
+    /// Schedule, timeout and moment. A schedule that has ended and a timeout are final. Before the start, a message of
+    /// Sourse waits for its embargo (doc:002); every other one needs a later event.
     private mutating func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         list.check(
             .scheduleEnded, !definition.hasEnded(at: now), else: .permanent, "schedule.end",
@@ -127,6 +132,8 @@ extension Turn {
         return definition.message.delay + web
     }
 
+    /// Companion messages (Sourse, doc:002): devices subscribed to the marker show the smart one, all other devices
+    /// the plain one.
     private mutating func checkPair(_ definition: Definition, _ list: inout CheckList) {
         guard let pair = definition.message.pair else { return }
         let subscribed = state.device.client.topics?.contains(pair.marker) ?? false
@@ -136,6 +143,9 @@ extension Turn {
             actual: subscribed ? "subscribed" : "not subscribed")
     }
 
+    /// Whether the message may be shown to the user again. It counts from the last impression, and opens at exactly
+    /// the span (web SDK, `models/trigger.js`); a running lease on another device closes it too. A walkthrough must
+    /// differ from the last one shown (Synerise).
     private mutating func checkReEligibility(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         if context.isRequested { return }
         if definition.message.kind == .walkthrough {
@@ -157,6 +167,7 @@ extension Turn {
             actual: last.map { "shown \($0)" } ?? (isReserved ? "offered elsewhere" : "never shown"))
     }
 
+    /// An entry of the explanation only: a control group changes the display, not the choice.
     private mutating func checkControl(_ definition: Definition, _ list: inout CheckList) {
         guard explains, let group = controlGroup(of: definition) else { return }
         list.check(.control, true, else: .permanent, group, expected: "held back", actual: "member of \(group)")

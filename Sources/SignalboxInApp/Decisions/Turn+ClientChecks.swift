@@ -16,11 +16,13 @@ extension Turn {
         }
         let lacksImage = definition.message.requirements.lacksImage
         list.check(
-            .imageMissing, !lacksImage, else: .permanent, "braze", expected: "an image",
+            .imageMissing, !lacksImage, else: .permanent, definition.message.vendor, expected: "an image",
             actual: lacksImage ? "none" : "as required")
         if !definition.message.requirements.assets.isEmpty { checkAssets(definition, &list) }
     }
 
+    /// Files that the message needs. A failed one is final for this trigger; one that is loading lets others pass
+    /// first.
     private mutating func checkAssets(_ definition: Definition, _ list: inout CheckList) {
         guard let assets = state.device.client.assets else { return }
         let states = definition.message.requirements.assets.map { assets[$0] ?? .unknown }
@@ -54,14 +56,19 @@ extension Turn {
         checkFreeScreen(definition, &list)
     }
 
+    /// The first pause of the policy that covers vendor, screen and time.
     private mutating func checkPauses(_ definition: Definition, _ list: inout CheckList) {
         let screen = state.device.client.screen
         let pause = policy.pauses.first { $0.applies(to: definition.message.vendor, screen: screen, at: now) }
         list.check(
-            .paused, pause == nil, else: .event, until: pause?.until, "pauses \(pause?.name ?? "")",
-            expected: "no pause", actual: pause?.name ?? "none")
+            .paused, pause == nil, else: .event, until: pause?.until,
+            pause.map { "inapp.pauses \($0.name)" } ?? "inapp.pauses", expected: "no pause",
+            actual: pause?.name ?? "none")
     }
 
+    /// The time since the last display on this device ended. Test sends, requests of the app and follow-ups of a click
+    /// are spared, and vendors whose SDK has no interval (MCE `MCEInAppManager.h`, Granify) unless the message has its
+    /// own.
     private mutating func checkInterval(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         guard let lastEnd = state.device.lastEnd else { return }
         let own = definition.message.interval
@@ -76,6 +83,8 @@ extension Turn {
             actual: "\(now - lastEnd) ms")
     }
 
+    /// Whether another message or the app itself uses the screen. Only this failure and the background keep a message
+    /// its turn: it is stacked.
     private mutating func checkFreeScreen(_ definition: Definition, _ list: inout CheckList) {
         let isBusy = state.device.client.isBusy
         if !isBusy && !explains && live.isEmpty { return }

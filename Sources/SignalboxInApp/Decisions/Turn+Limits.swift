@@ -2,8 +2,19 @@
 extension Turn {
     /// The displays that a limit counts.
     struct Usage {
+        /// Displays in the window of the limit, or all of them if they are fewer than its count.
         var used: Int
+        /// Running leases.
         var reserved: Int
+        /// Whether the limit permits one more display.
+        var isFree: Bool
+
+        /// Counts of one limit at this time.
+        init(_ limit: Limit, used: Int, reserved: Int) {
+            self.used = used
+            self.reserved = reserved
+            isFree = used + reserved < limit.count
+        }
     }
 
     /// The message's own limits.
@@ -16,25 +27,23 @@ extension Turn {
     /// The limits of the vendor and of the scope, and those that the message names. They count the displays of many
     /// messages, so one count serves every candidate.
     mutating func checkPolicyLimits(of definition: Definition, _ list: inout CheckList) {
-        for index in policy.limits.indices where policy.includes(definition, in: policy.limits[index]) {
-            let usage = policyUsage(at: index)
-            check(policy.limits[index], usage, definition, &list)
+        if policyUsages.isEmpty { policyUsages = Array(repeating: nil, count: policy.limits.count) }
+        for index in policyUsages.indices {
+            if !explains, let known = policyUsages[index], known.isFree { continue }
+            let limit = policy.limits[index]
+            guard policy.includes(definition, in: limit) else { continue }
+            let usage = policyUsages[index] ?? usage(of: limit, "")
+            policyUsages[index] = usage
+            check(limit, usage, definition, &list)
         }
     }
 
-    private mutating func policyUsage(at index: Int) -> Usage {
-        if policyUsages.isEmpty { policyUsages = Array(repeating: nil, count: policy.limits.count) }
-        if let known = policyUsages[index] { return known }
-        let usage = usage(of: policy.limits[index], "")
-        policyUsages[index] = usage
-        return usage
-    }
-
+    /// Adds the check of one limit. It fails for good only if nothing can free it.
     private mutating func check(_ limit: Limit, _ usage: Usage, _ definition: Definition, _ list: inout CheckList) {
         // A lifetime limit that committed displays fill stays full.
         let isFinal = limit.window == .lifetime && usage.used >= limit.count
         list.check(
-            limit.code, usage.used + usage.reserved < limit.count, else: isFinal ? .permanent : .event,
+            limit.code, usage.isFree, else: isFinal ? .permanent : .event,
             until: opens(limit, definition.message.id, usage.reserved),
             limit.name ?? (limit.owner == .message ? "limits" : "inapp.limits"),
             expected: "fewer than \(limit.count) per \(limit.per.rawValue)",
@@ -46,27 +55,30 @@ extension Turn {
         switch limit.per {
         case .everyone:
             let tally = state.tallies[message] ?? Tally()
-            return Usage(used: tally.committed, reserved: tally.reserved)
+            return Usage(limit, used: tally.committed, reserved: tally.reserved)
         case .user: return usage(of: limit, message, in: state.user.ledger)
         case .device: return usage(of: limit, message, in: state.device.ledger)
         }
     }
 
+    /// Committed displays of a ledger, and running leases.
     private mutating func usage(of limit: Limit, _ message: MessageID, in ledger: Ledger) -> Usage {
         let total = ledger.total(of: limit, message)
         let reserved = reservations(of: limit.per) { limit.counts($0, message) }
         // The total is at least what a window holds: a limit that it does not fill needs no look at the history.
         if limit.window == .lifetime || total == 0 || (total + reserved < limit.count && !explains) {
-            return Usage(used: total, reserved: reserved)
+            return Usage(limit, used: total, reserved: reserved)
         }
-        return Usage(used: ledger.count(by: limit, message, windows()), reserved: reserved)
+        return Usage(limit, used: ledger.count(by: limit, message, windows()), reserved: reserved)
     }
 
+    /// Now, with the session and the zone of the device.
     private mutating func windows() -> WindowContext {
         WindowContext(
             now: now, device: state.device.id, session: state.device.session, zone: state.device.client.zone)
     }
 
+    /// When enough displays have left the window of a full limit; nil if time alone does not free it.
     private mutating func opens(_ limit: Limit, _ message: MessageID, _ reserved: Int) -> Instant? {
         if limit.per == .everyone { return nil }
         let ledger = limit.per == .user ? state.user.ledger : state.device.ledger
@@ -96,6 +108,7 @@ extension Offer {
 }
 
 extension Limit {
+    /// Whether a lease counts for the limit. Exempt offers count for their own message only.
     fileprivate func counts(_ offer: Offer, _ message: MessageID) -> Bool {
         let isExempt = offer.flags.contains(.exempt)
         return switch owner {

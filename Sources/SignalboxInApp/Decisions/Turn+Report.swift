@@ -1,6 +1,8 @@
 // The client's reports. Reference, section 7.3: an accepted report changes the state once, a repeat gets the same
 // answer, a contradicting one is a conflict.
 extension Turn {
+    /// Applies a report. Throws before any row of the offer changes. Leases and waits that are over end first, so a
+    /// report about a lapsed lease meets the state after it.
     mutating func report(_ report: Report) throws(ReportFault) {
         guard state.offers[report.offer]?.device == report.device, report.device == state.device.id else {
             throw .unknownOffer
@@ -61,6 +63,7 @@ extension Turn {
         throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer)
     }
 
+    /// A contradiction, with the state that stays.
     private mutating func conflict(_ code: ReportFault.Conflict.Code, _ offer: Offer) -> ReportFault {
         .conflict(ReportFault.Conflict(code: code, state: offer.state, reason: offer.reason))
     }
@@ -113,6 +116,8 @@ extension Turn {
         }
     }
 
+    /// Offers what may follow: the next message of the same event if the client cannot show this one, or the newest
+    /// one on the stack when a display has ended.
     private mutating func afterReport(_ report: Report, of offer: Offer) {
         guard state.device.user == offer.user, offer.needsScreen else { return }
         if report.outcome.triesNext { tryNext(offer.runnersUp) }

@@ -7,35 +7,45 @@ extension Turn {
         var screenWinner: Rank?
         var stacked: Rank?
         var runnersUp: [MessageID] = []
-        for contender in contenders {
+        runnersUp.reserveCapacity(contenders.count)
+        for index in contenders.indices {
+            let definition = contenders[index].definition
+            let (isNew, competes) = (contenders[index].isNew, contenders[index].list.competes)
             var result = Candidate.Result.discarded
-            var checks = contender.list.checks
-            if contender.isNew, contender.list.competes,
-                let best = bestOfVendor[contender.definition.message.vendor]
-            {
+            var checks = contenders[index].list.checks
+            if isNew, competes, let best = bestOfVendor[definition.message.vendor] {
                 result = .lost
-                if explains { checks.append(contender.rank.lost(against: best)) }
-                runnersUp.append(contender.rank.id)
-            } else if contender.list.competes, contender.definition.message.delay > 0, contender.isNew {
-                bestOfVendor.insert(contender.rank, contender.definition.message.vendor)
-                result = delay(contender, &checks)
-            } else if contender.list.competes, let winner = screenWinner ?? (contender.list.passes ? nil : stacked) {
+                if explains { checks.append(contenders[index].rank.lost(against: best)) }
+                runnersUp.append(definition.message.id)
+            } else if competes, definition.message.delay > 0, isNew {
+                bestOfVendor.insert(contenders[index].rank, definition.message.vendor)
+                result = delay(contenders[index], &checks)
+            } else if competes, let winner = screenWinner ?? (contenders[index].list.passes ? nil : stacked) {
                 result = .lost
-                if explains { checks.append(contender.rank.lost(against: winner)) }
-                if contender.isNew { runnersUp.append(contender.rank.id) }
-                if let offer = offer(of: contender) { stack(offer, until: contender.list.until) }
-            } else if contender.list.competes {
-                if contender.isNew { bestOfVendor.insert(contender.rank, contender.definition.message.vendor) }
-                if contender.list.passes { screenWinner = contender.rank } else { stacked = contender.rank }
-                result = win(contender, event)
+                if explains { checks.append(contenders[index].rank.lost(against: winner)) }
+                if isNew { runnersUp.append(definition.message.id) }
+                if let offer = offer(of: contenders[index]) { stack(offer, until: contenders[index].list.until) }
+            } else if competes {
+                if isNew { bestOfVendor.insert(contenders[index].rank, definition.message.vendor) }
+                if contenders[index].list.passes {
+                    screenWinner = contenders[index].rank
+                } else {
+                    stacked = contenders[index].rank
+                }
+                result = win(contenders[index], event)
             } else {
-                result = postpone(contender, &checks)
+                result = postpone(contenders[index], &checks)
             }
-            explain(contender.definition, result, checks)
+            explain(definition, result, checks)
         }
-        if let offer = answer.offer, !runnersUp.isEmpty { name(Array(runnersUp.prefix(5)), behind: offer.id) }
+        if let offer = answer.offer, !runnersUp.isEmpty {
+            name(
+                runnersUp.count > Bounds.runnersUp ? Array(runnersUp.prefix(Bounds.runnersUp)) : runnersUp,
+                behind: offer.id)
+        }
     }
 
+    /// Starts the delay of a message; it competes for the screen when the delay ends.
     private mutating func delay(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
         guard hasPlace(for: .triggered, atMost: Bounds.delayed, &checks) else { return .discarded }
         put(newOffer(contender.definition, since: contender.triggeredAt, .triggered))
@@ -51,9 +61,10 @@ extension Turn {
             stack(offer, until: contender.list.until)
             return .waiting
         }
-        return show(offer, contender.definition, isSessionStart: event.isSessionStart)
+        return show(consume offer, contender.definition, isSessionStart: event.isSessionStart)
     }
 
+    /// The present offer of a contender that is ready; nil for a new one.
     private mutating func offer(of contender: Contender) -> Offer? {
         contender.offer.flatMap { id in live.first { $0.id == id } }
     }
@@ -77,6 +88,7 @@ extension Turn {
         return .waiting
     }
 
+    /// Whether the device may have one more offer of this state; otherwise the failed check is added.
     private mutating func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
         let count = activeOffers().count { $0.state == offerState }
         if count < most { return true }
@@ -91,15 +103,22 @@ extension Turn {
 
 /// The best rank of each vendor. Vendors are few, so the first ones are searched one by one.
 private struct BestOfVendor {
-    private var few: [(vendor: Vendor, rank: Rank)] = []
+    private var few: [Best] = []
     private var others: [Vendor: Rank] = [:]
 
+    private struct Best {
+        let vendor: Vendor
+        let rank: Rank
+    }
+
+    /// Nil for a vendor without a contender so far.
     subscript(vendor: Vendor) -> Rank? {
-        for known in few where known.vendor == vendor { return known.rank }
+        for index in few.indices where few[index].vendor == vendor { return few[index].rank }
         return others[vendor]
     }
 
+    /// The vendor must be new.
     mutating func insert(_ rank: Rank, _ vendor: Vendor) {
-        if few.count < 8 { few.append((vendor, rank)) } else { others[vendor] = rank }
+        if few.count < 8 { few.append(Best(vendor: vendor, rank: rank)) } else { others[vendor] = rank }
     }
 }

@@ -1,5 +1,6 @@
 // New offers, the display of a message, and the stack.
 extension Turn {
+    /// An offer of a message of this turn, with the facts that later steps need from the message.
     mutating func newOffer(_ definition: Definition, since triggeredAt: Instant, _ offerState: Offer.State) -> Offer {
         var flags: Offer.Flags = []
         if definition.message.isTest { flags.insert(.test) }
@@ -22,7 +23,7 @@ extension Turn {
             if let holder = holder(), isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
             let isSmart = definition.message.isSmart
             give(
-                offer,
+                consume offer, definition,
                 detail: isSmart ? moment(of: definition, isSessionStart: isSessionStart).manner.rawValue : nil)
             return .shown
         }

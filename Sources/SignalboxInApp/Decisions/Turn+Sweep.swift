@@ -27,6 +27,8 @@ extension Turn {
         }
     }
 
+    /// Ends a pending offer whose message is withdrawn or whose time is over, and makes a delayed one ready when it is
+    /// due. In the background or on a screen in use it is stacked; its delay does not start again.
     private mutating func sweepPending(_ offer: Offer) {
         guard let definition = messages[offer.message] else { return finish(offer, .discarded, EndReason.withdrawn) }
         let ended = definition.hasEnded(at: now)
@@ -123,6 +125,7 @@ extension Turn {
 
     /// Ends pending offers whose message names this event as "unless".
     mutating func cancel(by event: TriggerEvent) {
+        if live.isEmpty { return }
         var reader = EventReader(event)
         for offer in activeOffers() where offer.state.isPending {
             guard let definition = messages[offer.message] else { continue }
@@ -132,6 +135,7 @@ extension Turn {
         }
     }
 
+    /// Counts a session for limits and for the most active hour.
     mutating func beginSession() {
         state.device.session += 1
         if state.device.activity.count != 24 { state.device.activity = [Int](repeating: 0, count: 24) }

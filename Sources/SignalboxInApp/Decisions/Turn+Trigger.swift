@@ -2,9 +2,12 @@
 extension Turn {
     /// A candidate that may be chosen.
     struct Contender {
+        /// The message.
         let definition: Definition
+        /// The trigger's time: now, or earlier for a past event and a ready offer.
         let triggeredAt: Instant
         let rank: Rank
+        /// The verdict, with the checks if they are explained.
         let list: CheckList
         /// The offer of a message that is ready on the device.
         var offer: OfferID?
@@ -13,6 +16,7 @@ extension Turn {
         var isNew: Bool { offer == nil }
     }
 
+    /// Decides about one request. A repeat finds its answer in the device's row and changes nothing.
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
         if let key, let answered = state.device.answers.first(where: { $0.key == key }) {
@@ -40,6 +44,7 @@ extension Turn {
         }
     }
 
+    /// Keeps the event for definitions that arrive within the policy's replay time (Airship: 30 s).
     private mutating func remember(_ event: TriggerEvent) {
         state.device.recent.removeAll { now - $0.at > policy.replay }
         if !event.isPoll { state.device.recent.append(DeviceState.PastTrigger(event: event, at: now)) }
@@ -47,6 +52,7 @@ extension Turn {
         if surplus > 0 { state.device.recent.removeFirst(surplus) }
     }
 
+    /// Gathers, sorts and selects. Records `no-match` if no message has a trigger for the event.
     private mutating func choose(for event: TriggerEvent) {
         var found = Found()
         gather(messages.candidates(for: event), event, at: now, &found)
@@ -74,11 +80,14 @@ extension Turn {
         var hasMatch = false
     }
 
+    /// Checks messages that are filed under the event.
     private mutating func gather(
         _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ found: inout Found
     ) {
+        if definitions.isEmpty { return }
         var reader = EventReader(event)
         let pending = pendingOffers()
+        if found.contenders.isEmpty { found.contenders.reserveCapacity(min(definitions.count, 16)) }
         for definition in definitions where !definition.isInline {
             if let offer = pending[definition.message.id] {
                 gather(pending: offer, definition, &reader, at: triggeredAt, &found)
@@ -94,6 +103,7 @@ extension Turn {
         }
     }
 
+    /// Keeps the offer of a message that the event concerns again.
     private mutating func gather(
         pending offer: Offer, _ definition: Definition, _ event: inout EventReader, at triggeredAt: Instant,
         _ found: inout Found
@@ -106,6 +116,7 @@ extension Turn {
         found.pending.append((rank, offer, definition))
     }
 
+    /// Checks a message whose delay has ended; it competes with those of the event.
     private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ found: inout Found) {
         guard let definition = messages[offer.message] else { return }
         let list = evaluate(definition, Context(offer, isSessionStart: event.isSessionStart))
@@ -140,6 +151,7 @@ extension Turn {
         Candidate(message: definition.message.id, revision: definition.message.revision, result: result, checks: checks)
     }
 
+    /// Adds an entry to the answer, if it is explained; beyond ``Bounds/explained`` it only counts.
     mutating func explain(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) {
         guard explains else { return }
         if answer.candidates.count < Bounds.explained {
@@ -170,5 +182,6 @@ extension TriggerEvent {
     /// The only event that a pending message still depends on: Sourse's moment may be a session start.
     var isSessionStart: Bool { if case .sessionStart = self { true } else { false } }
 
+    /// Whether the app asks for waiting messages. A poll without a match is not recorded.
     var isPoll: Bool { if case .poll = self { true } else { false } }
 }

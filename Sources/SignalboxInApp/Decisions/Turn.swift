@@ -1,11 +1,17 @@
 /// One step in progress: the rows as they change, the changes to write and the events to record. It reads neither a
 /// clock nor a random number, so equal input gives an equal decision.
 struct Turn: ~Copyable {
+    /// Rules across vendors.
     let policy: Policy
+    /// The messages of this decision.
     let messages: ActiveMessages
+    /// Whether the answer lists every candidate with its checks.
     let explains: Bool
+    /// The time of the whole step.
     let now: Instant
+    /// The rows with the changes so far.
     var state: InAppState
+    /// For the client.
     var answer = Answer()
     /// Whether a control group took this turn.
     var isHeld = false
@@ -43,6 +49,7 @@ struct Turn: ~Copyable {
         return ticketsUsed == 1 ? ticket : "\(ticket)-\(ticketsUsed)"
     }
 
+    /// Records an event for the routes. Flags of the offer are added to `flags`, each name once.
     mutating func record(
         _ kind: Record.Kind, _ offer: consuming Offer?, _ detail: String? = nil, flags: [String] = [],
         trigger: TriggerEvent? = nil
@@ -52,6 +59,7 @@ struct Turn: ~Copyable {
         records.append(Record(kind: kind, at: now, offer: offer, detail: detail, flags: flags, trigger: trigger))
     }
 
+    /// Inserts or replaces an offer in the rows.
     mutating func put(_ offer: Offer) {
         if !changedOffers.contains(offer.id) { changedOffers.append(offer.id) }
         changesUser = true
@@ -61,6 +69,7 @@ struct Turn: ~Copyable {
         state.offers[offer.id] = offer
     }
 
+    /// Files an offer by whether it has ended.
     private mutating func track(_ offer: borrowing Offer) {
         if offer.state.isEnded {
             let end = offer.endedAt ?? now
@@ -72,9 +81,10 @@ struct Turn: ~Copyable {
 
     /// Records the messages that the client may get instead of the offer of this turn.
     mutating func name(_ runnersUp: [MessageID], behind id: OfferID) {
-        state.offers[id]?.runnersUp = runnersUp
-        answer.offer?.runnersUp = runnersUp
-        if let place = live.firstIndex(where: { $0.id == id }) { live[place].runnersUp = runnersUp }
+        guard let place = live.firstIndex(where: { $0.id == id }) else { return }
+        live[place].runnersUp = runnersUp
+        state.offers[id] = live[place]
+        answer.offer = live[place]
     }
 
     /// Removes an offer that has ended.
@@ -92,17 +102,26 @@ struct Turn: ~Copyable {
             state.user.lastNow = now
             changes.append(.user(state.user.id, lastNow: now))
         }
-        changes.append(.device(state.device.withoutLedger))
-        changedOffers.sort()
-        for id in changedOffers { changes.append(state.offers[id].map(RowChange.offer) ?? .removeOffer(id)) }
-        changes += ledgerChanges
-        for (message, tally) in tallyChanges.sorted(by: { $0.key < $1.key }) where tally != Tally() {
-            changes.append(.tally(message, committed: tally.committed, reserved: tally.reserved))
+        var device = state.device
+        device.ledger = Ledger()
+        changes.append(.device(consume device))
+        if changedOffers.count > 1 { changedOffers.sort() }
+        for id in changedOffers {
+            if let offer = state.offers[id] { changes.append(.offer(offer)) } else { changes.append(.removeOffer(id)) }
         }
+        changes += ledgerChanges
+        if !tallyChanges.isEmpty { appendTallies(to: &changes) }
         let next = nextTimes()
         answer.nextCheck = next.check
         return Decision(
             answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
+    }
+
+    /// Changes of campaigns, ordered by message, so that equal decisions have equal changes.
+    private mutating func appendTallies(to changes: inout [RowChange]) {
+        for (message, tally) in tallyChanges.sorted(by: { $0.key < $1.key }) where tally != Tally() {
+            changes.append(.tally(message, committed: tally.committed, reserved: tally.reserved))
+        }
     }
 
     /// The answer to a repeat: no row changes.
@@ -148,6 +167,7 @@ extension Turn {
         return times
     }
 
+    /// The same two times for one offer.
     private mutating func times(of offer: Offer) -> (check: Instant?, due: Instant?) {
         switch offer.state {
         case .triggered: (offer.due, earliestEnd(of: offer, offer.due))
@@ -169,7 +189,7 @@ extension Turn {
 
 extension Turn {
     /// Leases the offer to the client and reserves its limits.
-    mutating func give(_ offer: consuming Offer, detail: String? = nil) {
+    mutating func give(_ offer: consuming Offer, _ definition: Definition, detail: String? = nil) {
         offer.state = .offered
         offer.leaseUntil = now + policy.lease
         offer.until = nil
@@ -177,13 +197,11 @@ extension Turn {
         // A report without an id is about the present lease.
         if !offer.reports.isEmpty { offer.reports.removeAll { $0.hasPrefix("#") } }
         offer.session = state.device.session
-        if let definition = messages[offer.message] {
-            offer.revision = definition.message.revision
-            offer.namedLimits = definition.message.namedLimits
-            if definition.hasCampaignLimit && !offer.flags.contains(.uncounted) {
-                offer.flags.insert(.tallied)
-                change(offer.message, reserved: 1)
-            }
+        offer.revision = definition.message.revision
+        offer.namedLimits = definition.message.namedLimits
+        if definition.hasCampaignLimit && !offer.flags.contains(.uncounted) {
+            offer.flags.insert(.tallied)
+            change(offer.message, reserved: 1)
         }
         put(offer)
         record(.offered, copy offer, detail)
@@ -210,6 +228,7 @@ extension Turn {
         changesUser = true
     }
 
+    /// Adds to a campaign's tally, in the rows and in the changes.
     private mutating func change(_ message: MessageID, committed: Int = 0, reserved: Int = 0) {
         state.tallies[message, default: Tally()].committed += committed
         state.tallies[message, default: Tally()].reserved += reserved
@@ -217,6 +236,7 @@ extension Turn {
         tallyChanges[message, default: Tally()].reserved += reserved
     }
 
+    /// Adds a display to a ledger, with its totals, and removes what is older than the policy's history.
     private mutating func add(
         _ display: Ledger.Display, to path: WritableKeyPath<InAppState, Ledger>, _ subject: RowChange.Subject
     ) {

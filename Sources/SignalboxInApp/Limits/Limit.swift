@@ -2,14 +2,18 @@ package import Foundation
 
 /// At most `count` displays in a window. Free while committed plus reserved displays are fewer.
 package struct Limit: Sendable, Hashable {
+    /// The displays that count.
     package var owner: Owner
+    /// The user, the device or all users.
     package var per: Subject
     /// Of displays; at least 1.
     package var count: Int
+    /// The time in which they count.
     package var window: Window
     /// Name in the policy, for explanations.
     package var name: String?
 
+    /// A limit of a message by default, per user. Not validated; ``Definition`` and ``Policy/validate()`` do that.
     package init(_ count: Int, _ window: Window, per: Subject = .user, owner: Owner = .message, name: String? = nil) {
         self.owner = owner
         self.per = per
@@ -20,7 +24,9 @@ package struct Limit: Sendable, Hashable {
 
     /// The displays that a limit counts.
     package enum Owner: Sendable, Hashable {
+        /// Displays of the limit's own message.
         case message
+        /// Displays of one vendor, exempt ones excluded.
         case vendor(Vendor)
         /// Displays of every vendor.
         case scope
@@ -45,6 +51,7 @@ package struct Limit: Sendable, Hashable {
         case day(Zone)
         /// Calendar weeks from Monday (ISO 8601).
         case week(Zone)
+        /// Without an end. A full one stays full.
         case lifetime
 
         /// The window of a config: `session`, `day`, `week`, `lifetime`, or nil with the span of a rolling one. Throws
@@ -80,6 +87,7 @@ package struct Limit: Sendable, Hashable {
         case fixed(TimeZone)
     }
 
+    /// Throws for a count or a window that is not possible, with a pointer below `pointer`.
     func validate(at pointer: String) throws(InputFault) {
         guard count >= 1 else { throw InputFault(.outOfRange, pointer + "/count", "at least 1") }
         if window != .lifetime && count > Bounds.limitCount {

@@ -16,6 +16,7 @@ struct LocalDay {
     /// Weeks from Monday. 1970-01-01 was a Thursday.
     func week(of instant: Instant) -> Int64 { (day(of: instant) + 3).floored(by: 7) }
 
+    /// The hour of the zone's clock, 0 to 23.
     func hour(of instant: Instant) -> Int {
         let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))
         let local = instant + Int64(offset) * 1000
@@ -33,8 +34,10 @@ struct LocalDay {
         return high
     }
 
+    /// The next midnight of the zone. A day has up to 25 hours, and a zone may skip one.
     func nextDay(after instant: Instant) -> Instant { change(of: day, after: instant, within: 49 * 3_600_000) }
 
+    /// The next start of a Monday.
     func nextWeek(after instant: Instant) -> Instant { change(of: week, after: instant, within: 193 * 3_600_000) }
 }
 

@@ -27,11 +27,14 @@ package struct Policy: Sendable, Hashable {
     /// Whether the gateway registers the messages that payloads bring. No decision reads it.
     package var registersPayloads = false
 
+    /// The defaults.
     package init() {}
 
     /// Messages that the limits of vendors and of the scope spare.
     package struct Exemptions: Sendable, Hashable {
+        /// Every message of these vendors.
         package var vendors: Set<Vendor> = []
+        /// These messages.
         package var messages: Set<MessageID> = []
         /// Whether their displays still count for the limits of the others.
         package var areCounted = false
@@ -44,11 +47,16 @@ package struct Policy: Sendable, Hashable {
         package var name: String
         package var vendors: Set<Vendor> = []
         package var screens: Set<String> = []
+        /// The first instant of the pause.
         package var from: Instant?
+        /// The first instant after the pause.
         package var until: Instant?
 
+        /// Pauses everything permanently, until its bounds are set.
         package init(_ name: String) { self.name = name }
 
+        /// Whether the pause covers a message of this vendor now. A pause of screens needs a client that reports its
+        /// screen.
         func applies(to vendor: Vendor, screen: String?, at now: Instant) -> Bool {
             (vendors.isEmpty || vendors.contains(vendor)) && (from.map { $0 <= now } ?? true)
                 && (until.map { now < $0 } ?? true) && (screens.isEmpty || screen.map(screens.contains) ?? false)
@@ -129,13 +137,16 @@ package struct ControlGroup: Sendable, Hashable {
         case experiment
     }
 
+    /// Also the experiment that messages name.
     package var name: String
     /// Another salt draws other members.
     package var salt: String
     /// Of 10,000 users.
     package var share: Int
+    /// The messages that the group holds back.
     package var coverage: Coverage
 
+    /// `share` is of 10,000 users: 500 is five percent.
     package init(_ name: String, salt: String = "", share: Int, coverage: Coverage = .experiment) {
         self.name = name
         self.salt = salt

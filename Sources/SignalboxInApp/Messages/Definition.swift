@@ -1,6 +1,8 @@
 /// A validated message. A class, because indexes by several triggers share it; it never changes.
 package final class Definition: Sendable {
+    /// As registered.
     package let message: Message
+    /// Of the message's vendor, or those of an unknown one.
     let rules: VendorRules
     /// Whether a limit of the message counts displays to every user.
     let hasCampaignLimit: Bool
@@ -20,11 +22,13 @@ package final class Definition: Sendable {
         weight = 10 + message.triggers.reduce(0) { $0 + ($1.filter?.weight ?? 0) }
     }
 
+    /// Whether it fills slots (Granify) instead of the screen.
     package var isInline: Bool { message.kind == .inline }
 
     /// Whether an offer of this message takes its device's screen.
     package var needsScreen: Bool { !isInline }
 
+    /// Fields in the order of ``Message``; pointers are relative to the message.
     private static func validate(_ message: Message) throws(InputFault) {
         try InputFault.check(message.id, at: "/id")
         try InputFault.check(message.vendor, at: "/vendor")

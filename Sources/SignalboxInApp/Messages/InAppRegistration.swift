@@ -3,9 +3,11 @@ package struct InAppRegistration: Sendable, Hashable {
     /// Messages for all devices have no address.
     package enum Address: Sendable, Hashable { case user(UserID), device(DeviceID) }
 
+    /// As in the body.
     package var id: MessageID
     /// The message in our own JSON form.
     package var body: [UInt8]
+    /// Nil for all devices.
     package var address: Address?
     /// When the last display ends; the message may be removed some time later. Nil for never.
     package var end: Instant?

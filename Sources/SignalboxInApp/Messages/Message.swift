@@ -1,12 +1,15 @@
 /// An in-app message of any vendor in the engine's own form. Content and action stay with the store: no decision
 /// depends on them.
 package struct Message: Sendable, Hashable {
+    /// Unique among all vendors. Histories, limits and re-eligibility count by it.
     package var id: MessageID
     /// Greater for each change of the message.
     package var revision: Int = 1
+    /// Selects the vendor's rules; one message of each vendor competes for an event.
     package var vendor: Vendor
     /// The vendor's campaign, for records only.
     package var campaign: String?
+    /// Decides whether the message takes the screen or a slot.
     package var kind: Kind
     /// One that matches is enough.
     package var triggers: [MessageTrigger]
@@ -28,6 +31,7 @@ package struct Message: Sendable, Hashable {
     package var rank: Int = 500
     /// Instead of the interval of the policy (Braze, `min_seconds_since_last_trigger`).
     package var interval: Span?
+    /// Conditions on the client.
     package var requirements = Requirements()
     /// A mandatory upgrade: ranked first, never covered, ended only by its action (Synerise).
     package var isBlocking = false
@@ -35,6 +39,7 @@ package struct Message: Sendable, Hashable {
     package var isExempt = false
     /// A test send: spared by limits, interval and re-eligibility (Braze).
     package var isTest = false
+    /// The companion message with the same news, if there is one.
     package var pair: Pair?
     /// The control group of the policy that applies to this message.
     package var experiment: String?
@@ -47,6 +52,7 @@ package struct Message: Sendable, Hashable {
     /// When this revision was registered, by the server's clock. Ties of rank go to the newest.
     package var registeredAt: Instant
 
+    /// A message. Nil re-eligibility is the vendor's default. Not validated; ``Definition`` does that.
     package init(
         id: MessageID, vendor: Vendor, kind: Kind, triggers: [MessageTrigger], reEligibility: ReEligibility? = nil,
         registeredAt: Instant = 0
@@ -78,6 +84,7 @@ package struct Message: Sendable, Hashable {
         package var start: Instant?
         package var end: Instant?
 
+        /// Nil bounds are open.
         package init(start: Instant? = nil, end: Instant? = nil) {
             self.start = start
             self.end = end
@@ -86,6 +93,7 @@ package struct Message: Sendable, Hashable {
 
     /// Conditions on the client. Nil and empty mean that every client fulfils them.
     package struct Requirements: Sendable, Hashable {
+        /// Clients that report another one discard the message.
         package var orientation: ClientState.Orientation?
         /// The name of the template that the client must be able to show.
         package var template: String?
@@ -97,6 +105,7 @@ package struct Message: Sendable, Hashable {
         /// this.
         package var lacksImage = false
 
+        /// Every client fulfils them.
         package init() {}
     }
 

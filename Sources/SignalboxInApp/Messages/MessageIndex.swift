@@ -11,8 +11,10 @@ package struct MessageIndex: Sendable {
         var weight = 0
     }
 
+    /// Without messages.
     package init() {}
 
+    /// Of several revisions of one message, the latest stays.
     package init(_ definitions: some Sequence<Definition>) {
         for definition in definitions { register(definition) }
     }
@@ -69,12 +71,15 @@ package struct MessageIndex: Sendable {
         }
     }
 
+    /// The registered revision.
     package subscript(id: MessageID) -> Definition? { definitions[id] }
 
+    /// Messages, not triggers.
     package var count: Int { definitions.count }
 
     var isEmpty: Bool { definitions.isEmpty }
 
+    /// In no particular order.
     package var all: some Collection<Definition> { definitions.values }
 
     /// Each message filed under the event once, in no particular order.
@@ -103,6 +108,7 @@ package struct MessageIndex: Sendable {
         return hasImmediate ? Self.unite(filed, byTrigger[.immediate]?.definitions ?? []) : filed
     }
 
+    /// Both lists, a message of both once.
     private static func unite(_ one: [Definition], _ other: [Definition]) -> [Definition] {
         if one.isEmpty || other.isEmpty { return one.isEmpty ? other : one }
         var seen: Set<MessageID> = []
@@ -123,9 +129,12 @@ extension Definition {
 /// The messages of one decision: the index that all devices share, and the few that are addressed to this device or
 /// user, which the store loads with their rows.
 package struct ActiveMessages: Sendable {
+    /// For all devices.
     package var shared: MessageIndex
+    /// For this device or user.
     package var addressed: MessageIndex
 
+    /// An addressed message hides a shared one with its id.
     package init(_ shared: MessageIndex, addressed: MessageIndex = MessageIndex()) {
         self.shared = shared
         self.addressed = addressed
@@ -142,6 +151,7 @@ package struct ActiveMessages: Sendable {
         Self.merge(addressed.candidates(forSlots: names), shared.candidates(forSlots: names))
     }
 
+    /// Addressed messages hide shared ones with their ids.
     private static func merge(_ addressed: [Definition], _ shared: [Definition]) -> [Definition] {
         guard !addressed.isEmpty else { return shared }
         let ids = Set(addressed.map(\.message.id))

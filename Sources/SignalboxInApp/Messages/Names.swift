@@ -4,10 +4,13 @@ package typealias Instant = Int64
 /// A length of time in milliseconds.
 package typealias Span = Int64
 
+/// Chosen by the vendor or by the client that registers the message.
 package typealias MessageID = String
 /// Unguessable: a client reports with it.
 package typealias OfferID = String
+/// The app's own name of an installation.
 package typealias DeviceID = String
+/// The app's own name of a person, the same on all devices.
 package typealias UserID = String
 /// The vendor's name in lower case, as in events: `braze`, `synerise`.
 package typealias Vendor = String
@@ -40,6 +43,8 @@ package enum Bounds {
     package static let answers = 32
     /// Past triggers that a device's row keeps for late definitions (Airship: at most 100).
     package static let replayedTriggers = 20
+    /// Messages that an offer names for the case that the client cannot show it.
+    package static let runnersUp = 5
     /// Ended offers of one device that are kept to recognise repeats.
     package static let endedOffers = 50
     /// Reports that an offer's row keeps to recognise repeats.

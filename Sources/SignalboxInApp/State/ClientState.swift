@@ -8,10 +8,13 @@ package struct ClientState: Sendable, Hashable {
     /// State of an image or another file of a message.
     package enum Asset: String, Sendable, Hashable { case unknown, loading, ready, failed }
 
+    /// Whether the app is in front. In the background nothing is shown.
     package var foreground: Bool
     /// The app's own name of its screen.
     package var screen: String?
+    /// Nil if the client does not say; then every message fits.
     package var orientation: Orientation?
+    /// Decides about timeouts that only one of a vendor's SDKs has.
     package var platform: Platform?
     /// Templates that the client can show; nil if it does not say.
     package var templates: Set<String>?
@@ -31,13 +34,16 @@ package struct ClientState: Sendable, Hashable {
     /// For calendar limits with the user's zone and for the active hour.
     package var zone: TimeZone?
 
+    /// A client that reports nothing else.
     package init(foreground: Bool = true, screen: String? = nil) {
         self.foreground = foreground
         self.screen = screen
     }
 
+    /// Whether the screen forbids messages of a vendor.
     func isBlocked(for vendor: Vendor) -> Bool { blocks || blockedVendors.contains(vendor) }
 
+    /// Throws the first list or text that is beyond its bound.
     func validate() throws(InputFault) {
         if let screen { try InputFault.check(screen, at: "/state/screen") }
         try InputFault.check(count: templates?.count ?? 0, atMost: Bounds.listElements, at: "/state/templates")

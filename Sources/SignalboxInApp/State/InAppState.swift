@@ -3,16 +3,20 @@ package struct UserState: Sendable, Hashable {
     package var id: UserID
     /// The greatest time of a decision about this user; no later decision happens before it.
     package var lastNow: Instant = 0
+    /// Displays to the user on all devices.
     package var ledger = Ledger()
 
+    /// A user without displays.
     package init(id: UserID) { self.id = id }
 }
 
 /// The device's row. Its displays and totals are rows of their own.
 package struct DeviceState: Sendable, Hashable {
+    /// As the client reports it.
     package var id: DeviceID
     /// The user of the last request.
     package var user: UserID?
+    /// The greatest time of a decision about this device, as for users.
     package var lastNow: Instant = 0
     /// The last request of the device, reports included.
     package var lastSeen: Instant = 0
@@ -34,20 +38,17 @@ package struct DeviceState: Sendable, Hashable {
     package var answers: [AnsweredTrigger] = []
     /// Triggers that late definitions may still match, oldest first.
     package var recent: [PastTrigger] = []
+    /// Displays on this device to any user.
     package var ledger = Ledger()
 
+    /// A device that has made no request.
     package init(id: DeviceID) { self.id = id }
-
-    /// The columns of the device's own row.
-    var withoutLedger: DeviceState {
-        var device = self
-        device.ledger = Ledger()
-        return device
-    }
 
     /// A trigger that was answered, with its offer if there was one.
     package struct AnsweredTrigger: Sendable, Hashable {
+        /// ``TriggerRequest/repeatKey``.
         package var key: String
+        /// The offer that the first answer had.
         package var offer: OfferID?
 
         package init(key: String, offer: OfferID?) {
@@ -70,7 +71,9 @@ package struct DeviceState: Sendable, Hashable {
 
 /// Committed and reserved displays of one campaign to every user.
 package struct Tally: Sendable, Hashable {
+    /// Impressions, at least 0.
     package var committed: Int
+    /// Running leases.
     package var reserved: Int
 
     package init(committed: Int = 0, reserved: Int = 0) {
@@ -105,8 +108,10 @@ package struct InAppState: Sendable, Hashable {
 
 /// The user of a device that names none. The prefix is reserved: a known user must not have it.
 package enum AnonymousUser {
+    /// The user's id for one device.
     package static func id(on device: DeviceID) -> UserID { "anonymous:" + device }
 
+    /// Whether the id is one of these.
     package static func contains(_ user: UserID) -> Bool { user.hasPrefix("anonymous:") }
 }
 
@@ -118,7 +123,7 @@ package enum RowChange: Sendable, Hashable {
     /// `lastNow` only; displays and totals are changes of their own.
     case user(UserID, lastNow: Instant)
     /// Every column except the ledger.
-    case device(DeviceState)
+    indirect case device(DeviceState)
     case offer(Offer)
     case removeOffer(OfferID)
     /// Inserts or replaces by subject and offer.

@@ -5,13 +5,16 @@ import Foundation
 package struct Ledger: Sendable, Hashable {
     /// One impression, or several of one message in one session merged at the time of the last.
     package struct Display: Sendable, Hashable {
+        /// The offer that was shown: the key of a display.
         package var offer: OfferID
+        /// When the impression was accepted, by the server's clock.
         package var at: Instant
         package var message: MessageID
         package var vendor: Vendor
         package var device: DeviceID
         /// The device's session in which it was offered.
         package var session: Int
+        /// Named limits of the message when it was offered.
         package var namedLimits: [String] = []
         /// Counts for its own message only.
         package var isExempt = false
@@ -62,10 +65,12 @@ package struct Ledger: Sendable, Hashable {
 
     /// Oldest first; by offer among equal times.
     package var displays: [Display]
+    /// Never pruned, so lifetime limits and re-eligibility need no old display.
     package var totals: [Key: Total]
 
+    /// Sorts the displays.
     package init(displays: [Display] = [], totals: [Key: Total] = [:]) {
-        self.displays = displays.sorted { ($0.at, $0.offer) < ($1.at, $1.offer) }
+        self.displays = displays.count < 2 ? displays : displays.sorted { ($0.at, $0.offer) < ($1.at, $1.offer) }
         self.totals = totals
     }
 
@@ -173,6 +178,8 @@ extension Ledger {
 }
 
 extension Limit {
+    /// Whether the limit counts a display, without regard to its time. Exempt displays count for their own message
+    /// only.
     func counts(_ display: Ledger.Display, _ message: MessageID) -> Bool {
         switch owner {
         case .message: display.message == message
@@ -188,8 +195,10 @@ struct WindowContext {
     let now: Instant
     let device: DeviceID
     let session: Int
+    /// As the device reports it; nil is UTC.
     let zone: TimeZone?
 
+    /// Whether a display is in the window now.
     func contains(_ display: Ledger.Display, _ window: Limit.Window) -> Bool {
         switch window {
         case .lifetime: true
@@ -200,6 +209,7 @@ struct WindowContext {
         }
     }
 
+    /// The calendar of a zone.
     func days(_ zone: Limit.Zone) -> LocalDay {
         switch zone {
         case .user: LocalDay(self.zone)

@@ -68,49 +68,115 @@ package struct Offer: Sendable, Hashable {
         }
     }
 
-    package let id: OfferID
-    package let device: DeviceID
-    package var user: UserID
-    package let message: MessageID
+    /// One element, always: an array shares its storage until one of its copies changes. A decision hands an offer to
+    /// its state, its answer, its records and its changes, and each copy is a reference.
+    private var fields: [Fields]
+
+    /// The ticket of the request that made it, or the ticket with a number.
+    package var id: OfferID { fields[0].id }
+    /// The device that the message was triggered on; an offer never moves.
+    package var device: DeviceID { fields[0].device }
+    /// The user of that device. An anonymous user's offers become those of the known one.
+    package var user: UserID {
+        get { fields[0].user }
+        set { fields[0].user = newValue }
+    }
+    /// The message, which may be withdrawn or changed since.
+    package var message: MessageID { fields[0].message }
     /// Of the message when it was last offered or triggered.
-    package var revision: Int
-    package let vendor: Vendor
-    package let kind: Message.Kind
-    package var state: State
+    package var revision: Int {
+        get { fields[0].revision }
+        set { fields[0].revision = newValue }
+    }
+    /// The message's vendor and kind, because a withdrawn message still counts.
+    package var vendor: Vendor { fields[0].vendor }
+    package var kind: Message.Kind { fields[0].kind }
+    /// Only the engine changes it.
+    package var state: State {
+        get { fields[0].state }
+        set { fields[0].state = newValue }
+    }
     /// The trigger's time; timeout and delay count from it.
-    package let triggeredAt: Instant
+    package var triggeredAt: Instant { fields[0].triggeredAt }
     /// When the delay ends.
-    package let due: Instant
+    package var due: Instant { fields[0].due }
     /// Not shown at this time or later.
-    package let lapse: Instant?
-    package var flags: Flags
+    package var lapse: Instant? { fields[0].lapse }
+    /// Kept for the whole life of the offer.
+    package var flags: Flags {
+        get { fields[0].flags }
+        set { fields[0].flags = newValue }
+    }
     /// Named limits of the message, as they are when it is offered.
-    package var namedLimits: [String]
+    package var namedLimits: [String] {
+        get { fields[0].namedLimits }
+        set { fields[0].namedLimits = newValue }
+    }
     /// Of the device, when it was last offered.
-    package var session: Int
+    package var session: Int {
+        get { fields[0].session }
+        set { fields[0].session = newValue }
+    }
     /// Place on the stack: the greatest is on top.
-    package var order: Int = 0
+    package var order: Int {
+        get { fields[0].order }
+        set { fields[0].order = newValue }
+    }
     /// Why a waiting offer cannot be shown before this time.
-    package var until: Instant?
+    package var until: Instant? {
+        get { fields[0].until }
+        set { fields[0].until = newValue }
+    }
     /// When the client loses the offer without a report.
-    package var leaseUntil: Instant?
+    package var leaseUntil: Instant? {
+        get { fields[0].leaseUntil }
+        set { fields[0].leaseUntil = newValue }
+    }
     /// Leases in a row that ended without a report.
-    package var unanswered: Int = 0
+    package var unanswered: Int {
+        get { fields[0].unanswered }
+        set { fields[0].unanswered = newValue }
+    }
     /// When the impression was reported; also set for a held message.
-    package var shownAt: Instant?
-    package var endedAt: Instant?
+    package var shownAt: Instant? {
+        get { fields[0].shownAt }
+        set { fields[0].shownAt = newValue }
+    }
+    /// When it was done, discarded, expired or held; nil before.
+    package var endedAt: Instant? {
+        get { fields[0].endedAt }
+        set { fields[0].endedAt = newValue }
+    }
     /// How a shown offer ended, or why it was not shown: a word of ``EndReason`` or of the client.
-    package var reason: String?
+    package var reason: String? {
+        get { fields[0].reason }
+        set { fields[0].reason = newValue }
+    }
     /// Clicks reported with different keys.
-    package var clicks: Int = 0
+    package var clicks: Int {
+        get { fields[0].clicks }
+        set { fields[0].clicks = newValue }
+    }
     /// Keys of accepted reports, at most ``Bounds/reports``.
-    package var reports: [String] = []
+    package var reports: [String] {
+        get { fields[0].reports }
+        set { fields[0].reports = newValue }
+    }
     /// Messages that the client may get if it cannot show this one, best first.
-    package var runnersUp: [MessageID] = []
+    package var runnersUp: [MessageID] {
+        get { fields[0].runnersUp }
+        set { fields[0].runnersUp = newValue }
+    }
     /// The slot that an inline message fills.
-    package var slot: SlotLabel?
+    package var slot: SlotLabel? {
+        get { fields[0].slot }
+        set { fields[0].slot = newValue }
+    }
     /// The page of the slot.
-    package var page: String?
+    package var page: String? {
+        get { fields[0].page }
+        set { fields[0].page = newValue }
+    }
 
     /// The app asks for the message itself, so it is not asked.
     mutating func request() {
@@ -118,6 +184,7 @@ package struct Offer: Sendable, Hashable {
         flags.remove(.asksApp)
     }
 
+    /// Whether it competes for the screen: every kind except inline.
     var needsScreen: Bool { kind != .inline }
 
     /// Whether the offer is on the screen or leased for it.
@@ -125,31 +192,74 @@ package struct Offer: Sendable, Hashable {
 }
 
 extension Offer {
+    private struct Fields: Sendable, Hashable {
+        let id: OfferID
+        let device: DeviceID
+        var user: UserID
+        let message: MessageID
+        var revision: Int
+        let vendor: Vendor
+        let kind: Message.Kind
+        var state: State
+        let triggeredAt: Instant
+        let due: Instant
+        let lapse: Instant?
+        var flags: Flags
+        var namedLimits: [String]
+        var session: Int
+        var order: Int = 0
+        var until: Instant?
+        var leaseUntil: Instant?
+        var unanswered: Int = 0
+        var shownAt: Instant?
+        var endedAt: Instant?
+        var reason: String?
+        var clicks: Int = 0
+        var reports: [String] = []
+        var runnersUp: [MessageID] = []
+        var slot: SlotLabel?
+        var page: String?
+    }
+
     /// An offer before its lease; the other members have their defaults.
     package init(
         id: OfferID, device: DeviceID, user: UserID, message: MessageID, revision: Int, vendor: Vendor,
         kind: Message.Kind, state: State, triggeredAt: Instant, due: Instant, lapse: Instant?, flags: Flags,
         namedLimits: [String], session: Int
     ) {
-        (self.id, self.device, self.user, self.message, self.revision) = (id, device, user, message, revision)
-        (self.vendor, self.kind, self.state) = (vendor, kind, state)
-        (self.triggeredAt, self.due, self.lapse) = (triggeredAt, due, lapse)
-        (self.flags, self.namedLimits, self.session) = (flags, namedLimits, session)
+        fields = [
+            Fields(
+                id: id, device: device, user: user, message: message, revision: revision, vendor: vendor, kind: kind,
+                state: state, triggeredAt: triggeredAt, due: due, lapse: lapse, flags: flags, namedLimits: namedLimits,
+                session: session)
+        ]
     }
 }
 
 /// Reasons that the engine itself gives for the end of an offer.
 package enum EndReason {
+    /// Two leases in a row ended without a report.
     package static let noAnswer = "no-answer"
+    /// The app was killed, the device was silent, or the client no longer lists the message as visible.
     package static let interrupted = "interrupted"
+    /// A banner took the place of this one (MCE `MCEInAppBannerTemplate.m`).
     package static let replaced = "replaced"
+    /// The message is no longer registered.
     package static let withdrawn = "withdrawn"
+    /// Another user uses the device.
     package static let userChanged = "user-changed"
+    /// A trigger that cancels the message.
     package static let unless = "unless"
+    /// A newer message took the last place of the stack.
     package static let stackFull = "stack-full"
+    /// The timeout is over, which counts from the trigger.
     package static let timeout = "timeout"
+    /// The end of the message's schedule.
     package static let scheduleEnded = "schedule.ended"
+    /// Shown after the lease, while the screen was in use: counted and done.
     package static let late = "late"
+    /// A click that closes.
     package static let click = "click"
+    /// The slot is no longer on the page.
     package static let collapsed = "slot-collapsed"
 }

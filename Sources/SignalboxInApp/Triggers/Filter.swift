@@ -3,17 +3,20 @@ import Foundation
 /// Conditions on an event's properties: every group must hold, and a group holds if one of its conditions does (Braze,
 /// `property_filters`). Values that cannot be compared do not match.
 package struct Filter: Sendable, Hashable {
+    /// Without a group the filter holds for every event; an empty group never holds.
     package var groups: [[Condition]]
 
     package init(_ groups: [[Condition]]) { self.groups = groups }
 
     /// A comparison with one property.
     package struct Condition: Sendable, Hashable {
+        /// Compared byte by byte, case included.
         package var property: String
         package var comparison: Comparison
         /// Braze's `property_type`: a value of another type neither exists nor is absent.
         package var type: PropertyValue.Kind?
 
+        /// Any type of value, unless one is given.
         package init(_ property: String, _ comparison: Comparison, type: PropertyValue.Kind? = nil) {
             self.property = property
             self.comparison = comparison
@@ -26,13 +29,16 @@ package struct Filter: Sendable, Hashable {
         case equals(PropertyValue)
         /// False for an absent value and for one of another type (Braze Roku; OneSignal and CleverTap agree).
         case notEquals(PropertyValue)
+        /// Numbers only.
         case greaterThan(Double), atLeast(Double), lessThan(Double), atMost(Double)
         case oneOf([PropertyValue]), noneOf([PropertyValue])
         /// A list that holds each of these values.
         case containsAll([PropertyValue])
         /// Searches, ignoring case (Braze; Android matched whole strings until 8.1.0).
         case matches(TextPattern), notMatches(TextPattern)
+        /// Present with any value of the type, or absent.
         case exists, notExists
+        /// Dates, and texts that are dates. Equal is neither.
         case before(Instant), after(Instant)
         /// A comparison that the engine does not know, such as Braze's polygons. Never matches.
         case unsupported(String)
@@ -54,6 +60,7 @@ package struct Filter: Sendable, Hashable {
         return outcome(of: &reader, strict: strict)
     }
 
+    /// The same for an event that several filters read.
     func outcome(of event: inout EventReader, strict: Bool) -> Outcome {
         if groups.isEmpty { return .matches }
         if strict && !event.hasProperties { return .noProperties }
@@ -77,6 +84,7 @@ package struct Filter: Sendable, Hashable {
         }
     }
 
+    /// Throws the first group or condition beyond a bound.
     func validate(at pointer: String) throws(InputFault) {
         try InputFault.check(count: groups.count, atMost: Bounds.filterGroups, at: pointer)
         for (index, group) in groups.enumerated() {
@@ -89,6 +97,7 @@ package struct Filter: Sendable, Hashable {
 }
 
 extension Filter.Condition {
+    /// Whether the comparison holds; nil is an absent property.
     func holds(for value: PropertyValue?) -> Bool {
         if case .notExists = comparison { return value == nil }
         guard let value, type == nil || type == value.kind || (type == .date && value.instant != nil) else {
@@ -111,6 +120,7 @@ extension Filter.Condition {
         }
     }
 
+    /// Numbers compare with numbers only: the text "5" is not 5 (Braze).
     private func comparesNumber(_ value: PropertyValue) -> Bool {
         guard case .number(let number) = value else { return false }
         return switch comparison {
@@ -122,6 +132,7 @@ extension Filter.Condition {
         }
     }
 
+    /// A pattern is searched for in texts only.
     private func comparesText(_ value: PropertyValue) -> Bool {
         guard case .text(let text) = value else { return false }
         return switch comparison {

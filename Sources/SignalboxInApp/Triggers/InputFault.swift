@@ -2,9 +2,12 @@
 package struct InputFault: Error, Sendable, Hashable {
     /// Stable; error responses and config diagnostics use the raw value.
     package enum Code: String, Sendable, Hashable {
+        /// Bounds of texts, lists, nesting and numbers (``Bounds``).
         case empty, tooLong = "too-long", tooMany = "too-many", nested, outOfRange = "out-of-range"
+        /// A word or a name that the policy does not know.
         case unknownLimitKind = "unknown-limit-kind", unknownLimit = "unknown-limit", unknownGroup = "unknown-group"
         case unknownZone = "unknown-zone"
+        /// A text pattern that cannot be compiled; two fields that exclude each other.
         case badPattern = "bad-pattern", contradictory
     }
 
@@ -20,6 +23,7 @@ package struct InputFault: Error, Sendable, Hashable {
         self.detail = detail
     }
 
+    /// A name or an id: not empty, at most ``Bounds/nameLength`` bytes.
     static func check(_ name: String, at pointer: String) throws(InputFault) {
         guard !name.isEmpty else { throw InputFault(.empty, pointer, "must not be empty") }
         try check(name, atMost: Bounds.nameLength, at: pointer)
@@ -31,16 +35,19 @@ package struct InputFault: Error, Sendable, Hashable {
         guard !AnonymousUser.contains(user) else { throw InputFault(.contradictory, pointer, "a reserved prefix") }
     }
 
+    /// At most `length` bytes of UTF-8.
     static func check(_ text: String, atMost length: Int, at pointer: String) throws(InputFault) {
         guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer, "more than \(length) bytes") }
     }
 
+    /// At most `most` elements.
     static func check(count: Int, atMost most: Int, at pointer: String) throws(InputFault) {
         guard count <= most else {
             throw InputFault(.tooMany, pointer, "\(count) elements, at most \(most) are allowed")
         }
     }
 
+    /// Properties of one event: their number, names and values.
     static func check(_ properties: [String: PropertyValue], at pointer: String) throws(InputFault) {
         try check(count: properties.count, atMost: Bounds.properties, at: pointer)
         for (key, value) in properties {
@@ -50,6 +57,7 @@ package struct InputFault: Error, Sendable, Hashable {
         }
     }
 
+    /// One value. Lists hold no lists.
     static func check(_ value: PropertyValue, at pointer: String, inList: Bool = false) throws(InputFault) {
         switch value {
         case .text(let text): try check(text, atMost: Bounds.textLength, at: pointer)
@@ -68,8 +76,10 @@ package struct InputFault: Error, Sendable, Hashable {
 struct Digest {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    /// Adds one part. "ab" and "c" differ from "a" and "bc".
     mutating func add(_ text: String) { add(text.utf8) }
 
+    /// Adds one part, the UTF-8 of a text.
     mutating func add(_ text: some Sequence<UInt8>) {
         for byte in text { add(byte) }
         // Separates the parts: 0xff is not part of UTF-8.

@@ -1,13 +1,16 @@
 /// An event that brings a message.
 package enum MessageTrigger: Sendable, Hashable {
+    /// The app begins a session.
     case sessionStart
     /// Without a campaign, any push.
     case pushOpen(campaign: String?)
+    /// The app's own event. Names compare exactly.
     case event(name: String, filter: Filter?)
     /// Without a product, any purchase.
     case purchase(product: String?, filter: Filter?)
     /// Without a button, any click.
     case messageClick(message: MessageID, button: String?)
+    /// The app shows this screen.
     case screen(String)
     /// A keyword of an MCE message's `rules`.
     case rule(String)
@@ -15,23 +18,27 @@ package enum MessageTrigger: Sendable, Hashable {
     case slot(SlotLabel)
     /// No event: the message is a candidate of every request of the device.
     case immediate
+    /// A test send.
     case test
 
     /// Whether the trigger matches, and for an explanation the filter's group that failed. `rules` are of the
     /// message's vendor.
     func outcome(of reader: inout EventReader, _ rules: VendorRules) -> Filter.Outcome {
-        switch (self, reader.event) {
-        case (.event(let name, let filter), .event(let other, _)):
-            guard name == other else { return .otherEvent }
+        switch self {
+        case .event(let name, let filter):
+            guard name == reader.name else { return .otherEvent }
             return filter?.outcome(of: &reader, strict: rules.hasStrictFilters) ?? .matches
-        case (.purchase(let product, let filter), .purchase(let other, _)):
-            guard product == nil || product == other else { return .otherEvent }
+        case .purchase(let product, let filter):
+            guard case .purchase(let other, _) = reader.event, product == nil || product == other else {
+                return .otherEvent
+            }
             if product == nil && rules.anyPurchaseIgnoresFilter { return .matches }
             return filter?.outcome(of: &reader, strict: rules.hasStrictFilters) ?? .matches
         default: return matchesWithoutFilter(reader.event) ? .matches : .otherEvent
         }
     }
 
+    /// Triggers that have no filter. A message without an event is not shown by a request for another one.
     private func matchesWithoutFilter(_ event: TriggerEvent) -> Bool {
         switch (self, event) {
         case (.immediate, .show), (.immediate, .test): false
@@ -44,6 +51,7 @@ package enum MessageTrigger: Sendable, Hashable {
         }
     }
 
+    /// Nil for kinds that have none.
     var filter: Filter? {
         switch self {
         case .event(_, let filter), .purchase(_, let filter): filter

@@ -84,6 +84,7 @@ struct PatternParser {
         return value...value
     }
 
+    /// A group, captured or not: a search does not return its parts.
     private mutating func group() throws(InputFault) -> [Instruction] {
         if accept("?"), !accept(":") { throw fault("look-around and named groups are not supported") }
         guard depth < 50 else { throw fault("groups nested too deep") }
@@ -94,6 +95,7 @@ struct PatternParser {
         return code
     }
 
+    /// An escape outside of a set: an assertion or a class.
     private mutating func escape() throws(InputFault) -> Instruction {
         guard let scalar = next else { throw fault("incomplete escape") }
         if let assertion: TextPattern.Assertion = scalar == "b" ? .boundary : scalar == "B" ? .noBoundary : nil {
@@ -103,6 +105,8 @@ struct PatternParser {
         return .scalar(try escapedClass())
     }
 
+    /// `\d \w \s`, their negations, control characters, and any punctuation itself. Letters and digits without a
+    /// meaning are rejected, so a later version may give them one.
     private mutating func escapedClass() throws(InputFault) -> ScalarClass {
         guard let scalar = next else { throw fault("incomplete escape") }
         position += 1
@@ -125,6 +129,7 @@ struct PatternParser {
         }
     }
 
+    /// A set in brackets. A `]` directly after the opening bracket ends it.
     private mutating func set() throws(InputFault) -> ScalarClass {
         var set = ScalarClass(isNegated: accept("^"))
         repeat {
@@ -149,6 +154,7 @@ struct PatternParser {
         return set
     }
 
+    /// An atom with its quantifiers.
     private mutating func repetitions(of atom: [Instruction]) throws(InputFault) -> [Instruction] {
         var code = atom
         while let bounds = try quantifier() {
@@ -160,6 +166,7 @@ struct PatternParser {
         return code
     }
 
+    /// The least and the greatest number of repetitions, nil for no greatest; nil for no quantifier.
     private mutating func quantifier() throws(InputFault) -> (Int, Int?)? {
         if accept("*") { return (0, nil) }
         if accept("+") { return (1, nil) }
@@ -172,6 +179,7 @@ struct PatternParser {
         return (least, most)
     }
 
+    /// A decimal number, cut off at ``Bounds/patternSize``.
     private mutating func number() throws(InputFault) -> Int {
         var value: Int?
         while let scalar = next, ("0"..."9").contains(scalar) {
@@ -182,6 +190,7 @@ struct PatternParser {
         return value
     }
 
+    /// Copies the atom for each repetition. Throws if that exceeds ``Bounds/patternSize``.
     private func repeated(_ atom: [Instruction], _ bounds: (least: Int, most: Int?)) throws(InputFault) -> [Instruction]
     {
         var code: [Instruction] = []

@@ -7,6 +7,7 @@ package struct TextPattern: Sendable, Hashable {
     package let source: String
     private let program: [Instruction]
 
+    /// Compiles. Throws for a pattern that is too long, too large, or has a syntax that it does not know.
     package init(_ source: String) throws(InputFault) {
         try InputFault.check(source, atMost: Bounds.textLength, at: "")
         var parser = PatternParser(source)
@@ -17,6 +18,7 @@ package struct TextPattern: Sendable, Hashable {
     /// Its number of instructions.
     var size: Int { program.count }
 
+    /// A step of the compiled program; numbers are positions in it.
     enum Instruction: Sendable, Hashable {
         case scalar(ScalarClass)
         /// Continues at both.
@@ -26,14 +28,18 @@ package struct TextPattern: Sendable, Hashable {
         case match
     }
 
+    /// Conditions on a position, without a character.
     enum Assertion: Sendable, Hashable { case start, end, boundary, noBoundary }
 
+    /// Characters as ranges of folded Unicode scalars.
     struct ScalarClass: Sendable, Hashable {
         var ranges: [ClosedRange<UInt32>] = []
         var isNegated = false
 
+        /// Whether a folded scalar is in the class.
         func contains(_ scalar: UInt32) -> Bool { ranges.contains { $0.contains(scalar) } != isNegated }
 
+        /// Letters, digits and the underscore of ASCII, and letters of Latin, Greek, Cyrillic and further scripts.
         static let word = ScalarClass(ranges: [0x30...0x39, 0x5f...0x5f, 0x61...0x7a, 0xaa...0x2ff, 0x370...0x1fff])
         static let digit = ScalarClass(ranges: [0x30...0x39])
         static let space = ScalarClass(ranges: [0x09...0x0d, 0x20...0x20, 0xa0...0xa0, 0x2000...0x200a])
@@ -47,6 +53,7 @@ package struct TextPattern: Sendable, Hashable {
         return search.run()
     }
 
+    /// Lower case, one scalar for one: the first of a mapping to several.
     static func fold(_ scalar: Unicode.Scalar) -> UInt32 {
         if scalar.isASCII { return (0x41...0x5a).contains(scalar.value) ? scalar.value + 0x20 : scalar.value }
         return scalar.properties.lowercaseMapping.unicodeScalars.first?.value ?? scalar.value
@@ -65,6 +72,7 @@ package struct TextPattern: Sendable, Hashable {
             seen = [Int](repeating: -1, count: program.count)
         }
 
+        /// Whether a match begins at any position.
         mutating func run() -> Bool {
             for position in 0...text.count {
                 // A match may begin at every position.
@@ -99,6 +107,7 @@ package struct TextPattern: Sendable, Hashable {
             return false
         }
 
+        /// Whether the assertion holds before the scalar at `position`.
         private func holds(_ assertion: Assertion, at position: Int) -> Bool {
             switch assertion {
             case .start: return position == 0

@@ -1,10 +1,14 @@
 /// An event in an app that may bring a message.
 package enum TriggerEvent: Sendable, Hashable {
+    /// The app begins a session.
     case sessionStart
+    /// The user opened a push.
     case pushOpen(campaign: String?)
     /// Nil properties: the event has none, which Braze's filters tell from an empty set of conditions.
     case event(name: String, properties: [String: PropertyValue]?)
+    /// The user bought a product, or an unnamed one.
     case purchase(product: String?, properties: [String: PropertyValue]?)
+    /// The user clicked in a message that is shown: follow-ups need no interval.
     case messageClick(message: MessageID, button: String?)
     /// The app shows this screen. Equal to the screen before, it triggers no message: a return to the foreground is
     /// not a new view.
@@ -45,6 +49,7 @@ package enum TriggerEvent: Sendable, Hashable {
         }
     }
 
+    /// Of events and purchases; nil for the other kinds and for an event without any.
     package var properties: [String: PropertyValue]? {
         switch self {
         case .event(_, let properties), .purchase(_, let properties): properties
@@ -64,6 +69,7 @@ package enum PropertyValue: Sendable, Hashable {
     /// The type, as filters of Braze name it.
     package enum Kind: String, Sendable, Hashable { case boolean, number, text, date, list }
 
+    /// The type of this value.
     package var kind: Kind {
         switch self {
         case .boolean: .boolean
@@ -79,11 +85,13 @@ package enum PropertyValue: Sendable, Hashable {
 package struct TriggerRequest: Sendable, Hashable {
     /// Chosen by the client. A repeat gets the first answer.
     package var id: String?
+    /// The device that asks.
     package var device: DeviceID
     /// Nil for an anonymous user.
     package var user: UserID?
     /// The event to decide about.
     package var event: TriggerEvent
+    /// Replaces the state of the device's row.
     package var client: ClientState
     /// Evidence only: recognises repeats without an id, never decides.
     package var deviceTime: Instant?
