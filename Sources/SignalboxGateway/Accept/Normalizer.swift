@@ -90,7 +90,9 @@ package struct Normalizer: Sendable {
         let recognised = try read(payload, of: reception, with: parser, into: &notification)
         let time = payload.time?.date ?? reception.receivedAt
         let messages = notification.registrations(arrivedAt: time, allowing: actions)
-        let expiry = recognised.expiry(receivedAt: reception.receivedAt)
+        let expiry =
+            payload.push?.expiration.expiry(receivedAt: reception.receivedAt)
+            ?? recognised.expiry(receivedAt: reception.receivedAt)
         let id = id ?? ids.next(at: time)
         json.removeAll()
         json.reserve(2000)
@@ -140,7 +142,8 @@ package struct Normalizer: Sendable {
         _ payload: RecordedPayload, of reception: Reception, with parser: JSONParser,
         into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
-        let recognised = try recognise(payload.text, at: payload.place, with: parser)
+        let recognised = try recognise(
+            payload.text, at: payload.place, isSentToAPNs: payload.push?.platform == .apns, with: parser)
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
         } else {
@@ -156,14 +159,17 @@ package struct Normalizer: Sendable {
             notification.target = notification.target ?? .init()
             notification.target?.token = tokens.name(of: token)
         }
+        if let push = payload.push { notification.apply(push) }
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         return recognised
     }
 
-    /// Recognises the push service of a payload. The result is valid until the parser's next text. Throws a
-    /// ``Rejection`` for a text that is not JSON, exceeds the limits, or is not an object.
+    /// Recognises the push service of a payload. The result is valid until the parser's next text. `isSentToAPNs`: the
+    /// payload is the body of a request to APNs. Throws a ``Rejection`` for a text that is not JSON, exceeds the
+    /// limits, or is not an object.
     package func recognise(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
+        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, isSentToAPNs: Bool = false,
+        with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
         parser.reset()
         let root: JSONValue
@@ -173,7 +179,8 @@ package struct Normalizer: Sendable {
             throw Rejection(error, in: payload, at: place)
         }
         do throws(PlatformError) {
-            return try Platforms.recognise(root, size: payload.count, parser: parser)
+            return try Platforms.recognise(
+                root, size: payload.count, isSentToAPNs: isSentToAPNs, parser: parser)
         } catch {
             throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
         }
