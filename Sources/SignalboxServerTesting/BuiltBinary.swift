@@ -115,6 +115,16 @@ package final class RunningBinary: @unchecked Sendable {
         return nil
     }
 
+    /// The URL of the provider endpoints, from the line after that of ``listeningURL()``. Nil when the process exits
+    /// first.
+    package func providerURL() async -> String? {
+        for await line in errors.stream {
+            guard let start = line.range(of: "provider endpoints on ") else { continue }
+            return String(line[start.upperBound...].prefix { $0 != " " })
+        }
+        return nil
+    }
+
     /// The lines of one of its outputs, as they arrive.
     package struct Lines: Sendable {
         package let stream: AsyncStream<String>

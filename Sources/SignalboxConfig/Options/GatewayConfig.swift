@@ -79,8 +79,8 @@ package struct GatewayConfig: Sendable {
         package var name = "signalbox"
         /// An http or https URL; nil when clients have no common one.
         package var publicUrl: String?
-        /// The text of an address to listen on, not parsed yet; nil for the default.
-        package var listen: String?
+        /// The addresses to listen on.
+        package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
 
@@ -213,8 +213,8 @@ extension GatewayConfig.Gateway {
             "The URL at which clients reach the gateway. Links to stored files begin with it; its host is the default `handshake.origin`."
         )
         Option(
-            "listen", \.listen, .line,
-            "The address to listen on. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
+            "listen", \.listen, .listen,
+            "The address to listen on. An object names several: of the API, and of the provider endpoints.")
         Option(
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."

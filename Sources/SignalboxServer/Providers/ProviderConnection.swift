@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an endpoint may know and remember about the connection of a request. One for each connection.
+/// The connection of a request: its facts, and the records of endpoints about it. One for each connection.
 final class ProviderConnection: Sendable {
     // A class because all requests of a connection share what endpoints record in it.
 

@@ -1,6 +1,6 @@
 import SignalboxNotification
 
-/// A request to a provider endpoint, whatever protocol carried it. Its head is valid HTTP; its body has not been read.
+/// A request to a provider endpoint, over HTTP/2 or HTTP/1.1. Its head is valid HTTP; its body has not been read.
 struct ProviderRequest: Sendable {
     /// In capitals, as sent.
     var method: String
@@ -23,7 +23,7 @@ struct ProviderRequest: Sendable {
 
 /// A whole response of a provider endpoint.
 struct ProviderReply: Sendable, Equatable {
-    /// What happens to the connection after a response.
+    /// The future of the connection after a response.
     enum After: Sendable, Equatable {
         /// It serves further requests.
         case keep
@@ -66,7 +66,7 @@ struct ProviderBody: Sendable {
     var tooLarge: ProviderReply
     /// The answer when the memory for bodies is exhausted.
     var busy: ProviderReply
-    /// Whose share of the memory the body counts for; nil for requests without a source.
+    /// The body counts for the memory share of this source; nil for requests without a source.
     var source: SourceName?
     /// Held until the request was answered or its stream ended, so a limit on requests in progress can count it.
     var permit: (any Sendable)?
