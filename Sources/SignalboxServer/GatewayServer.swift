@@ -63,7 +63,7 @@ package struct GatewayServer: Service {
                 address: address, tls: { active.value.tls },
                 serving: ProviderServing(
                     endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
-                    table: ConnectionTable(capacity: capacity)),
+                    table: ConnectionTable(capacity: capacity), mostConnections: capacity + HTTPService.reserve),
                 onListening: { await greeting.listens(providers: $0) })
         }
         self.addresses = addresses

@@ -51,7 +51,10 @@ package final class RunningBinary: @unchecked Sendable {
     package let output: Lines
     package let errors: Lines
 
-    init(_ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]) throws {
+    /// Starts the program at `url`. Throws when it cannot be started.
+    package init(
+        _ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]
+    ) throws {
         let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
         let outputPipe = Pipe()
         let errorPipe = Pipe()

@@ -58,7 +58,8 @@ package struct GatewayConfig: Sendable {
 
     /// The files of a config.
     package struct Origin: Sendable, Equatable {
-        /// All files that were read for it: its own, those in `routes.d`, templates. Not those of secrets.
+        /// All files that were read for it: its own, those in `routes.d`, templates, certificates of listeners with
+        /// their keys. Not those of other secrets.
         package var files: [String] = []
         /// The folder whose further files belong to it; it need not exist.
         package var folder: String?

@@ -29,6 +29,13 @@ extension GatewayConfig {
                 self.key = key
                 self.clientCA = clientCA
             }
+
+            /// The files among the references. A renewed certificate counts as a change of the config.
+            var files: [String] {
+                [certificate, key, clientCA].compactMap { reference in
+                    if case .file(let path)? = reference { path } else { nil }
+                }
+            }
         }
     }
 }

@@ -2,11 +2,10 @@ package import Logging
 package import SignalboxConfig
 
 extension GatewayConfig {
-    /// True if a setting changed that is read at the start only: the listen addresses, whether they use TLS, and the
-    /// data directory. A reload reads certificates again.
+    /// True if a setting changed that is read at the start only: the listen addresses and the data directory.
     package func needsRestart(after former: GatewayConfig) -> Bool {
         let (listen, other) = (gateway.listen, former.gateway.listen)
-        return listen.http != other.http || listen.apns != other.apns || (listen.tls == nil) != (other.tls == nil)
+        return listen.http != other.http || listen.apns != other.apns
             || gateway.dataDirectory != former.gateway.dataDirectory
     }
 

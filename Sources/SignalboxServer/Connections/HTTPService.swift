@@ -25,7 +25,7 @@ struct HTTPService {
     /// The most connections of the server, unless the limit on open files allows fewer.
     private static let connections = 8192
     /// Connections accepted beyond the capacity of the table. While none is idle, further ones wait to be accepted.
-    private static let reserve = 16
+    static let reserve = 16
     /// Half as many threads as cores, for the life of the process: the other cores write the queue and deliver.
     static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
     /// How long a stop waits for requests in progress.

@@ -193,16 +193,3 @@ struct ProviderListenerTests {
         }
     }
 }
-
-extension [[String: Any]] {
-    /// The values of one key, strings as they are and others as sorted JSON.
-    func texts(_ key: String) -> [String] {
-        compactMap { result in
-            if let text = result[key] as? String { return text }
-            let data = result[key].flatMap {
-                try? JSONSerialization.data(withJSONObject: $0, options: [.sortedKeys, .withoutEscapingSlashes])
-            }
-            return data.map { String(decoding: $0, as: UTF8.self) }
-        }
-    }
-}

@@ -62,22 +62,25 @@ struct ProviderTLSTests {
     /// 7, 32
     @Test func speaksHTTP1WithAndWithoutALPN() async throws {
         try await Self.run { listener, authority, _ in
-            #expect(try await listener.play("http1", authority: authority).count == 4)
+            let answers = try await listener.play("http1", authority: authority)
+            #expect(answers.count == 4)
         }
     }
 
     @Test func refusesOldVersionsOfTLS() async throws {
         try await Self.run { listener, authority, _ in
-            #expect(try await listener.play("old_tls", authority: authority).first?["refused"] as? Bool == true)
+            let results = try await listener.play("old_tls", authority: authority)
+            #expect(results.first?["refused"] as? Bool == true)
         }
     }
 
     @Test func aReloadReplacesTheCertificate() async throws {
         try await Self.run { listener, authority, replace in
             let first = try await listener.play("certificate", authority: authority).texts("sha256")
-            #expect(try await listener.play("certificate", authority: authority).texts("sha256") == first)
+            let again = try await listener.play("certificate", authority: authority).texts("sha256")
             try replace()
-            #expect(try await listener.play("certificate", authority: authority).texts("sha256") != first)
+            let next = try await listener.play("certificate", authority: authority).texts("sha256")
+            #expect(first == again && first != next)
         }
     }
 

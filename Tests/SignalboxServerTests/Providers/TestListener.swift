@@ -39,16 +39,16 @@ final class TestListener: Sendable {
 
     /// The results of a play of Tests/Providers, as they arrive: the lines in order, decoded.
     func play(
-        _ name: String, authority: String? = nil, _ each: (([String: Any]) async throws -> Void)? = nil
-    ) async throws -> [[String: Any]] {
+        _ name: String, authority: String? = nil, _ each: ((PlayLine) async throws -> Void)? = nil
+    ) async throws -> [PlayLine] {
         let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Providers/frames.py").standardizedFileURL
         let process = try RunningBinary(
             TestLibraries.python, [scripts.path, name, String(address.port)] + (authority.map { [$0] } ?? []))
         process.send(Data())
-        var results: [[String: Any]] = []
+        var results: [PlayLine] = []
         for await line in process.output.stream {
-            let result = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+            let result = PlayLine(text: line)
             results.append(result)
             try await each?(result)
         }
@@ -66,7 +66,7 @@ final class TestListener: Sendable {
         let endpoint = TestEndpoint()
         let serving = ProviderServing(
             endpoints: { ProviderEndpoints(all: [endpoint]) }, budget: budget, limits: limits,
-            table: ConnectionTable(capacity: 1000))
+            table: ConnectionTable(capacity: 1000), mostConnections: 1016)
         let (addresses, listening) = AsyncStream.makeStream(of: ListenAddress.self)
         let listener = ListenerService(
             listener: ProviderListener(
@@ -98,6 +98,29 @@ final class TestListener: Sendable {
     }
 
     private struct ListenerEnded: Error {}
+}
+
+/// One result of a play: a JSON object.
+struct PlayLine: Sendable {
+    let text: String
+
+    subscript(key: String) -> Any? {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8))
+        return (object as? [String: Any])?[key]
+    }
+}
+
+extension [PlayLine] {
+    /// The values of one key, strings as they are and others as sorted JSON.
+    func texts(_ key: String) -> [String] {
+        compactMap { line in
+            if let text = line[key] as? String { return text }
+            let data = line[key].flatMap {
+                try? JSONSerialization.data(withJSONObject: $0, options: [.sortedKeys, .withoutEscapingSlashes])
+            }
+            return data.map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
 }
 
 private struct ListenerService: Service {

@@ -23,6 +23,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private let connection: ProviderConnection
     private let replies = ReplyQueue<Int>()
     private var phase = Phase.idle
+    /// Whether the current response is for HEAD and so has no body.
+    private var isHead = false
     /// Numbers the requests, so a late answer does not reach the next one.
     private var number = 0
     /// Whether the connection closes after the current response.
@@ -93,6 +95,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         number += 1
         if !head.isKeepAlive { isLast = true }
+        isHead = head.method == .HEAD
         let request = ProviderRequest(head, on: connection)
         switch serving.verdict(on: request) {
         case .reply(let reply):
@@ -156,7 +159,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
         let head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: reply.status), headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if !reply.body.isEmpty {
+        if !reply.body.isEmpty, !isHead {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
         }
         let sent = context.eventLoop.makePromise(of: Void.self)

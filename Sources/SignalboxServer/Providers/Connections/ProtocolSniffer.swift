@@ -39,7 +39,9 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     func channelActive(context: ChannelHandlerContext) {
         peer = PeerAddress(context.remoteAddress)
         let (channel, table, peer) = (context.channel, serving.table, peer)
-        guard table.open(channel, by: peer, activity) else { return context.close(promise: nil) }
+        guard table.count < serving.mostConnections, table.open(channel, by: peer, activity) else {
+            return context.close(promise: nil)
+        }
         // For every handler that the connection has later. Has no effect for an unknown connection.
         channel.closeFuture.whenComplete { _ in table.close(channel, by: peer) }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -10,6 +10,8 @@ struct ProviderServing: Sendable {
     let limits: ProviderLimits
     /// All connections of the listener.
     let table: ConnectionTable
+    /// The most connections, when none of them is idle and so none can be replaced.
+    let mostConnections: Int
 
     /// The decision on the head of a request.
     func verdict(on request: ProviderRequest) -> ProviderVerdict {
