@@ -24,9 +24,14 @@ package struct GatewaySurface: Sendable {
     let categories: CategoriesAPI
     /// Stored files, by open or signed links.
     let media: MediaAPI
+    /// The certificate of the listener for providers; nil without TLS.
+    let tls: ProviderTLS?
 
-    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators.
-    package init(_ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess) {
+    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `tls`: for
+    /// new connections to the listener for providers.
+    package init(
+        _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess, tls: ProviderTLS?
+    ) {
         let config = plan.config
         intake = plan.intake
         interactions = plan.interactions
@@ -44,5 +49,6 @@ package struct GatewaySurface: Sendable {
         categories = CategoriesAPI(
             queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
+        self.tls = tls
     }
 }
