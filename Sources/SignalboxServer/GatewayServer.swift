@@ -16,6 +16,7 @@ package struct GatewayServer: Service {
 
     /// Outlives reloads, as the budget and the readiness do.
     private let alarm: QueueAlarm
+    private let state: ProviderState
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     private let http: HTTPService
@@ -51,8 +52,9 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
+        state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
-        let active = Replaceable(ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        let active = Replaceable(ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
         let greeting = Greeting(addresses, report: onListening)
         http = HTTPService(
             address: addresses.http, logger: logger, budget: budget,
@@ -103,7 +105,7 @@ package struct GatewayServer: Service {
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
-        active.replace(by: ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        active.replace(by: ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
@@ -120,10 +122,11 @@ private final class ActiveAPI: Sendable {
     let tls: ProviderTLS?
 
     /// Builds the whole router; the former one answers requests meanwhile.
-    init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
+    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness)
+    {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
-        providers = ProviderEndpoints(all: [])
+        providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness

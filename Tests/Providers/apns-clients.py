@@ -3,12 +3,16 @@
 {"token", "status" or "reason", "id"}.
 
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
+    apns-clients.py identity DIRECTORY
 
 CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, --bad: malformed ones. All in one batch.
+identity: makes key.p8 and key.pem (the public key), and client.pem (a certificate with its key) with the UID of the
+topic; prints the fingerprint of the certificate.
 """
 
 import argparse
 import asyncio
+import datetime
 import json
 import logging
 import os
@@ -102,7 +106,35 @@ def kalyke(options):
     asyncio.run(run())
 
 
+def identity(directory):
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    name = x509.Name([
+        x509.NameAttribute(NameOID.USER_ID, TOPIC), x509.NameAttribute(NameOID.COMMON_NAME, "Apple Push Services")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    certificate = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1)).sign(key, hashes.SHA256()))
+    for file, data in {
+        "key.p8": private, "key.pem": public,
+        "client.pem": certificate.public_bytes(serialization.Encoding.PEM) + private,
+    }.items():
+        (directory / file).write_bytes(data)
+    print(certificate.fingerprint(hashes.SHA256()).hex())
+
+
 def main():
+    if sys.argv[1:2] == ["identity"]:
+        return identity(pathlib.Path(sys.argv[2]))
     parser = argparse.ArgumentParser()
     parser.add_argument("client", choices=["aioapns", "apns2", "kalyke"])
     parser.add_argument("host")

@@ -123,7 +123,8 @@ struct Serve: AsyncParsableCommand {
                     + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
         }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
-        return GatewaySurface(gateway, plan, sources: access, operators: operators, tls: tls)
+        let senders = try ProviderSenders(config, by: resolver)
+        return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
     }
 
     /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if

@@ -47,6 +47,13 @@ struct SourceUsageTests {
         #expect(refused(11, after: .hours(1)) == 1)
     }
 
+    @Test func aNewSourceMayPushAtOnceUnderEveryLimit() {
+        let limits = SourceUsageLimits(connections: 1, streams: 9, pushesPerSecond: 2)
+        let connection = ProviderConnection.test()
+        let admissions = (0..<3).map { _ in admit(limits, on: connection) }
+        #expect(admissions.map(excess) == [nil, nil, .rate])
+    }
+
     @Test func givesNoPermitWithoutLimits() {
         for _ in 0..<1000 {
             guard case .admitted(nil) = admit(SourceUsageLimits()) else {
