@@ -134,7 +134,7 @@ package struct SecretResolver: Sendable {
     }
 
     /// Throws for the first secret that cannot be read; `option` locates it in the config.
-    private func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
+    func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
         var secrets: [Secret] = []
         for reference in references {
             do throws(UnresolvedSecret) {
@@ -148,7 +148,7 @@ package struct SecretResolver: Sendable {
     }
 
     /// The error names the config and the option.
-    private func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
+    func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
         ConfigRefusal("\(path): \(option): \(problem).")
     }
 }
