@@ -257,6 +257,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "SignalboxProvidersTests",
+            dependencies: [
+                "SignalboxServer", "SignalboxConfig", "SignalboxEgress", "SignalboxGateway", "SignalboxJSON",
+                "SignalboxNotification", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "signalbox", "SignalboxConfig", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",

@@ -16,6 +16,7 @@ package struct GatewayServer: Service {
 
     /// Outlives reloads, as the budget and the readiness do.
     private let alarm: QueueAlarm
+    private let state: ProviderState
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     private let http: HTTPService
@@ -32,10 +33,11 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || address.isLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
+        state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
         http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
         self.address = address
-        active = Replaceable(ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        active = Replaceable(ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
     }
 
     /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
@@ -44,7 +46,7 @@ package struct GatewayServer: Service {
         let direct = DirectResponder { [active] in active.value.notifications.directHandler(for: $0) }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await http.run(ActiveResponder(active: active), direct: direct))
+            result = .success(try await http.run(ActiveResponder(active: active, budget: budget), direct: direct))
         } catch {
             result = .failure(error)
         }
@@ -57,7 +59,7 @@ package struct GatewayServer: Service {
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || address.isLoopback, "Open access is for loopback only.")
-        active.replace(by: ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        active.replace(by: ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
@@ -68,11 +70,15 @@ private final class ActiveAPI: Sendable {
     let router: RouterResponder<GatewayRequestContext>
     /// Serves direct requests, and those of the router.
     let notifications: NotificationsAPI
+    /// Answers as push services do.
+    let providers: ProviderEndpoints
 
     /// Builds the whole router; the former one answers requests meanwhile.
-    init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
+    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness)
+    {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
+        providers = ProviderEndpoints(surface, state, alarm: alarm)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness
         ).router()
@@ -82,9 +88,14 @@ private final class ActiveAPI: Sendable {
 /// Looks up the active config for each request.
 private struct ActiveResponder: HTTPResponder {
     let active: Replaceable<ActiveAPI>
+    let budget: BodyBudget
 
+    /// Provider endpoints first: their paths and the paths of the API differ.
     func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
-        try await active.value.router.respond(to: request, context: context)
+        let api = active.value
+        let providers = ProviderResponder(endpoints: api.providers, budget: budget)
+        if let response = await providers.respond(to: request, context: context) { return response }
+        return try await api.router.respond(to: request, context: context)
     }
 }
 

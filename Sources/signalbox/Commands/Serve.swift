@@ -106,7 +106,8 @@ struct Serve: AsyncParsableCommand {
                     + "could send payloads. Add sources with tokens, or listen on 127.0.0.1.")
         }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
-        return GatewaySurface(gateway, plan, sources: access, operators: operators)
+        let senders = try ProviderSenders(config, by: options.secretResolver)
+        return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders)
     }
 
     /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
