@@ -48,7 +48,7 @@ import Testing
                     """,
                 environment: Self.environment)
             let output = try await ClientLibraries.run(
-                "google.py", [gateway.url, key, String(scenario.dropFirst("scenario".count))])
+                "fcm-clients.py", [gateway.url, key, String(scenario.dropFirst("scenario".count))])
             #expect(await gateway.stop() == 0)
             let results = try output.split(separator: "\n").map {
                 try JSONDecoder().decode(Result.self, from: Data($0.utf8))

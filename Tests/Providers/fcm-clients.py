@@ -1,6 +1,6 @@
 """Runs Google's and Expo's client libraries against a gateway; prints a JSON object for each result.
 
-Usage: google.py URL KEY [SCENARIO...]
+Usage: fcm-clients.py URL KEY [SCENARIO...]
 KEY is a private RSA key in PEM, whose public key the gateway knows as key-1 of sender@demo.iam.gserviceaccount.com.
 Scenarios have the numbers of the reference of provider endpoints.
 """
