@@ -58,7 +58,8 @@ package struct GatewayConfig: Sendable {
 
     /// The files of a config.
     package struct Origin: Sendable, Equatable {
-        /// All files that were read for it: its own, those in `routes.d`, templates. Not those of secrets.
+        /// All files that were read for it: its own, those in `routes.d`, templates, certificates of listeners with
+        /// their keys. Not those of other secrets.
         package var files: [String] = []
         /// The folder whose further files belong to it; it need not exist.
         package var folder: String?
@@ -79,8 +80,8 @@ package struct GatewayConfig: Sendable {
         package var name = "signalbox"
         /// An http or https URL; nil when clients have no common one.
         package var publicUrl: String?
-        /// The text of an address to listen on, not parsed yet; nil for the default.
-        package var listen: String?
+        /// The addresses to listen on.
+        package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
 
@@ -195,8 +196,8 @@ extension GatewayConfig.Gateway {
             "The URL at which clients reach the gateway. Links to stored files begin with it; its host is the default `handshake.origin`."
         )
         Option(
-            "listen", \.listen, .line,
-            "The address to listen on. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
+            "listen", \.listen, .listen,
+            "The address to listen on. An object names several: of the API, and of the provider endpoints.")
         Option(
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."

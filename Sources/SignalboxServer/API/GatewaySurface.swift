@@ -29,11 +29,14 @@ package struct GatewaySurface: Sendable {
     let queue: any IntakeStore
     /// Identities of senders at provider endpoints.
     let senders: ProviderSenders
+    /// The certificate of the listener for providers; nil without TLS.
+    let tls: ProviderTLS?
 
     /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `senders`: the
-    /// identities of the same sources at provider endpoints.
+    /// identities of the same sources at provider endpoints. `tls`: for new connections to the listener for providers.
     package init(
-        _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess, senders: ProviderSenders
+        _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess,
+        senders: ProviderSenders, tls: ProviderTLS?
     ) {
         let config = plan.config
         intake = plan.intake
@@ -54,5 +57,6 @@ package struct GatewaySurface: Sendable {
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
         queue = gateway.queue
         self.senders = senders
+        self.tls = tls
     }
 }
