@@ -11,7 +11,7 @@ final class FailedProofs: Sendable {
     }
 
     private static let interval: Duration = .seconds(60)
-    /// Addresses that are told apart; when more fail within a minute, the others are logged together.
+    /// Addresses with a count of their own. When more fail within a minute, the log combines the others.
     private static let mostAddresses = 1_000
 
     private let counts = Mutex<[String: Count]>([:])
