@@ -74,6 +74,38 @@ import Testing
     }
 }
 
+/// The same endpoints on the listener for providers, over HTTP/2.
+@Suite struct ProviderListenerFCMTests {
+    @Test func messagesArriveOverHTTP2() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(
+                in: directory,
+                config: """
+                    { "gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0" } },
+                      "destinations": { "inbox": { "builtin": "inbox" } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                    """)
+            let url = try #require(await gateway.process.providerURL())
+            let send = url + "/v1/projects/demo/messages:send"
+            let http2 = ["--http2-prior-knowledge", "--header", "content-type: application/json"]
+            let sent = try await Reply(send, http2 + ["--data", #"{"message":{"token":"abc"}}"#])
+            #expect(sent.status == 200)
+            #expect(String(decoding: sent.body, as: UTF8.self).hasPrefix(#"{"name":"projects/demo/messages/"#))
+            let invalid = try await Reply(send, http2 + ["--data", "{}"])
+            #expect(invalid.status == 400)
+            let expo = try await Reply(
+                url + "/--/api/v2/push/send", http2 + ["--data", #"{"to":"ExponentPushToken[a]","body":"x"}"#])
+            #expect(expo.status == 200)
+            let missing = try await Reply(url + "/v1/projects/demo/none", http2)
+            #expect(missing.status == 404)
+            #expect(await gateway.stop() == 0)
+            let audit = try await binary.run(["audit"], in: directory)
+            let row = audit.output.split(separator: "\n").first { $0.hasPrefix("inbox") }
+            #expect(row?.split(separator: " ")[1] == "2")
+        }
+    }
+}
+
 /// The programs of `Tests/Providers`, which use clients of push services.
 enum ClientLibraries {
     private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardizedFileURL
