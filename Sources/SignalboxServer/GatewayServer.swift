@@ -90,7 +90,7 @@ package struct GatewayServer: Service {
     /// Runs all listeners. The failure of one ends the others.
     private func run(_ direct: DirectResponder) async throws {
         try await withThrowingTaskGroup { group in
-            group.addTask { try await http.run(ActiveResponder(active: active), direct: direct) }
+            group.addTask { try await http.run(ActiveResponder(active: active, budget: budget), direct: direct) }
             if let providers { group.addTask { try await providers.run() } }
             do {
                 try await group.waitForAll()
@@ -167,9 +167,14 @@ private actor Greeting {
 /// Looks up the active config for each request.
 private struct ActiveResponder: HTTPResponder {
     let active: Replaceable<ActiveAPI>
+    let budget: BodyBudget
 
+    /// Provider endpoints first: their paths and the paths of the API differ.
     func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
-        try await active.value.router.respond(to: request, context: context)
+        let api = active.value
+        let providers = ProviderResponder(endpoints: api.providers, budget: budget)
+        if let response = await providers.respond(to: request, context: context) { return response }
+        return try await api.router.respond(to: request, context: context)
     }
 }
 

@@ -10,10 +10,14 @@ extension GatewayConfig {
         package var vendor: VendorID?
         /// Nil to accept repeated events.
         package var dedupe: Dedupe?
-        /// Its identities at the APNs endpoint; nil without any.
-        package var apns: APNsSource?
         /// Its share of the provider endpoints.
         package var limits = SourceLimits()
+        /// Its identities at the APNs endpoint; nil without any.
+        package var apns: APNsSource?
+        /// Its identities at the FCM endpoints; nil without any.
+        package var fcm: FCM?
+        /// Its access tokens at the Expo endpoints; empty without any.
+        package var expo: [SecretReference] = []
     }
 
     /// Rejects repeats of a value that the source sent within a time window.
@@ -35,7 +39,7 @@ extension GatewayConfig.Source {
 
     /// Members that identify the clients of a source. One of them is required: a source without any would accept every
     /// client.
-    private static let identities = ["auth", "apns"]
+    private static let identities = ["auth", "apns", "fcm", "expo"]
 
     private static let options = Section(GatewayConfig.Source(), rules: rules) {
         Option("auth", \.bearer, .auth("a source needs"), "Credentials of clients.")
@@ -46,14 +50,27 @@ extension GatewayConfig.Source {
             "dedupe", \.dedupe, .section(GatewayConfig.Dedupe.options),
             "Accepts only the first of several events with an equal value within a time window.")
         Option(
+            "limits", \.limits, .section(GatewayConfig.SourceLimits.options),
+            "Limits of the source at the provider endpoints.")
+        Option(
             "apns", \.apns, .section(GatewayConfig.APNsSource.options),
             "Identities of the source at the APNs endpoint, and its topics.")
         Option(
-            "limits", \.limits, .section(GatewayConfig.SourceLimits.options),
-            "Limits of the source at the provider endpoints.")
-    } check: { _, value, reader in
-        guard !identities.contains(where: { value.member($0) != nil }) else { return }
-        reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
+            "fcm", \.fcm, .section(GatewayConfig.FCM.options),
+            "Identities of the source at the endpoints that are compatible with FCM.")
+        Option(
+            "expo", \.expo, GatewayConfig.FCM.expo,
+            "Identities of the source at the endpoints that are compatible with Expo's push service.")
+    } check: { source, value, reader in
+        guard identities.contains(where: { value.member($0) != nil }) else {
+            reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
+            return
+        }
+        // Projects restrict the source; they do not identify its clients.
+        let isOnlyFCM = identities.allSatisfy { $0 == "fcm" || value.member($0) == nil }
+        if isOnlyFCM, let fcm = source.fcm, !fcm.identifies {
+            reader.note(value, "no client can be this source; add \"auth\", or \"serviceAccounts\" to \"fcm\"")
+        }
     }
 
     private static let rules: JSONNode = [

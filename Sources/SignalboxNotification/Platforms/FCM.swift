@@ -35,8 +35,9 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         check(message, aps: aps, &checks)
         let condition = message["condition"]
+        // An installation id names a device as a token does; Google's libraries replace tokens by it.
         let target = PlatformPayload.Addressing(
-            token: message["token"], topic: message["topic"], condition: condition,
+            token: message["token"] ?? message["fid"], topic: message["topic"], condition: condition,
             topics: checks.checkCondition(condition))
         // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
         // last.

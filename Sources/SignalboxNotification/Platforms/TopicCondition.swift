@@ -2,7 +2,7 @@ import SignalboxJSON
 
 /// The `condition` of an FCM request to topics. The gateway does not evaluate it: it checks the syntax and finds the
 /// topics under a negation.
-struct TopicCondition: Sendable {
+package struct TopicCondition: Sendable {
     /// The topics under an odd number of `!`, whose devices the condition excludes.
     let excluded: Set<String>
 
@@ -13,7 +13,7 @@ struct TopicCondition: Sendable {
     ///
     ///     condition := term { ("&&" | "||") term }
     ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
-    init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
+    package init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
         try reader.condition(depth: 0, isNegated: false)
         guard reader.cursor == text.count else { throw reader.error(.operatorExpected) }
@@ -22,7 +22,7 @@ struct TopicCondition: Sendable {
 }
 
 /// A mistake for which Google rejects a condition, and its position.
-struct InvalidCondition: Error, Equatable, Sendable {
+package struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
         case tooManyTopics, tooDeep, topicExpected, operatorExpected, quoteMissing, parenthesisMissing

@@ -32,9 +32,8 @@ package struct GatewaySurface: Sendable {
     /// The certificate of the listener for providers; nil without TLS.
     let tls: ProviderTLS?
 
-    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `senders`:
-    /// the identities of the same sources at provider endpoints. `tls`: for new connections to the listener for
-    /// providers.
+    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `senders`: the
+    /// identities of the same sources at provider endpoints. `tls`: for new connections to the listener for providers.
     package init(
         _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess,
         senders: ProviderSenders, tls: ProviderTLS?

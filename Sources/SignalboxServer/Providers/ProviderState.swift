@@ -1,12 +1,16 @@
 import Logging
 
-/// The memory of provider endpoints between requests, for all configs of the process.
+/// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
     // A class because the endpoints of all configs share it: a reload must not end the sessions of senders.
+    /// Access tokens of service accounts.
+    let accessTokens = AccessTokenTable()
+    /// Subscriptions of registrations to topics.
+    let topics = TopicSubscriptions()
+    /// Counts the connections and requests of sources.
+    let usage = SourceUsage()
     /// Rejected credentials.
     let failures: FailedProofs
-    /// The use of the endpoints by each source.
-    let usage = SourceUsage()
 
     init(logger: Logger) { failures = FailedProofs(logger: logger) }
 }
