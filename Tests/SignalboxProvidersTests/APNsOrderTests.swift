@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SignalboxServer
@@ -53,6 +54,20 @@ import Testing
         try await APNsBench.run { bench async throws in
             let request = APNsBench.request(headers: [("apns-push-type", "x")])
             #expect(try await bench.answer(request).summary == "400 MissingTopic")
+        }
+    }
+}
+
+@Suite struct APNsReasonTests {
+    @Test func thePageListsEveryReasonWithItsStatus() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../docs/reference/apns.md")
+        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| ") }
+        for reason in APNsReason.allCases {
+            let isListed = rows.contains { row in
+                row.prefix(16).contains("\(reason.status)") && row.contains("`\(reason.rawValue)`")
+            }
+            #expect(isListed, "\(reason.rawValue)")
         }
     }
 }
