@@ -135,7 +135,7 @@ import Testing
                 process.send(Data())
                 let output = await process.output.text()
                 #expect(await process.end() == 0)
-                return output
+                return output.trimmingCharacters(in: .newlines)
             }
             #expect(try await curl(Self.path, Self.fields) == "200")
             #expect(try await curl("/3/device/x", Self.fields) == #"{"reason":"BadDeviceToken"}400"#)
@@ -159,7 +159,7 @@ import Testing
                     URL(fileURLWithPath: "/usr/bin/curl"),
                     ["-s", "-w", "%header{apns-channel-id} %{http_code}"] + arguments + [url + path])
                 process.send(Data())
-                return await process.output.text()
+                return await process.output.text().trimmingCharacters(in: .newlines)
             }
             let first = try await Gateway.start(in: directory, config: config)
             let created = try await curl(

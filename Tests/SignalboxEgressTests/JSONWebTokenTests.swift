@@ -12,7 +12,7 @@ import Testing
     private static let key = """
         -----BEGIN PUBLIC KEY-----
         MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7
-        6e8Tus9uPHvRVEXH8UTNG72bfocs3+257rn0s2ldbqkLJK2JxiYohYjlrQ==
+        6e8Tus9uPHvRVEXH8UTNG72bfocs3+257rn0s2ldbqkLJK2KRiMohYjlrQ==
         -----END PUBLIC KEY-----
 
         """

@@ -84,6 +84,17 @@ import Testing
         }
     }
 
+    @Test func hashesCopiesOfTheTokenInThePayload() async throws {
+        try await APNsBench.run { bench async throws in
+            let body = #"{"aps":{},"a":{"token":"\#(Self.digits)"},"b":"\#(Self.digits.uppercased())"}"#
+            #expect(try await bench.push(body: body).status == 200)
+            try await bench.withEvents { events in
+                let event = JSONText(try #require(events.first)).string
+                #expect(!event.lowercased().contains(Self.digits))
+            }
+        }
+    }
+
     @Test(arguments: [
         ("", "400 MissingDeviceToken"), ("zz", "400 BadDeviceToken"),
         (String(repeating: "a", count: 63), "400 BadDeviceToken"),
@@ -174,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "nope", "[]", "42", "{", "{}{}", "{}\n{}", "\u{FEFF}{}",
+        "", " ", "nope", "[]", "42", "{", "{}{}", "{}\n{}",
         String(repeating: #"{"a":"#, count: 200) + "1" + String(repeating: "}", count: 200),
     ])
     func rejectsABodyThatCannotBeRead(_ body: String) async throws {

@@ -150,7 +150,14 @@ package struct Normalizer: Sendable {
             chain.read(recognised, into: &notification)
         }
         let token = payload.token ?? recognised.target.token?.utf8.map({ Array($0) })
-        if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
+        if let token, !token.isEmpty {
+            notification.deviceTokens.append(.init(key: Self.targetKey, text: token))
+            // Hexadecimal digits: a copy in the payload may have the other case.
+            if payload.push?.platform == .apns {
+                let other = Array(String(decoding: token, as: UTF8.self).uppercased().utf8)
+                notification.deviceTokens.append(.init(key: Self.targetKey, text: other))
+            }
+        }
         if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
         // Before the actions are checked, because it may reorder buttons.
         if notification.category != nil { categories.resolve(&notification) }
