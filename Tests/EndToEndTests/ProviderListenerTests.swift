@@ -29,8 +29,7 @@ import Testing
 
     /// The lines that a play of Tests/Providers prints.
     private func play(_ name: String, _ port: Int, _ directory: String) async throws -> [String] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-            .standardizedFileURL
+        let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
         let process = try RunningBinary(
             root.appendingPathComponent(".build/test-venv/bin/python"),
             [root.path + "/Tests/Providers/frames.py", name, String(port), directory + "/certs/ca.crt"])

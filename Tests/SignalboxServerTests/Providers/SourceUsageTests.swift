@@ -47,6 +47,11 @@ struct SourceUsageTests {
         #expect(refused(11, after: .hours(1)) == 1)
     }
 
+    @Test func theFirstPushMayComeAfterTheConnectionWasCounted() {
+        let limits = SourceUsageLimits(connections: 1, pushesPerSecond: 1)
+        #expect(excess(admit(limits)) == nil)
+    }
+
     @Test func givesNoPermitWithoutLimits() {
         for _ in 0..<1000 {
             guard case .admitted(nil) = admit(SourceUsageLimits()) else {
