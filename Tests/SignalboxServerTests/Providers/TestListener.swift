@@ -125,7 +125,7 @@ extension [PlayLine] {
 
 private struct ListenerService: Service {
     let listener: ProviderListener
-    func run() async throws { try await listener.run() }
+    func run() async throws { await listener.run(try await listener.listen()) }
 }
 
 /// The Python of the reference libraries, which `make test` installs.
