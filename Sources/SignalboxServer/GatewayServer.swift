@@ -89,9 +89,11 @@ package struct GatewayServer: Service {
 
     /// Runs all listeners. The failure of one ends the others.
     private func run(_ direct: DirectResponder) async throws {
+        // First, because the other server cannot be stopped without a graceful shutdown.
+        let channel = try await providers?.listen()
         try await withThrowingTaskGroup { group in
             group.addTask { try await http.run(ActiveResponder(active: active, budget: budget), direct: direct) }
-            if let providers { group.addTask { try await providers.run() } }
+            if let providers, let channel { group.addTask { await providers.run(channel) } }
             do {
                 try await group.waitForAll()
             } catch {

@@ -82,7 +82,21 @@ class Connection:
         length = int.from_bytes(self.buffer[:3], "big")
         kind, flags, stream = self.buffer[3], self.buffer[4], int.from_bytes(self.buffer[5:9], "big") & 0x7FFFFFFF
         payload, self.buffer = self.buffer[9:9 + length], self.buffer[9 + length:]
+        if kind == 4 and not flags:
+            self.acknowledge()
         return Frame(kind, flags, stream, payload, self.decoder)
+
+    def acknowledge(self):
+        """Accepts the server's settings. Until then, a server may assume 100 streams."""
+        try:
+            self.send(4, ACK, 0)
+        except OSError:
+            pass
+
+    def settle(self):
+        """Waits for the server's settings, so that a thousand streams are permitted."""
+        for _ in self.frames(until=lambda f: f.name == "SETTINGS" and not f.flags):
+            pass
 
     def answers(self, count, seconds=30):
         """The statuses and bodies of `count` streams, by stream."""
@@ -121,7 +135,7 @@ class Frame:
             return f"{text} last={last} code={code} {self.payload[8:].decode()}".rstrip()
         if self.name in ("DATA", "PING"):
             return text + " " + self.payload.decode(errors="replace")
-        return text + " " + self.payload.hex()
+        return (text + " " + self.payload.hex()).rstrip()
 
 
 def frame(kind, flags, stream, payload=b""):

@@ -65,6 +65,7 @@ def too_large(port, authority):
 def many(port, authority):
     """2, 27: a thousand streams at once on one connection."""
     connection = Connection(port, authority)
+    connection.settle()
     for number in range(1000):
         connection.request(2 * number + 1, "/error" if number % 2 else "/ok", b"{}" * 100)
     answers = connection.answers(1000)
@@ -82,6 +83,7 @@ def goaway(port, authority):
 def stop(port, authority):
     """26: the server stops with requests in progress. The first line asks for the stop."""
     connection = Connection(port, authority)
+    connection.settle()
     for number in range(200):
         connection.request(2 * number + 1, "/hold", b"{}")
     connection.request(401, "/ok", b"{}")
@@ -109,6 +111,7 @@ def silent_stop(port, authority):
 def cancels(port, authority):
     """29: three hundred requests are cancelled; later ones are answered."""
     connection = Connection(port, authority)
+    connection.settle()
     for number in range(300):
         connection.request(2 * number + 1, "/hold", b"{}")
         connection.send(3, 0, 2 * number + 1, struct.pack(">I", 8))
@@ -207,13 +210,17 @@ def slow_body(port, authority):
     connection.send(1, END_HEADERS, 1, connection.head("/ok", [("content-length", "100")]))
     connection.send(0, 0, 1, b"x" * 10)
     connection.request(3, "/ok", b"{}")
-    frames = [repr(f) for f in connection.frames(until=lambda f: f.name == "RST_STREAM")]
-    report(frames=[f for f in frames if f.startswith(("HEADERS", "RST"))])
+    found = []
+    for f in connection.frames(until=lambda f: len(found) == 2):
+        if f.name in ("HEADERS", "RST_STREAM"):
+            found.append(repr(f))
+    report(frames=sorted(found))
 
 
 def no_window(port, authority):
     """31: the client gives no window for bodies, and never reads on."""
     connection = Connection(port, authority, settings=settings(window=0))
+    connection.settle()
     for number in range(1000):
         connection.request(2 * number + 1, "/error", b"{}")
     found = connection.end()
@@ -326,3 +333,10 @@ def client_certificates(port, authority):
         connection = Connection(port, authority, context=context)
         connection.request(1, "/certificate")
         report(kind=kind, answers=connection.answers(1))
+
+
+def idle(port, authority):
+    """A connection without requests, by a client that acknowledges no PING."""
+    connection = Connection(port, authority)
+    found = connection.end()
+    report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name in ("GOAWAY", "PING")])

@@ -24,8 +24,8 @@ final class SourceUsage: Sendable {
     private struct Usage {
         var connections = 0
         var streams = 0
-        /// Pushes that may come at once, and when that was counted. Infinite before the first one: the bucket is full.
-        var tokens: Double
+        /// Pushes that may come at once, and when that was counted; nil before the first push.
+        var tokens: Double?
         var time: NIODeadline
     }
 
@@ -57,7 +57,7 @@ final class SourceUsage: Sendable {
         at now: NIODeadline
     ) -> Permit? {
         let isCounted = sources.withLock { sources in
-            var usage = sources[source] ?? Usage(tokens: .infinity, time: now)
+            var usage = sources[source] ?? Usage(time: now)
             guard usage[keyPath: counter] < most else { return false }
             usage[keyPath: counter] += 1
             sources[source] = usage
@@ -70,13 +70,12 @@ final class SourceUsage: Sendable {
     /// A bucket of tokens that fills at the rate.
     private func spend(of source: SourceName, rate: Double, at now: NIODeadline) -> Bool {
         sources.withLock { sources in
-            var usage = sources[source] ?? Usage(tokens: .infinity, time: now)
-            usage.tokens = min(rate, usage.tokens + rate * Double((now - usage.time).nanoseconds) / 1e9)
-            usage.time = now
-            defer { sources[source] = usage }
-            guard usage.tokens >= 1 else { return false }
-            usage.tokens -= 1
-            return true
+            var usage = sources[source] ?? Usage(time: now)
+            let added = rate * Double((now - usage.time).nanoseconds) / 1e9
+            let tokens = min(rate, (usage.tokens ?? rate) + added)
+            (usage.tokens, usage.time) = (tokens >= 1 ? tokens - 1 : tokens, now)
+            sources[source] = usage
+            return tokens >= 1
         }
     }
 

@@ -186,6 +186,25 @@ struct ProviderListenerTests {
         #expect(results == [#"{"1":[200,""]}"#])
     }
 
+    @Test func endsAnIdleConnectionGracefully() async throws {
+        var limits = ProviderLimits()
+        (limits.keepalive, limits.idle, limits.announcement) = (.milliseconds(50), .zero, .milliseconds(10))
+        limits.check = .milliseconds(10)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
+        #expect(
+            results.last?["frames"] as? [String] == [
+                "GOAWAY 0 0 last=2147483647 code=0", "PING 0 0 \0\0\0\0\0\0\0\u{1}", "GOAWAY 0 0 last=0 code=0",
+            ])
+    }
+
+    @Test func closesAConnectionThatDoesNotAnswerPings() async throws {
+        var limits = ProviderLimits()
+        limits.keepalive = .milliseconds(50)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
+        #expect(results.last?["closed"] as? Bool == true)
+        #expect(results.last?["frames"] as? [String] == ["PING 0 0 \0\0\0\0\0\0\0\u{2}"])
+    }
+
     @Test func rejectsBodiesBeyondTheMemory() async throws {
         try await TestListener.run(budget: BodyBudget(bytes: 1)) { listener in
             let results = try await listener.play("without_alpn").texts("answers")

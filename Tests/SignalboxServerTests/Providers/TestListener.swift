@@ -41,10 +41,10 @@ final class TestListener: Sendable {
     func play(
         _ name: String, authority: String? = nil, _ each: ((PlayLine) async throws -> Void)? = nil
     ) async throws -> [PlayLine] {
-        let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Providers/frames.py").standardizedFileURL
         let process = try RunningBinary(
-            TestLibraries.python, [scripts.path, name, String(address.port)] + (authority.map { [$0] } ?? []))
+            TestLibraries.python,
+            [TestLibraries.root.path + "/Tests/Providers/frames.py", name, String(address.port)]
+                + (authority.map { [$0] } ?? []))
         process.send(Data())
         var results: [PlayLine] = []
         for await line in process.output.stream {
@@ -125,13 +125,15 @@ extension [PlayLine] {
 
 private struct ListenerService: Service {
     let listener: ProviderListener
-    func run() async throws { try await listener.run() }
+    func run() async throws { await listener.run(try await listener.listen()) }
 }
 
 /// The Python of the reference libraries, which `make test` installs.
 enum TestLibraries {
-    static let python = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../../.build/test-venv/bin/python").standardizedFileURL
+    static let python = root.appendingPathComponent(".build/test-venv/bin/python")
+
+    /// The directory of the package. Paths in it keep their symbolic links: Python finds its libraries by its own path.
+    static let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 }
 
 final class TestEndpoint: ProviderEndpoint {

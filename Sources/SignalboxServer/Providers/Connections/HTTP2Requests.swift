@@ -1,7 +1,6 @@
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
-import NIOPosix
 
 /// Serves the requests of one HTTP/2 connection, directly on its frames.
 ///

@@ -124,7 +124,8 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         let tap = FrameTap(preface: Self.preface.count)
         let requests = HTTP2Requests(serving, connection: connection, activity: activity, tap: tap)
         let frames = NIOHTTP2Handler(
-            mode: .server, frameDelegate: requests, connectionConfiguration: serving.limits.http2)
+            mode: .server, frameDelegate: requests, connectionConfiguration: serving.limits.connection,
+            streamConfiguration: serving.limits.stream)
         try add([tap, frames, requests], context)
     }
 
@@ -153,7 +154,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
 extension ProviderLimits {
     /// The settings that the server announces, and the limits of the library.
-    fileprivate var http2: NIOHTTP2Handler.ConnectionConfiguration {
+    fileprivate var connection: NIOHTTP2Handler.ConnectionConfiguration {
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
@@ -162,6 +163,15 @@ extension ProviderLimits {
             HTTP2Setting(parameter: .maxHeaderListSize, value: headerList),
         ]
         configuration.maximumRecentlyResetStreams = streams
+        return configuration
+    }
+
+    /// Switches off the library's limit on RST_STREAM, which honest clients exceed: ``FrameMeter`` has a wider one.
+    /// Only events of one instant count together.
+    fileprivate var stream: NIOHTTP2Handler.StreamConfiguration {
+        var configuration = NIOHTTP2Handler.StreamConfiguration()
+        configuration.streamResetFrameRateLimit.windowLength = .zero
+        configuration.streamResetFrameRateLimit.maximumCount = 16
         return configuration
     }
 }

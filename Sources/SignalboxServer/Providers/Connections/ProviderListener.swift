@@ -21,17 +21,16 @@ struct ProviderListener: Sendable {
     /// How long a stop waits for requests in progress.
     private static let stopTime: Duration = .seconds(5)
 
-    /// Serves until a graceful shutdown, and ends all connections gracefully then. Throws ``ListenError`` when the
-    /// address is not available. Returns at the latest five seconds after the shutdown began.
-    func run() async throws {
-        let channel = try await listen()
+    /// Serves until a graceful shutdown, and ends all connections gracefully then. Also ends when the task is cancelled.
+    /// `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
+    func run(_ channel: any Channel) async {
         await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
-        // Also ends when another service failed.
         try? await gracefulShutdown()
         await stop(channel)
     }
 
-    private func listen() async throws -> any Channel {
+    /// Opens the address; connections are served at once. Throws ``ListenError`` when the address is not available.
+    func listen() async throws -> any Channel {
         let (serving, tls) = (serving, tls)
         let bootstrap = ServerBootstrap(group: HTTPService.eventLoops)
             .serverChannelOption(.backlog, value: 1024)
