@@ -73,6 +73,7 @@ extension Arrival {
         if let aps = root["aps"] {
             checks.warn("apns.aps-not-an-object", "`aps` is an object in every APNs payload.", at: aps)
         }
-        return payload(.unknown, .other, layers: layer(.none), warnings: checks.warnings)
+        return payload(
+            .unknown, .other, layers: layer(.none), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
 }
