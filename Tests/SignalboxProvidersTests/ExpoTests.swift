@@ -32,7 +32,12 @@ import Testing
             #expect(reply.string("/data/1/message") == "\"adsf\" is not a registered push notification recipient")
             #expect(reply.string("/data/1/details/error") == "DeviceNotRegistered")
             #expect(reply.string("/data/2/status") == "ok")
-            #expect(try await bench.events().count == 2)
+            let events = try await bench.events()
+            #expect(events.count == 2)
+            for event in events {
+                #expect(event.contains("\"target\":{\"token\":\"sha256:"))
+                #expect(!event.contains("[abc]") && !event.contains("[b]"))
+            }
         }
     }
 

@@ -71,6 +71,7 @@ extension Arrival {
     func other() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.warnOfWrongAPS(in: self)
-        return payload(.unknown, .other, layers: layer(.none), warnings: checks.warnings)
+        return payload(
+            .unknown, .other, layers: layer(.none), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
 }

@@ -143,10 +143,12 @@ extension Arrival {
             && root.value.members.allSatisfy { _, value in value.isString }
     }
 
-    /// Opens a flat map. The vendor's and the app's keys are all those that the platform does not reserve.
+    /// Opens a flat map. It names no target, unless it is a message to Expo. The vendor's and the app's keys are all
+    /// those that the platform does not reserve.
     func flatFCM(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
-        return payload(.fcm, envelope, layers: layer(.fcm), warnings: checks.warnings)
+        return payload(
+            .fcm, envelope, layers: layer(.fcm), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
 }

@@ -99,17 +99,15 @@ struct ExpoMessages: Sendable {
             message: "The notification payload is larger than \(largest) bytes.")
     }
 
-    /// `ExponentPushToken[…]`, `ExpoPushToken[…]`, or a UUID, as `isExpoPushToken` of expo-server-sdk-node accepts.
-    /// Every such token counts as registered.
+    /// `ExponentPushToken[…]` and `ExpoPushToken[…]`, in which the gateway recognises a device token without a key
+    /// (`Arrival.expoRecipient`). Every such token counts as registered. Rejects the UUIDs of early SDKs.
     static func isToken(_ token: String) -> Bool {
         for prefix in ["ExponentPushToken[", "ExpoPushToken["] where token.hasPrefix(prefix) {
             let name = token.dropFirst(prefix.count).dropLast()
             return token.hasSuffix("]") && (1...200).contains(name.utf8.count)
                 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         }
-        let groups = token.split(separator: "-", omittingEmptySubsequences: false)
-        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-            && groups.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
+        return false
     }
 
     private static func payload(_ message: JSONValue, to token: String) -> [UInt8] {

@@ -15,10 +15,24 @@ struct GoogleAccess: Sendable {
     let sources: SourceAccess
     let accounts: [ServiceAccountKey: Account]
     /// Server keys of the legacy protocol.
-    let serverKeys: [(value: SourceName, token: [UInt8])]
-    /// The owners of projects.
-    let projects: [String: SourceName]
-    let tokens: AccessTokenTable
+    private let serverKeys: [(value: SourceName, token: [UInt8])]
+    private let projects: [String: SourceName]
+    /// Sources that list projects.
+    private let owners: Set<SourceName>
+    private let tokens: AccessTokenTable
+
+    /// `projects`: with their owners. `tokens`: shared by all configs.
+    init(
+        sources: SourceAccess, accounts: [ServiceAccountKey: Account],
+        serverKeys: [(value: SourceName, token: [UInt8])], projects: [String: SourceName], tokens: AccessTokenTable
+    ) {
+        self.sources = sources
+        self.accounts = accounts
+        self.serverKeys = serverKeys
+        self.projects = projects
+        self.tokens = tokens
+        owners = Set(projects.values)
+    }
 
     /// The source of a request. Without sources, any credential is accepted, from this machine only. Otherwise throws
     /// 401 unless the request has an access token of a service account, a token of a source, or a server key.
@@ -49,7 +63,7 @@ struct GoogleAccess: Sendable {
         guard !sources.isOpen else { return }
         if let owner = projects[project] {
             guard owner == source else { throw .senderIDMismatch }
-        } else if projects.values.contains(source) {
+        } else if owners.contains(source) {
             throw .senderIDMismatch
         }
     }
