@@ -5,11 +5,13 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl
-# The reference libraries that read what tests sent and made, from PyPI.
-TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client
+# From PyPI: the reference libraries that read what tests sent and made, and the clients of push services.
+TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
+	aioapns==4.0 apns2-up==0.9.0 kalyke-apns==1.5.0 firebase-admin==7.7.0 pyfcm==2.1.1 exponent-server-sdk==2.2.0 \
+	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2
 LINT_TOOLS := python3
-BENCH_TOOLS := jq wrk python3-venv
+BENCH_TOOLS := jq wrk nghttp2-client python3-venv
 
 RELEASE := swift build -c release --product signalbox --static-swift-stdlib
 BINARY := .build/release/signalbox
@@ -21,7 +23,7 @@ help:
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
-	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media or inapp for one of its parts"
+	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp or ways-in for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"

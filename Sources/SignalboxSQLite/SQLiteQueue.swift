@@ -81,14 +81,20 @@ package final class SQLiteQueue: Store {
         return try await commits.write(.append(events, request), hasDeadline: true).appendResult
     }
 
-    /// Calls `done` once, from the writer's thread, after the commit. Callable from any thread; does not block.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
-        guard !events.isEmpty else { return done(.success([:])) }
+        append(events, of: nil) { result in done(result.map(\.duplicates)) }
+    }
+
+    /// Calls `done` once, from the writer's thread, after the commit. Callable from any thread; does not block.
+    package func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest?,
+        whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
+    ) {
+        guard !events.isEmpty || request != nil else { return done(.success(.appended(duplicates: [:]))) }
         if let damage = health.damage { return done(.failure(damage)) }
-        commits.submit(.append(events, nil), hasDeadline: true) { result in done(result.map(\.appendResult.duplicates))
-        }
+        commits.submit(.append(events, request), hasDeadline: true) { result in done(result.map(\.appendResult)) }
     }
 
     /// Returns after all writes that were submitted before. Called at the stop, after the last client.

@@ -15,7 +15,7 @@ enum SQLiteSchema {
     private static let migrations = [
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
-        ("inapp", inApp), ("ledgers", ledgers),
+        ("inapp", inApp), ("ledgers", ledgers), ("channels", channels),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -191,6 +191,16 @@ enum SQLiteSchema {
             last_delivery INTEGER NOT NULL -- the same of `deliveries.id`
         );
         INSERT INTO identity VALUES (lower(hex(randomblob(16))), 0, 0);
+        """
+
+    /// Channels for broadcasts, as senders created them.
+    private static let channels = """
+        CREATE TABLE channels (
+            app TEXT NOT NULL, id TEXT NOT NULL,
+            stores_last INTEGER NOT NULL, -- whether the push service keeps the last broadcast
+            created_at INTEGER NOT NULL,
+            PRIMARY KEY (app, id)
+        ) WITHOUT ROWID;
         """
 
     /// In-app messages, and the rows of users and devices. Every table is found by the key of one message, user or

@@ -4,8 +4,8 @@ import ServiceLifecycle
 import SignalboxNotification
 package import SignalboxStore
 
-/// The HTTP server of the gateway. Runs in the service group of the gateway. Its state is shared and safe for
-/// concurrent use.
+/// The HTTP servers of the gateway: of the API, and of the provider endpoints. Runs in the service group of the
+/// gateway. Its state is shared and safe for concurrent use.
 package struct GatewayServer: Service {
     /// Largest request body in bytes.
     static let bodyLimit = 8 * 1024 * 1024
@@ -16,26 +16,60 @@ package struct GatewayServer: Service {
 
     /// Outlives reloads, as the budget and the readiness do.
     private let alarm: QueueAlarm
+    private let state: ProviderState
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     private let http: HTTPService
-    private let address: ListenAddress
+    /// Nil without `gateway.listen.apns`.
+    private let providers: ProviderListener?
     /// Read by each request, written by a reload.
     private let active: Replaceable<ActiveAPI>
 
-    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the address
-    /// in use.
+    /// The addresses of the gateway.
+    package struct Addresses: Sendable {
+        /// Of the API.
+        package let http: ListenAddress
+        /// Of the provider endpoints; nil for none.
+        package let providers: ListenAddress?
+
+        package init(http: ListenAddress, providers: ListenAddress?) {
+            self.http = http
+            self.providers = providers
+        }
+
+        /// True when no other machine can connect.
+        package var areLoopback: Bool { http.isLoopback && providers?.isLoopback ?? true }
+    }
+
+    private let addresses: Addresses
+
+    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the addresses
+    /// in use, when all listeners are ready.
     package init(
-        _ surface: GatewaySurface, address: ListenAddress, logger: Logger,
+        _ surface: GatewaySurface, addresses: Addresses, logger: Logger,
         probe: @escaping @Sendable () async -> StoreError?,
-        onListening: @escaping @Sendable (ListenAddress) async -> Void
+        onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
-        precondition(!surface.sources.isOpen || address.isLoopback, "Open access is for loopback only.")
+        precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
+        state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
-        http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
-        self.address = address
-        active = Replaceable(ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        let active = Replaceable(ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
+        let greeting = Greeting(addresses, report: onListening)
+        http = HTTPService(
+            address: addresses.http, logger: logger, budget: budget,
+            onListening: { await greeting.listens(http: $0) }, isAlone: addresses.providers == nil)
+        providers = addresses.providers.map { [budget] address in
+            let capacity = OpenFiles.connections(atMost: ProviderListener.connections, besides: 1)
+            return ProviderListener(
+                address: address, tls: { active.value.tls },
+                serving: ProviderServing(
+                    endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
+                    table: ConnectionTable(capacity: capacity), mostConnections: capacity + HTTPService.reserve),
+                onListening: { await greeting.listens(providers: $0) })
+        }
+        self.addresses = addresses
+        self.active = active
     }
 
     /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
@@ -47,7 +81,7 @@ package struct GatewayServer: Service {
         }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await http.run(ActiveResponder(active: active), direct: direct))
+            result = .success(try await run(direct))
         } catch {
             result = .failure(error)
         }
@@ -56,11 +90,27 @@ package struct GatewayServer: Service {
         try result.get()
     }
 
+    /// Runs all listeners. The failure of one ends the others.
+    private func run(_ direct: DirectResponder) async throws {
+        // First, because the other server cannot be stopped without a graceful shutdown.
+        let channel = try await providers?.listen()
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await http.run(ActiveResponder(active: active, budget: budget), direct: direct) }
+            if let providers, let channel { group.addTask { await providers.run(channel) } }
+            do {
+                try await group.waitForAll()
+            } catch {
+                group.cancelAll()
+                throw error
+            }
+        }
+    }
+
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
-        precondition(!surface.sources.isOpen || address.isLoopback, "Open access is for loopback only.")
-        active.replace(by: ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
+        precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        active.replace(by: ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
@@ -73,24 +123,66 @@ private final class ActiveAPI: Sendable {
     let notifications: NotificationsAPI
     /// Serves direct requests about in-app messages.
     let inApp: DirectInAppAPI
+    /// The APIs of push services.
+    let providers: ProviderEndpoints
+    /// For new connections to the listener for providers.
+    let tls: ProviderTLS?
 
     /// Builds the whole router; the former one answers requests meanwhile.
-    init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
+    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness)
+    {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
+        providers = ProviderEndpoints(surface, state, alarm: alarm)
+        tls = surface.tls
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness
         ).router()
     }
 }
 
+/// Reports the addresses once all listeners are ready.
+private actor Greeting {
+    private var http: ListenAddress?
+    private var providers: ListenAddress?
+    private let hasProviders: Bool
+    private let report: @Sendable (GatewayServer.Addresses) async -> Void
+
+    init(
+        _ addresses: GatewayServer.Addresses, report: @escaping @Sendable (GatewayServer.Addresses) async -> Void
+    ) {
+        hasProviders = addresses.providers != nil
+        self.report = report
+    }
+
+    func listens(http address: ListenAddress) async {
+        http = address
+        await reportWhenReady()
+    }
+
+    func listens(providers address: ListenAddress) async {
+        providers = address
+        await reportWhenReady()
+    }
+
+    private func reportWhenReady() async {
+        guard let http, (providers != nil) == hasProviders else { return }
+        await report(GatewayServer.Addresses(http: http, providers: providers))
+    }
+}
+
 /// Looks up the active config for each request.
 private struct ActiveResponder: HTTPResponder {
     let active: Replaceable<ActiveAPI>
+    let budget: BodyBudget
 
+    /// Provider endpoints first: their paths and the paths of the API differ.
     func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
-        try await active.value.router.respond(to: request, context: context)
+        let api = active.value
+        let providers = ProviderResponder(endpoints: api.providers, budget: budget)
+        if let response = await providers.respond(to: request, context: context) { return response }
+        return try await api.router.respond(to: request, context: context)
     }
 }
 

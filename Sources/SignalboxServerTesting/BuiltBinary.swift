@@ -65,8 +65,11 @@ package final class RunningBinary: @unchecked Sendable {
     /// One reader at a time, like ``output``.
     package let errors: Lines
 
-    /// Throws if the file cannot be executed. Reads both outputs at once, so the process never blocks on a full pipe.
-    init(_ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]) throws {
+    /// Starts the program at `url`. Throws if the file cannot be executed. Reads both outputs at once, so the process
+    /// never blocks on a full pipe.
+    package init(
+        _ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]
+    ) throws {
         let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
         let outputPipe = Pipe()
         let errorPipe = Pipe()
@@ -129,6 +132,16 @@ package final class RunningBinary: @unchecked Sendable {
         for await line in errors.stream {
             guard let start = line.range(of: "http://") else { continue }
             return String(line[start.lowerBound...].prefix { $0 != " " })
+        }
+        return nil
+    }
+
+    /// The URL of the provider endpoints, from the line after that of ``listeningURL()``. Nil when the process exits
+    /// first.
+    package func providerURL() async -> String? {
+        for await line in errors.stream {
+            guard let start = line.range(of: "provider endpoints on ") else { continue }
+            return String(line[start.upperBound...].prefix { $0 != " " })
         }
         return nil
     }

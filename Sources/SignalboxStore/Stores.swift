@@ -6,7 +6,9 @@ package import SignalboxNotification
 /// The protocols it is made of are cut by client: each client names the one it needs. All verbs may be called from any
 /// task at the same time. A verb that writes returns once the write is durable; when it throws, nothing was written
 /// unless it says otherwise. `StoreConformance` checks every promise made here.
-package protocol Store: IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore, InAppStore {}
+package protocol Store:
+    IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore, InAppStore, ChannelStore
+{}
 
 /// The part of a store that all its clients see.
 package protocol StoreStatus: AnyObject, Sendable {
@@ -33,6 +35,11 @@ package protocol IntakeStore: StoreStatus {
     /// the ids of the earlier events that some of these repeat, by position.
     func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
+
+    /// Like ``append(_:of:)``, without waiting. Calls `done` once, on a thread of the store, which it must not block.
+    func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest?,
+        whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void)
 
     /// Returns when all writes that were begun before have ended, successfully or not.
     func finish() async

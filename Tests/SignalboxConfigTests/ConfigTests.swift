@@ -60,9 +60,15 @@ extension JSONWriter {
         key("gateway")
         string(
             [
-                config.gateway.name, config.gateway.publicUrl ?? "-", config.gateway.listen ?? "-",
+                config.gateway.name, config.gateway.publicUrl ?? "-", config.gateway.listen.http ?? "-",
                 config.gateway.dataDirectory ?? "-",
             ].joined(separator: " "))
+        let listen = config.gateway.listen
+        if listen.apns != nil || listen.tls != nil {
+            key("listen")
+            let tls = listen.tls.map { [$0.certificate, $0.key, $0.clientCA].map { $0?.description ?? "-" } }
+            strings([listen.apns ?? "-"] + (tls ?? []))
+        }
         key("sources")
         beginObject()
         for (name, source) in config.sources.sorted(by: { $0.key.name < $1.key.name }) {

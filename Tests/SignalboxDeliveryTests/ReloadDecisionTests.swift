@@ -24,9 +24,9 @@ import Testing
         #expect(!next.needsRestart(after: former))
         next.gateway.name = "other"
         #expect(!next.needsRestart(after: former))
-        next.gateway.listen = "127.0.0.1:1"
+        next.gateway.listen.http = "127.0.0.1:1"
         #expect(next.needsRestart(after: former))
-        next.gateway.listen = nil
+        next.gateway.listen.http = nil
         next.gateway.dataDirectory = "elsewhere"
         #expect(next.needsRestart(after: former))
     }

@@ -26,6 +26,14 @@ import Testing
         #expect(throws: Problem.self) { try access.source(named: "web", of: Self.credentials("Bearer first")) }
     }
 
+    /// Its sources have identities at provider endpoints only.
+    @Test func aConfigWithoutTokensIsNotOpen() {
+        let access = SourceAccess([SourceName("ios"): []])
+        #expect(!access.isOpen)
+        #expect(throws: Problem.self) { try access.source(named: nil, of: Self.credentials(nil)) }
+        #expect(throws: Problem.self) { try access.source(named: "ios", of: Self.credentials("Bearer ")) }
+    }
+
     @Test func openAccessAcceptsAnyName() throws {
         #expect(try SourceAccess.open.source(named: nil, of: Self.credentials(nil)) == .default)
         #expect(try SourceAccess.open.source(named: "ios", of: Self.credentials(nil)) == SourceName("ios"))

@@ -34,6 +34,8 @@ struct Bench {
             case .gateway: try await gateway.run()
             case .inapp:
                 try await InAppBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
+            case .waysIn:
+                try WaysInBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
@@ -42,6 +44,7 @@ struct Bench {
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
         case stages, commands, queue, gateway, media, inapp
+        case waysIn = "ways-in"
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }
     }

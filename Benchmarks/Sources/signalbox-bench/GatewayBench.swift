@@ -184,11 +184,13 @@ final class GatewayProcess {
     // A class because it owns a process.
     private let process = Process()
     let url: String
+    private let errors = Pipe()
+    /// Of standard error.
+    private var text = ""
 
     /// `data`: the name of its data directory.
     init(binary: String, workspace: Workspace, data: String, config: String) throws {
         let config = try workspace.write(config, to: "routes.json")
-        let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: binary)
         process.arguments = [
             "serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", workspace.file(data),
@@ -198,12 +200,21 @@ final class GatewayProcess {
         ]) { $1 }
         process.standardError = errors
         try process.run()
-        var text = ""
         while !text.contains("\n"), case let piece = errors.fileHandleForReading.availableData, !piece.isEmpty {
             text += String(decoding: piece, as: UTF8.self)
         }
         guard let start = text.range(of: "http://") else { throw FailedProgram(command: [binary, "serve"], status: 1) }
         url = String(text[start.lowerBound...].prefix { !$0.isWhitespace })
+    }
+
+    /// The URL of the provider endpoints. Waits until the gateway has printed it.
+    func providerURL() throws -> String {
+        let mark = "provider endpoints on "
+        while !text.contains(mark), case let piece = errors.fileHandleForReading.availableData, !piece.isEmpty {
+            text += String(decoding: piece, as: UTF8.self)
+        }
+        guard let start = text.range(of: mark) else { throw FailedProgram(command: ["serve"], status: 1) }
+        return String(text[start.upperBound...].prefix { !$0.isWhitespace })
     }
 
     /// Sends a request and waits for its answer.

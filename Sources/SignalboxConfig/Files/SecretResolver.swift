@@ -137,21 +137,23 @@ package struct SecretResolver: Sendable {
     }
 
     /// Throws for the first secret that cannot be read; `option` locates it in the config.
-    private func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
+    func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
         var secrets: [Secret] = []
-        for reference in references {
-            do throws(UnresolvedSecret) {
-                let text = try reference.resolve(environment: environment)
-                secrets.append(Secret(text: text, reference: reference, option: option))
-            } catch {
-                throw refusal(option, error.description)
-            }
-        }
+        for reference in references { secrets.append(try secret(reference, option)) }
         return secrets
     }
 
+    /// Throws for a secret that cannot be read; `option` locates it in the config.
+    func secret(_ reference: SecretReference, _ option: String) throws(ConfigRefusal) -> Secret {
+        do throws(UnresolvedSecret) {
+            return Secret(text: try reference.resolve(environment: environment), reference: reference, option: option)
+        } catch {
+            throw refusal(option, error.description)
+        }
+    }
+
     /// The error names the config and the option.
-    private func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
+    func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
         ConfigRefusal("\(path): \(option): \(problem).")
     }
 }

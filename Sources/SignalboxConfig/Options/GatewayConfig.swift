@@ -58,7 +58,8 @@ package struct GatewayConfig: Sendable {
 
     /// The files of a config.
     package struct Origin: Sendable, Equatable {
-        /// All files that were read for it: its own, those in `routes.d`, templates. Not those of secrets.
+        /// All files that were read for it: its own, those in `routes.d`, templates, certificates of listeners with
+        /// their keys. Not those of other secrets.
         package var files: [String] = []
         /// The folder whose further files belong to it; it need not exist.
         package var folder: String?
@@ -79,8 +80,8 @@ package struct GatewayConfig: Sendable {
         package var name = "signalbox"
         /// An http or https URL; nil when clients have no common one.
         package var publicUrl: String?
-        /// The text of an address to listen on, not parsed yet; nil for the default.
-        package var listen: String?
+        /// The addresses to listen on.
+        package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
 
@@ -99,24 +100,6 @@ package struct GatewayConfig: Sendable {
         package var dead: Duration = .seconds(30 * 86_400)
         /// The largest size of the queue's file.
         package var bytes: Int64 = 10 << 30
-    }
-
-    /// A client that sends payloads.
-    package struct Source: Sendable, Equatable {
-        /// At least one token. Each of them identifies the source.
-        package var bearer: [SecretReference] = []
-        /// The vendor of all its payloads; nil to recognise each payload.
-        package var vendor: VendorID?
-        /// Nil to accept repeated events.
-        package var dedupe: Dedupe?
-    }
-
-    /// Rejects repeats of a value that the source sent within a time window.
-    package struct Dedupe: Sendable, Equatable {
-        /// Leads into the event.
-        package var key: JSONPointer
-        /// From 1 second to 7 days.
-        package var window: Duration
     }
 }
 
@@ -200,7 +183,7 @@ extension GatewayConfig {
 
     /// The error for an object without tokens; see ``OptionType/auth(_:)``. `owner`: a subject and its verb, such as
     /// "a source needs".
-    fileprivate static func needsToken(_ owner: String) -> String {
+    static func needsToken(_ owner: String) -> String {
         "\(owner) at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}"
     }
 }
@@ -213,8 +196,8 @@ extension GatewayConfig.Gateway {
             "The URL at which clients reach the gateway. Links to stored files begin with it; its host is the default `handshake.origin`."
         )
         Option(
-            "listen", \.listen, .line,
-            "The address to listen on. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
+            "listen", \.listen, .listen,
+            "The address to listen on. An object names several: of the API, and of the provider endpoints.")
         Option(
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
@@ -237,54 +220,9 @@ extension GatewayConfig.Retention {
     }
 }
 
-extension GatewayConfig.Source {
-    /// Names follow ``NameRule``, because paths and events contain them.
-    fileprivate static var type: OptionType<[SourceName: GatewayConfig.Source]> {
-        OptionType.section(options).dictionary(by: .names("sources", upTo: ConfigBounds.sources)) { SourceName($0) }
-    }
-
-    /// Tokens are required: a source without one would accept every client.
-    private static let options = Section(GatewayConfig.Source()) {
-        Option(
-            "auth", \.bearer, .auth("a source needs"), required: GatewayConfig.needsToken("a source needs"),
-            "Credentials of clients.")
-        Option(
-            "vendor", \.vendor, namedVendor,
-            "The vendor of all payloads of the source, for vendors that payloads do not identify.")
-        Option(
-            "dedupe", \.dedupe, .section(GatewayConfig.Dedupe.options),
-            "Accepts only the first of several events with an equal value within a time window.")
-    }
-
-    /// Vendors whose payloads carry no evidence of their own.
-    private static let namedVendor = OptionType<VendorID>(
-        TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
-    ) { value, reader in
-        guard let name = reader.text(value) else { return nil }
-        guard !Vendors.namedBySource.contains(name) else { return VendorID(name) }
-        reader.note(
-            value,
-            Vendors.names.contains(name)
-                ? "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\""
-                : "no source can be of \"\(name)\"" + ConfigReader.suggestion(for: name, among: Vendors.namedBySource))
-        return nil
-    }
-}
-
-extension GatewayConfig.Dedupe {
-    private static let missing =
-        "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
-
-    fileprivate static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
-        Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
-        Option(
-            "window", \.window, .duration(from: "1s", to: "7d", example: "10m"), required: missing, "The time window.")
-    }
-}
-
 extension OptionType<[SecretReference]> {
     /// The bearer tokens of clients. `owner`: the clients and their need, for errors.
-    fileprivate static func auth(_ owner: String) -> OptionType {
+    static func auth(_ owner: String) -> OptionType {
         let missing = GatewayConfig.needsToken(owner)
         let tokens = OptionType<SecretReference>.reference.list(
             of: "references", 1...ConfigBounds.entries, orElse: missing)
@@ -292,13 +230,5 @@ extension OptionType<[SecretReference]> {
             Section([]) {
                 Option("bearer", \.self, tokens, required: missing, "Bearer tokens. The gateway accepts each of them.")
             })
-    }
-}
-
-extension JSONPointer {
-    /// Leads to the whole event.
-    fileprivate static var whole: JSONPointer {
-        guard let pointer = JSONPointer("") else { preconditionFailure("The empty pointer is valid.") }
-        return pointer
     }
 }

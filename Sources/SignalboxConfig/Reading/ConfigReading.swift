@@ -81,7 +81,7 @@ extension ConfigReader {
             webhook.handshake?.origin = config.gateway.origin
             config.destinations[index].endpoint = .webhook(webhook)
         }
-        config.origin.files = templateFiles
+        config.origin.files = templateFiles + (config.gateway.listen.tls?.files ?? [])
         return config
     }
 

@@ -21,12 +21,12 @@ package struct Intake: Sendable {
     package static let directWork = 1 << 20
 
     private let normalizer: Normalizer
-    private let routes: RouteTable
+    let routes: RouteTable
     /// The same routes with ``directWork`` as their limit.
-    private let quickRoutes: RouteTable
+    let quickRoutes: RouteTable
     /// Set if the routes decide the same for every event: events then need not be parsed again.
     private let uniform: UniformRouting?
-    private let queue: any IntakeStore
+    let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
     private let variants: EventVariants
     private let payloadParsers = ParserPool.forPayloads()
@@ -146,8 +146,13 @@ package struct Intake: Sendable {
     /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
     /// the commit, so repeats and failed commits are not counted.
     private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
-        variants.count(read.events, without: duplicates)
+        count(read.events, without: duplicates)
         return Self.completed(read, duplicates)
+    }
+
+    /// Counts the matches of committed events. `duplicates`: by position; they are not counted.
+    func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
+        variants.count(events, without: duplicates)
     }
 
     /// Moves duplicates from positions among the events to positions among the items. The queue knows only accepted
@@ -186,18 +191,28 @@ package struct Intake: Sendable {
     ) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
+        let event = event(of: RecordedPayload(text: payload, place: PayloadPosition()), from: source)
+        guard case .success = event else { return nil }
+        return Report(items: [route(event, from: source, by: routes)], isBatch: false)
+    }
+
+    /// The event of one payload, read on the calling thread.
+    func event(of payload: RecordedPayload, from source: SourceName) -> Result<Event, Rejection> {
         let envelope = normalizer.envelope(of: reception(from: source))
-        let event = payloadParsers.withParser { parser in
+        return payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
-                try? normalizer.event(
-                    RecordedPayload(text: payload, place: PayloadPosition()), in: envelope, with: parser, by: &json)
+                Result { () throws(Rejection) in
+                    try normalizer.event(payload, in: envelope, with: parser, by: &json)
+                }
             }
         }
-        guard let event else { return nil }
-        let item = eventParsers.withParser {
-            route(.success(event), by: routes, dedupe: sources[source]?.dedupe, with: $0)
-        }
-        return Report(items: [item], isBatch: false)
+    }
+
+    /// The deliveries of one event, decided on the calling thread. A rejection is returned unchanged.
+    func route(
+        _ event: Result<Event, Rejection>, from source: SourceName, by routes: RouteTable
+    ) -> Result<RoutedEvent, Rejection> {
+        eventParsers.withParser { route(event, by: routes, dedupe: sources[source]?.dedupe, with: $0) }
     }
 
     /// Stops as soon as the body exceeds ``batchLimit``; its other payloads are not parsed.

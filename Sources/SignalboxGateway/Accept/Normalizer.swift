@@ -94,7 +94,9 @@ package struct Normalizer: Sendable {
         let recognised = try read(payload, of: reception, with: parser, into: &notification)
         let time = payload.time?.date ?? reception.receivedAt
         let messages = registersMessages ? notification.registrations(arrivedAt: time, allowing: actions) : []
-        let expiry = recognised.expiry(receivedAt: reception.receivedAt)
+        let expiry =
+            payload.push?.expiration.expiry(receivedAt: reception.receivedAt)
+            ?? recognised.expiry(receivedAt: reception.receivedAt)
         let id = id ?? ids.next(at: time)
         json.removeAll()
         json.reserve(2000)
@@ -144,7 +146,8 @@ package struct Normalizer: Sendable {
         _ payload: RecordedPayload, of reception: Reception, with parser: JSONParser,
         into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
-        let recognised = try recognise(payload.text, at: payload.place, with: parser)
+        let recognised = try recognise(
+            payload.text, at: payload.place, isSentToAPNs: payload.push?.platform == .apns, with: parser)
         notification.readsMessages = registersMessages
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
@@ -152,7 +155,14 @@ package struct Normalizer: Sendable {
             chain.read(recognised, into: &notification)
         }
         let token = payload.token ?? recognised.target.token?.utf8.map({ Array($0) })
-        if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
+        if let token, !token.isEmpty {
+            notification.deviceTokens.append(.init(key: Self.targetKey, text: token))
+            // Hexadecimal digits: a copy in the payload may have the other case.
+            if payload.push?.platform == .apns {
+                let other = Array(String(decoding: token, as: UTF8.self).uppercased().utf8)
+                notification.deviceTokens.append(.init(key: Self.targetKey, text: other))
+            }
+        }
         if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
         // Before the actions are checked, because it may reorder buttons.
         if notification.category != nil { categories.resolve(&notification) }
@@ -161,14 +171,17 @@ package struct Normalizer: Sendable {
             notification.target = notification.target ?? .init()
             notification.target?.token = tokens.name(of: token)
         }
+        if let push = payload.push { notification.apply(push) }
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         return recognised
     }
 
-    /// Recognises the push service of a payload. The result is valid until the parser's next text. Throws a
-    /// ``Rejection`` for a text that is not JSON, exceeds the limits, or is not an object.
+    /// Recognises the push service of a payload. The result is valid until the parser's next text. `isSentToAPNs`: the
+    /// payload is the body of a request to APNs. Throws a ``Rejection`` for a text that is not JSON, exceeds the
+    /// limits, or is not an object.
     package func recognise(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
+        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, isSentToAPNs: Bool = false,
+        with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
         parser.reset()
         let root: JSONValue
@@ -178,7 +191,8 @@ package struct Normalizer: Sendable {
             throw Rejection(error, in: payload, at: place)
         }
         do throws(PlatformError) {
-            return try Platforms.recognise(root, size: payload.count, parser: parser)
+            return try Platforms.recognise(
+                root, size: payload.count, isSentToAPNs: isSentToAPNs, parser: parser)
         } catch {
             throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
         }

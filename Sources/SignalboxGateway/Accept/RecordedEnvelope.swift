@@ -95,8 +95,10 @@ package struct RecordedPayload {
     package let place: PayloadPosition
     /// When it was sent, if the envelope names a position.
     package let time: Timestamp?
-    /// The device token, if the envelope names a position and the recording has one.
+    /// The device token, if the envelope names a position and the recording has one, or if the push names it.
     package let token: [UInt8]?
+    /// The request that brought the payload to a provider endpoint; nil for other payloads.
+    let push: ProviderPush?
 
     /// A payload without an envelope has neither time nor token.
     init(text: UnsafeBufferPointer<UInt8>, place: PayloadPosition, time: Timestamp? = nil, token: [UInt8]? = nil) {
@@ -104,6 +106,16 @@ package struct RecordedPayload {
         self.place = place
         self.time = time
         self.token = token
+        push = nil
+    }
+
+    /// The body of a request to a provider endpoint. `text`: the bytes of the push's body.
+    init(text: UnsafeBufferPointer<UInt8>, of push: ProviderPush) {
+        self.text = text
+        self.push = push
+        place = PayloadPosition()
+        time = nil
+        token = push.token
     }
 }
 

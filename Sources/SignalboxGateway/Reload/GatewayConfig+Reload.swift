@@ -2,9 +2,11 @@ package import Logging
 package import SignalboxConfig
 
 extension GatewayConfig {
-    /// True if a setting changed that is read at the start only. The listen address and the data directory.
+    /// True if a setting changed that is read at the start only: the listen addresses and the data directory.
     package func needsRestart(after former: GatewayConfig) -> Bool {
-        gateway.listen != former.gateway.listen || gateway.dataDirectory != former.gateway.dataDirectory
+        let (listen, other) = (gateway.listen, former.gateway.listen)
+        return listen.http != other.http || listen.apns != other.apns
+            || gateway.dataDirectory != former.gateway.dataDirectory
     }
 
     /// Logs each warning, without lines of the config, which may hold secrets. One line for each warning, with its

@@ -1,14 +1,14 @@
-// The only tests of ASCII characters in this target.
+// The only tests of ASCII characters in this target and in those that check names.
 
 extension UInt8 {
     /// True for a decimal digit.
     var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a hexadecimal digit, in either case.
-    var isHexDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self | 0x20 }
+    package var isHexDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self | 0x20 }
 
     /// True for a letter, in either case, or a decimal digit.
-    var isLetterOrDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
+    package var isLetterOrDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
 
     /// True for the white space that JSON allows between tokens (RFC 8259, section 2).
     var isJSONSpace: Bool { self == UInt8(ascii: " ") || self == 0x0A || self == 0x0D || self == 0x09 }

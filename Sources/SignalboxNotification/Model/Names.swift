@@ -31,6 +31,15 @@ package enum NameRule {
     }
 }
 
+/// The rule for topics of APNs, which are bundle identifiers with or without a suffix: 1 to 255 letters, digits, `-`,
+/// `_` or `.`.
+package enum TopicRule {
+    /// True for a topic by this rule.
+    package static func allows(_ topic: String) -> Bool {
+        (1...255).contains(topic.utf8.count) && topic.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
+    }
+}
+
 /// Suggests the known word nearest to a misspelled one.
 package enum Spelling {
     /// Longest word that is compared, in bytes: a comparison costs the product of both lengths.

@@ -167,7 +167,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the period and the addressees.
+    /// Writes the period, the addressees and the parameters of the request.
     private mutating func schedule(_ notification: PushNotification) {
         object("schedule", notification.schedule) { json, schedule in
             json.member("mode", schedule.mode?.rawValue)
@@ -178,6 +178,14 @@ extension JSONWriter {
             json.member("token", target.token)
             json.member("topic", target.topic)
             json.member("condition", target.condition)
+            json.member("channel", target.channel)
+        }
+        object("transport", notification.transport) { json, transport in
+            json.member("apnsId", transport.apnsId)
+            json.member("priority", transport.priority)
+            json.member("pushType", transport.pushType)
+            json.member("collapseId", transport.collapseId)
+            json.member("expiration", transport.expiration)
         }
     }
 

@@ -41,6 +41,13 @@ package struct PushNotification: Sendable, Equatable {
     package var schedule: Schedule?
     /// The addressees, if the payload is a request that names them.
     package var target: Target?
+    /// The parameters of the request to the push service; nil unless a provider endpoint received the payload.
+    package var transport: Transport? {
+        get { transports.first }
+        set { transports = newValue.map { [$0] } ?? [] }
+    }
+    // One or none, like `liveActivities`.
+    private var transports: [Transport] = []
     /// A later notification with the same tag replaces this one on the device.
     package var tag: String?
     /// A JSON object with the parts of the payload that no reader consumed.
@@ -202,14 +209,24 @@ package struct PushNotification: Sendable, Equatable {
         package var mode: Mode?
         /// The bounds of the period; nil for an open end.
         package var notBefore, notAfter: String?
+
+        /// Without arguments, a period without bounds.
+        package init(mode: Mode? = nil, notBefore: String? = nil, notAfter: String? = nil) {
+            self.mode = mode
+            self.notBefore = notBefore
+            self.notAfter = notAfter
+        }
     }
 
     /// The addressees of the push request.
     package struct Target: Sendable, Equatable {
         /// `sha256:` and the hexadecimal keyed hash of the device token, never the token.
         package var token: String?
-        /// FCM's topic without the prefix `/topics/`, or its condition over topics.
+        /// FCM's topic without the prefix `/topics/`, or its condition over topics. For a request to APNs, `topic` is
+        /// the app's topic.
         package var topic, condition: String?
+        /// The identifier of the channel that a broadcast to APNs names.
+        package var channel: String?
 
         /// `token`: the keyed hash, never the token itself.
         package init(token: String? = nil, topic: String? = nil, condition: String? = nil) {
@@ -217,5 +234,22 @@ package struct PushNotification: Sendable, Equatable {
             self.topic = topic
             self.condition = condition
         }
+    }
+
+    /// The parameters of a request to a push service that are not part of the payload: the `apns-*` header fields.
+    package struct Transport: Sendable, Equatable {
+        /// The identifier of the request, as sent; made by the gateway if the sender had none.
+        package var apnsId: String?
+        /// 1, 5 or 10.
+        package var priority: Int?
+        /// The sender's word for the type of push, such as `alert` or `voip`.
+        package var pushType: String?
+        /// The device shows only the last notification with the same identifier.
+        package var collapseId: String?
+        /// Unix seconds; 0 requests one attempt.
+        package var expiration: Int64?
+
+        /// Without parameters.
+        package init() {}
     }
 }

@@ -21,7 +21,7 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForAPNs(self)
         let aps = root.block("aps")
-        if let aps { checks.checkAPS(aps) }
+        if let aps { checks.checkAPS(aps) } else { checks.warnOfWrongAPS(in: self) }
         return payload(.apns, envelope, aps: aps, layers: layer(.apns), warnings: checks.warnings)
     }
 }
@@ -74,9 +74,8 @@ extension Arrival {
     /// Any other object: the body of a web push, in-app content. Vendors are searched in the object itself.
     func other() -> PlatformPayload {
         var checks = WellFormedness(of: self)
-        if let aps = root["aps"] {
-            checks.warn("apns.aps-not-an-object", "`aps` is an object in every APNs payload.", at: aps)
-        }
-        return payload(.unknown, .other, layers: layer(.none), warnings: checks.warnings)
+        checks.warnOfWrongAPS(in: self)
+        return payload(
+            .unknown, .other, layers: layer(.none), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
 }

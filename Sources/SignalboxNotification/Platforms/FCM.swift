@@ -37,8 +37,9 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         check(message, aps: aps, &checks)
         let condition = message["condition"]
+        // An installation id names a device as a token does; Google's libraries replace tokens by it.
         let target = PlatformPayload.Addressing(
-            token: message["token"], topic: message["topic"], condition: condition,
+            token: message["token"] ?? message["fid"], topic: message["topic"], condition: condition,
             topics: checks.checkCondition(condition))
         // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
         // last.
@@ -151,11 +152,12 @@ extension Arrival {
             && root.value.members.allSatisfy { _, value in value.isString }
     }
 
-    /// Opens a flat map. The vendor's and the app's keys are all those that the platform does not reserve.
-    /// `envelope`: extras of an intent, or the data map.
+    /// Opens a flat map. It names no target, unless it is a message to Expo. The vendor's and the app's keys are all
+    /// those that the platform does not reserve. `envelope`: extras of an intent, or the data map.
     func flatFCM(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
-        return payload(.fcm, envelope, layers: layer(.fcm), warnings: checks.warnings)
+        return payload(
+            .fcm, envelope, layers: layer(.fcm), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
 }

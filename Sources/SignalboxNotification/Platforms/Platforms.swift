@@ -18,13 +18,15 @@ package enum Platforms {
     ]
 
     /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
-    /// `size`: of the payload's text, in bytes. Throws only for a value that is not an object. Reads in place: the
-    /// result is valid as long as `parser` is not reset. `parser`: owns `root`.
+    /// `size`: of the payload's text, in bytes. `isSentToAPNs`: true for the body of a request to APNs, which need not
+    /// have an `aps`. Throws only for a value that is not an object. Reads in place: the result is valid as long as
+    /// `parser` is not reset. `parser`: owns `root`.
     package static func recognise(
-        _ root: JSONValue, size: Int, parser: JSONParser
+        _ root: JSONValue, size: Int, isSentToAPNs: Bool = false, parser: JSONParser
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
+        if isSentToAPNs { return arrival.apns(arrival.isAPNsThroughFCM ? .apnsThroughFCM : .apns) }
         // By position: iterating over the formats would copy each of them, for every payload.
         for position in formats.indices where formats[position].recognises(arrival) {
             return formats[position].open(arrival)

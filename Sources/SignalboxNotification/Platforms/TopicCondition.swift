@@ -2,7 +2,7 @@ import SignalboxJSON
 
 /// The `condition` of an FCM request to topics. The gateway does not evaluate it: it checks the syntax and finds the
 /// topics under a negation.
-struct TopicCondition: Sendable {
+package struct TopicCondition: Sendable {
     /// The topics under an odd number of `!`, whose devices the condition excludes.
     let excluded: Set<String>
 
@@ -11,9 +11,11 @@ struct TopicCondition: Sendable {
 
     /// Reads a condition as FCM does. Throws the first mistake for which Google rejects a condition.
     ///
-    /// condition := term { ("&&" | "||") term } term := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    ///     condition := term { ("&&" | "||") term }
+    ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    ///
     /// Takes time linear in the text, and recurses at most 32 levels.
-    init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
+    package init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
         try reader.condition(depth: 0, isNegated: false)
         guard reader.cursor == text.count else { throw reader.error(.operatorExpected) }
@@ -21,9 +23,9 @@ struct TopicCondition: Sendable {
     }
 }
 
-/// A mistake for which Google rejects a condition, and its position. Becomes a warning of the event; the gateway
-/// accepts the payload.
-struct InvalidCondition: Error, Equatable, Sendable {
+/// A mistake for which Google rejects a condition, and its position. In a payload it becomes a warning of the event;
+/// the FCM endpoint answers with it.
+package struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
         /// Google's documentation states both bounds and the characters of a name.

@@ -70,6 +70,12 @@ extension WellFormedness {
     private static let largestPushToAPNs = 4096
     private static let largestCall = 5120
 
+    /// Records an `aps` that is not an object. For a payload without an object `aps`.
+    mutating func warnOfWrongAPS(in arrival: Arrival) {
+        guard let aps = arrival.root["aps"] else { return }
+        warn("apns.aps-not-an-object", "`aps` is an object in every APNs payload.", at: aps)
+    }
+
     /// Checks the payload that FCM forwards to APNs. The request's headers contain the type of push; white space does
     /// not count.
     mutating func checkSizeForAPNs(_ block: JSONValue?, within arrival: Arrival) {

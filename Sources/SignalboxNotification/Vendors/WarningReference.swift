@@ -21,6 +21,7 @@ package struct WarningDescription: Sendable {
         Self("apns.sound-not-a-name", "The sound is neither a string nor an object."),
         Self("apns.category-not-a-string", "The category is not a string."),
         Self("apns.date-invalid", "A date of a Live Activity is not in seconds since 1970."),
+        Self("apns.background-priority", "A request for a background push has priority 10, or none. APNs wants 5."),
         Self("apns.wrong-type", "A key of `aps` has a value of an unexpected type. The value is kept in `custom`."),
 
         Self("fcm.payload-too-large", "`data` and `notification` exceed 4096 bytes without white space."),

@@ -2,6 +2,7 @@ import SignalboxConfig
 package import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxStore
 
 /// The services that the gateway offers over HTTP under one config, and their access. A reload makes a new surface;
 /// the queue, the stored files and the counters remain those of the gateway.
@@ -24,9 +25,19 @@ package struct GatewaySurface: Sendable {
     let categories: CategoriesAPI
     /// Stored files, by open or signed links.
     let media: MediaAPI
+    /// Accepted events, and the channels of senders.
+    let queue: any IntakeStore & ChannelStore
+    /// Identities of senders at provider endpoints.
+    let senders: ProviderSenders
+    /// The certificate of the listener for providers; nil without TLS.
+    let tls: ProviderTLS?
 
-    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators.
-    package init(_ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess) {
+    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `senders`: the
+    /// identities of the same sources at provider endpoints. `tls`: for new connections to the listener for providers.
+    package init(
+        _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess,
+        senders: ProviderSenders, tls: ProviderTLS?
+    ) {
         let config = plan.config
         intake = plan.intake
         interactions = plan.interactions
@@ -44,5 +55,8 @@ package struct GatewaySurface: Sendable {
         categories = CategoriesAPI(
             queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
+        queue = gateway.queue
+        self.senders = senders
+        self.tls = tls
     }
 }

@@ -3,21 +3,29 @@ package import SignalboxNotification
 /// Decides which source a request speaks for. An immutable value: a new config brings a new one.
 package struct SourceAccess: Sendable {
     private let tokens: [(value: SourceName, token: [UInt8])]
+    /// True when no request needs a token. Not the same as a list without tokens: the sources of a config may have
+    /// identities at provider endpoints only.
+    package let isOpen: Bool
 
     /// Accepts any source without a token, from this machine only. For a gateway that listens on loopback. Requests
     /// from pages of other sites, or for another host name, are rejected.
-    package static let open = SourceAccess(tokens: [])
+    package static let open = SourceAccess(tokens: [], isOpen: true)
 
-    /// Accepts requests with one of a source's tokens. There must be at least one source.
+    /// Accepts requests with one of a source's tokens. There must be at least one source; a source without tokens
+    /// cannot use the endpoints for sources.
     package init(_ sources: [SourceName: [String]]) {
         precondition(!sources.isEmpty, "Without sources, access is open.")
-        self.init(tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } })
+        self.init(
+            tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } }, isOpen: false)
     }
 
-    private init(tokens: [(SourceName, [UInt8])]) { self.tokens = tokens }
+    private init(tokens: [(SourceName, [UInt8])], isOpen: Bool) {
+        self.tokens = tokens
+        self.isOpen = isOpen
+    }
 
-    /// True when no request needs a token.
-    package var isOpen: Bool { tokens.isEmpty }
+    /// The source whose token a request presents; nil if it presents none. Does not know open access.
+    func owner(of request: Credentials) -> SourceName? { request.granted(of: tokens).first }
 
     /// The source of a request: the one that its path names, or the one of its token. With tokens, the path must name
     /// the source of the token. Without, a path may name any source with a valid name.

@@ -43,6 +43,12 @@ final class ConnectionTable: Sendable {
         }
     }
 
+    /// The number of connections that are open now.
+    var count: Int { state.withLock { $0.channels.count } }
+
+    /// The connections that are open now.
+    var all: [any Channel] { state.withLock { Array($0.channels.values) } }
+
     /// True once after a flood of connections has ended.
     func hasFallen() -> Bool { state.withLock { $0.ledger.hasFallen() } }
 }

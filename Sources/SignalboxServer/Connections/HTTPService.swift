@@ -19,13 +19,15 @@ struct HTTPService {
 
     /// Tests shorten them.
     var limits = ConnectionLimits()
+    /// False when another listener shares the limit on open files.
+    var isAlone = true
 
     /// The most connections of the server, unless the limit on open files allows fewer.
     private static let connections = 8192
     /// Connections accepted beyond the capacity of the table. While none is idle, further ones wait to be accepted.
-    private static let reserve = 16
+    static let reserve = 16
     /// Half as many threads as cores, for the life of the process: the other cores write the queue and deliver.
-    private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
+    static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
     /// How long a stop waits for requests in progress.
     private static let stopTime: Duration = .seconds(5)
 
@@ -35,7 +37,7 @@ struct HTTPService {
     where Responder.Context == GatewayRequestContext {
         let (host, limits) = (address.host, limits)
         let (onListening, budget) = (onListening, budget)
-        let connections = OpenFiles.connections(atMost: Self.connections)
+        let connections = OpenFiles.connections(atMost: Self.connections, besides: isAlone ? 0 : 1)
         let table = ConnectionTable(capacity: max(1, connections - Self.reserve))
         let application = Application(
             responder: ContinueResponder(next: responder),
@@ -88,8 +90,20 @@ package struct ListenError: Error, CustomStringConvertible {
     package let address: ListenAddress
     /// The system's words, such as "Address already in use".
     package let reason: String
+    /// The listener that has the address.
+    var option = Listener.http
+
+    enum Listener: Sendable {
+        case http
+        case apns
+    }
 
     package var description: String {
-        "Cannot listen on \(address): \(reason). Choose another address with --listen."
+        let remedy =
+            switch option {
+            case .http: "with --listen"
+            case .apns: "in gateway.listen.apns"
+            }
+        return "Cannot listen on \(address): \(reason). Choose another address \(remedy)."
     }
 }

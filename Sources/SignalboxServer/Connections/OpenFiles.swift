@@ -15,12 +15,13 @@ package enum OpenFiles {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Returns the number of inbound connections that may be open at once, at most `most`. At most half of all
-    /// descriptors, so that deliveries always get connections.
-    static func connections(atMost most: Int) -> Int {
+    /// Returns the number of inbound connections that a listener may have open at once, at most `most`. All listeners
+    /// together have at most half of all descriptors, so that deliveries always get connections. `others`: further
+    /// listeners, which have as many.
+    static func connections(atMost most: Int, besides others: Int = 0) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }
         let all = Int(clamping: limit.rlim_cur)
-        return max(16, min(most, all - reserve, all / 2))
+        return max(16, min(most, min(all - reserve, all / 2) / (others + 1)))
     }
 }

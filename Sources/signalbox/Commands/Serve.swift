@@ -39,24 +39,21 @@ struct Serve: AsyncParsableCommand {
         let loaded = try options.loadConfig()
         let config = loaded.config
         let stamps = FileStamps(of: config.origin)
-        let text = options.listenAddress(flag: listen, file: config.gateway.listen)
-        guard let address = ListenAddress(text) else {
-            throw refuse("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
-        }
+        let addresses = try addresses(config.gateway.listen)
         let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
         defer { withExtendedLifetime(directory) {} }
         let server = GatewayServer(
-            try surface(gateway, gateway.plan, address: address), address: address, logger: logger,
+            try surface(gateway, gateway.plan, addresses), addresses: addresses, logger: logger,
             probe: { await gateway.fault() },
-            onListening: { address in
+            onListening: { addresses in
                 config.reportWarnings(to: logger)
-                Self.greet(address, config, dataDirectory: directory.path)
+                Self.greet(addresses, config, dataDirectory: directory.path)
             })
         await gateway.reportStranded()
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         try await gateway.openInApp()
-        let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, address: address) }
+        let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.config.origin }, reload: { await reload.run() })
         let interrupted = try await runServices(
@@ -70,16 +67,27 @@ struct Serve: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
+    /// The addresses of the command line, the environment and the config. Throws for a text that is not an address.
+    private func addresses(_ listen: GatewayConfig.Listen) throws -> GatewayServer.Addresses {
+        func address(_ text: String) throws -> ListenAddress {
+            if let address = ListenAddress(text) { return address }
+            throw refuse("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
+        }
+        return GatewayServer.Addresses(
+            http: try address(options.listenAddress(flag: self.listen, file: listen.http)),
+            providers: try listen.apns.map { try address($0) })
+    }
+
     /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
     /// config watch. A rejected config leaves the active one unchanged. Problems are stored in the status, so `GET
     /// /v1/routes` shows them.
     private func prepare(
-        _ gateway: Gateway, _ server: GatewayServer, address: ListenAddress
+        _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses
     ) -> ConfigReload.Preparation {
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: options.configPath)
             let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
-            let surface = try surface(gateway, plan, address: address)
+            let surface = try surface(gateway, plan, addresses)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {
             // Lines of the config belong on a terminal, not in a log.
@@ -93,31 +101,44 @@ struct Serve: AsyncParsableCommand {
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
     /// without sources. Makes no connection and writes no file.
     private func surface(
-        _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
+        _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses
     ) throws(ConfigRefusal) -> GatewaySurface {
         let config = plan.config
         let sources = try options.secretResolver.sourceTokens(config)
         let operators = AdminAccess(
             tokens: try options.secretResolver.adminTokens(config, sources: sources),
-            isOpen: address.isLoopback && config.sources.isEmpty)
-        guard !config.sources.isEmpty || address.isLoopback else {
+            isOpen: addresses.http.isLoopback && config.sources.isEmpty)
+        let open = [addresses.http, addresses.providers].compactMap { $0 }.first { !$0.isLoopback }
+        if let open, config.sources.isEmpty {
             throw ConfigRefusal(
-                "\(address) is reachable from other machines, and \(options.configPath) has no sources, so any client "
+                "\(open) is reachable from other machines, and \(options.configPath) has no sources, so any client "
                     + "could send payloads. Add sources with tokens, or listen on 127.0.0.1.")
         }
+        let resolver = options.secretResolver
+        let files = try resolver.listenerTLS(config.gateway.listen)
+        let tls = try files.map { files throws(ConfigRefusal) in try ProviderTLS(files, resolver) }
+        if let address = addresses.providers, !address.isLoopback, tls == nil {
+            throw ConfigRefusal(
+                "\(address) is reachable from other machines, and \(options.configPath) has no certificate for it. "
+                    + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
+        }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
-        return GatewaySurface(gateway, plan, sources: access, operators: operators)
+        let senders = try ProviderSenders(config, by: resolver)
+        return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
     }
 
     /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
     /// the working directory has it.
-    private static func greet(_ address: ListenAddress, _ config: GatewayConfig, dataDirectory: String) {
+    private static func greet(_ addresses: GatewayServer.Addresses, _ config: GatewayConfig, dataDirectory: String) {
         let example = "Examples/payloads/synerise-simple-push.json"
         let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"
         let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
+        let address = addresses.http
+        let scheme = config.gateway.listen.tls == nil ? "http" : "https"
+        let providers = addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? ""
         StandardError.write(
             """
-            signalbox \(Version.current) listening on http://\(address)
+            signalbox \(Version.current) listening on http://\(address)\(providers)
             destinations: \(config.destinations.map(\.name.name).joined(separator: ", ")); queue: \(dataDirectory)
             Try:  curl -H 'content-type: application/json'\(token) --data \(body) http://\(address)/v1/notifications
 

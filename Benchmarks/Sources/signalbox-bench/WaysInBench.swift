@@ -1,0 +1,205 @@
+import Foundation
+
+/// The provider endpoints: durable pushes over HTTP/2 against payloads over the API, idle connections, TLS handshakes.
+/// Load generators (h2load, wrk, openssl) run on the same machine.
+struct WaysInBench {
+    let binary: String
+    let workspace: Workspace
+    let payloads: Payloads
+    let table: Table
+
+    private static let seconds = 8
+    private static let streams = 1000
+    private static let idleConnections = 10_000
+    private static let token = String(repeating: "0a1b2c3d", count: 8)
+
+    func run() throws {
+        table.section("Ways in: h2load with \(Self.streams) streams a connection, \(Self.seconds) s, on the same cores")
+        let body = payloads.mixed.first { String(decoding: $0, as: UTF8.self).contains("\"aps\"") } ?? []
+        let file = try workspace.write(String(decoding: body, as: UTF8.self), to: "push.json")
+        let api = try measure("POST /v1/notifications") { gateway in
+            try H2Load.run(
+                ["--h1", "-c128", "-m1", "-H", "content-type: application/json"], file, workspace,
+                gateway.url + "/v1/notifications")
+        }
+        for connections in [1, 8] {
+            let push = try measure("APNs, \(connections) connections") { gateway in
+                try H2Load.run(
+                    ["-c\(connections)", "-m\(Self.streams)", "-H", "apns-topic: com.example.app"], file, workspace,
+                    try gateway.providerURL() + "/3/device/" + Self.token)
+            }
+            table.row("to POST /v1/notifications", "\((push.rate / api.rate).readable) times (at least 0.8)")
+            table.row("p99 to p50", "\((push.p99 / push.p50).readable) times (at most 4)")
+        }
+        try idle()
+        try handshakes()
+    }
+
+    /// Each measurement has a gateway of its own, with a paused destination, so every event has a delivery.
+    private func measure(_ what: String, _ load: (GatewayProcess) throws -> H2Load) throws -> H2Load {
+        let gateway = try start("ways-in-\(what.filter(\.isLetter))-\(what.filter(\.isNumber))")
+        defer { gateway.stop() }
+        try gateway.post("/v1/destinations/crm/pause")
+        let result = try load(gateway)
+        table.row(
+            what,
+            "\(result.rate.readable) a second, p50 \(result.p50.readable) ms, p99 \(result.p99.readable) ms, \(Int(gateway.peakMB)) MB"
+        )
+        return result
+    }
+
+    private func start(_ data: String, tls: String = "") throws -> GatewayProcess {
+        try GatewayProcess(
+            binary: binary, workspace: workspace, data: data,
+            config: """
+                { "egress": { "allow": ["127.0.0.0/8"] },
+                  "gateway": { "listen": { "apns": "127.0.0.1:0" \(tls) } },
+                  "destinations": { "crm": { "url": "http://127.0.0.1:9/", "secret": "env:WEBHOOK_SECRET" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
+                """)
+    }
+
+    // MARK: Idle connections
+
+    /// Connections that have exchanged settings, without TLS.
+    private func idle() throws {
+        let gateway = try start("ways-in-idle")
+        defer { gateway.stop() }
+        let port = try gateway.providerURL().split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+        let before = gateway.memoryMB
+        let clients = try IdleClients(count: Self.idleConnections, port: port)
+        defer { clients.close() }
+        let perConnection = (gateway.memoryMB - before) * 1024 / Double(Self.idleConnections)
+        table.row("\(Self.idleConnections) idle connections", "\(perConnection.readable) kB each (at most 20)")
+    }
+
+    // MARK: Handshakes
+
+    /// New connections of `openssl s_time`, against the gateway and against `openssl s_server` with the same
+    /// certificate.
+    private func handshakes() throws {
+        try Program.run([binary, "certs", "new", "--directory", workspace.file("certs")])
+        let (certificate, key) = (workspace.file("certs/server.crt"), workspace.file("certs/server.key"))
+        let server = try Program([
+            "openssl", "s_server", "-accept", "28443", "-cert", certificate, "-key", key, "-quiet",
+        ])
+        defer { server.stop() }
+        let gateway = try start(
+            "ways-in-tls", tls: #", "tls": { "certificate": "file:\#(certificate)", "key": "file:\#(key)" }"#)
+        defer { gateway.stop() }
+        let own = try handshakes(with: try gateway.providerURL().replacing("https://", with: ""))
+        let reference = try handshakes(with: "127.0.0.1:28443")
+        table.row("TLS handshakes of openssl s_server", "\(reference.readable) a second")
+        table.row("TLS handshakes", "\(own.readable) a second, \((own / reference).readable) times (at least 0.5)")
+    }
+
+    private func handshakes(with address: String) throws -> Double {
+        let text = try Program.run(["openssl", "s_time", "-connect", address, "-new", "-time", "5"])
+        // "1234 connections in 6 real seconds, 0 bytes read per connection"
+        guard let line = text.split(separator: "\n").last(where: { $0.contains("real seconds") }) else {
+            throw FailedProgram(command: ["openssl", "s_time"], status: 0)
+        }
+        let numbers = line.split(separator: " ").compactMap { Double($0) }
+        return numbers[0] / numbers[1]
+    }
+}
+
+/// The results of h2load.
+struct H2Load {
+    /// Successful requests in a second.
+    let rate: Double
+    /// Milliseconds.
+    let p50: Double
+    let p99: Double
+
+    static func run(_ options: [String], _ body: String, _ workspace: Workspace, _ url: String) throws -> H2Load {
+        let log = workspace.file("h2load.log")
+        try? FileManager.default.removeItem(atPath: log)
+        let seconds = 8
+        let text = try Program.run(
+            ["h2load", "-t1", "-D\(seconds)", "-d", body, "--log-file=\(log)"] + options + [url])
+        guard text.contains(" succeeded") else { throw FailedProgram(command: ["h2load"], status: 1) }
+        // A line for each request: start, status, microseconds.
+        var times: [Double] = []
+        var refused = 0
+        for line in try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n") {
+            let fields = line.split(separator: "\t")
+            guard fields.count >= 3, let time = Double(fields[2]) else { continue }
+            if fields[1].hasPrefix("2") { times.append(time / 1000) } else { refused += 1 }
+        }
+        if refused > 0 { print("  \(refused) requests were refused") }
+        guard !times.isEmpty else { throw FailedProgram(command: ["h2load"], status: 1) }
+        times.sort()
+        return H2Load(
+            rate: Double(times.count) / Double(seconds), p50: times[times.count / 2], p99: times[times.count * 99 / 100]
+        )
+    }
+}
+
+/// Connections of HTTP/2 that say no more than the preface.
+private struct IdleClients {
+    private var descriptors: [Int32] = []
+
+    /// Returns when the gateway has sent its settings on each of them.
+    init(count: Int, port: UInt16) throws {
+        var limit = rlimit(rlim_cur: rlim_t(count + 100), rlim_max: 0)
+        var current = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &current)
+        limit.rlim_max = current.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
+        for _ in 0..<count {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            descriptors.append(descriptor)
+            let isConnected = withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            var settings = [UInt8](repeating: 0, count: 64)
+            guard isConnected, write(descriptor, preface, preface.count) == preface.count,
+                read(descriptor, &settings, settings.count) > 0
+            else { throw FailedProgram(command: ["connect"], status: errno) }
+        }
+    }
+
+    func close() { for descriptor in descriptors { Glibc.close(descriptor) } }
+}
+
+/// Another program.
+final class Program {
+    // A class because it owns a process.
+    private let process = Process()
+
+    /// Starts it; its output is discarded.
+    init(_ command: [String], output: Pipe? = nil) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardOutput = output ?? FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Returns the output of a program that ends by itself.
+    @discardableResult
+    static func run(_ command: [String]) throws -> String {
+        let output = Pipe()
+        let program = try Program(command, output: output)
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        program.process.waitUntilExit()
+        guard program.process.terminationStatus == 0 else {
+            throw FailedProgram(command: command, status: program.process.terminationStatus)
+        }
+        return text
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}

@@ -1,0 +1,21 @@
+extension SecretResolver {
+    /// The texts of a listener's certificate, key and authorities of clients, in PEM.
+    package struct ListenerTLS: Sendable, Equatable {
+        package let certificate: Secret
+        package let key: Secret
+        /// Nil when no authority identifies clients.
+        package let clientCA: Secret?
+    }
+
+    /// Nil without `gateway.listen.tls`. Throws for a reference that leads to nothing.
+    package func listenerTLS(_ listen: GatewayConfig.Listen) throws(ConfigRefusal) -> ListenerTLS? {
+        guard let tls = listen.tls else { return nil }
+        let option = "/gateway/listen/tls"
+        return ListenerTLS(
+            certificate: try secret(tls.certificate, "\(option)/certificate"),
+            key: try secret(tls.key, "\(option)/key"),
+            clientCA: try tls.clientCA.map { reference throws(ConfigRefusal) in
+                try secret(reference, "\(option)/clientCA")
+            })
+    }
+}

@@ -1,0 +1,103 @@
+import SignalboxJSON
+
+extension GatewayConfig {
+    /// The addresses that the gateway listens on. Texts that are not parsed yet.
+    package struct Listen: Sendable, Equatable {
+        /// The API and the FCM endpoints; nil for the default.
+        package var http: String?
+        /// The provider endpoints over HTTP/2 and HTTP/1.1; nil for none.
+        package var apns: String?
+        /// The certificate of the provider endpoints; nil for connections without TLS.
+        package var tls: TLS?
+
+        package init(http: String? = nil, apns: String? = nil, tls: TLS? = nil) {
+            self.http = http
+            self.apns = apns
+            self.tls = tls
+        }
+
+        /// PEM texts, by reference. The gateway reads them at each reload.
+        package struct TLS: Sendable, Equatable {
+            /// The server's certificate and its chain.
+            package var certificate: SecretReference
+            package var key: SecretReference
+            /// Authorities whose client certificates identify senders; nil for none.
+            package var clientCA: SecretReference?
+
+            package init(certificate: SecretReference, key: SecretReference, clientCA: SecretReference? = nil) {
+                self.certificate = certificate
+                self.key = key
+                self.clientCA = clientCA
+            }
+
+            /// The files among the references. A renewed certificate counts as a change of the config.
+            var files: [String] {
+                [certificate, key, clientCA].compactMap { reference in
+                    if case .file(let path)? = reference { path } else { nil }
+                }
+            }
+        }
+    }
+}
+
+extension OptionType<GatewayConfig.Listen> {
+    /// A text is the address of the HTTP listener; an object names all listeners.
+    static var listen: OptionType {
+        let object = OptionType.section(GatewayConfig.Listen.options)
+        var info = TypeInfo(
+            "address, or object", ["anyOf": [OptionType<String>.anyText, object.info.schema]],
+            members: object.info.members)
+        info.limits = object.info.limits
+        return OptionType(info) { value, reader in
+            value.isObject ? object.read(value, &reader) : reader.line(value).map { GatewayConfig.Listen(http: $0) }
+        }
+    }
+}
+
+extension GatewayConfig.Listen {
+    fileprivate static let options = Section(GatewayConfig.Listen()) {
+        Option(
+            "http", \.http, .line,
+            "The address of the API. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
+        Option(
+            "apns", \.apns, .line,
+            "The address of the provider endpoints over HTTP/2 and HTTP/1.1. Without `tls`, it must be on loopback.")
+        Option("tls", \.tls, TLS.type, "The certificate of the provider endpoints.")
+    } check: { listen, value, reader in
+        guard let tls = value["tls"], listen.apns == nil else { return }
+        reader.note(tls, "nothing listens with TLS; add \"apns\" next to it")
+    }
+}
+
+extension GatewayConfig.Listen.TLS {
+    /// The options while they are read.
+    private struct Partial: Sendable {
+        var certificate: SecretReference?
+        var key: SecretReference?
+        var clientCA: SecretReference?
+    }
+
+    private static let options = Section(Partial()) {
+        Option(
+            "certificate", \.certificate, .reference, required: missing,
+            "The server's certificate with its chain, in PEM.")
+        Option("key", \.key, .reference, required: missing, "The key of the certificate, in PEM.")
+        Option(
+            "clientCA", \.clientCA, .reference,
+            "Authorities, in PEM, whose client certificates identify senders.")
+    }
+
+    /// Nil without certificate and key, which the section reports.
+    fileprivate static let type: OptionType<GatewayConfig.Listen.TLS> = {
+        let partial = OptionType<Partial>.section(options)
+        return OptionType<GatewayConfig.Listen.TLS>(partial.info) { value, reader in
+            guard let tls = partial.read(value, &reader), let certificate = tls.certificate, let key = tls.key else {
+                return nil
+            }
+            return .init(certificate: certificate, key: key, clientCA: tls.clientCA)
+        }
+    }()
+
+    private static let missing =
+        "this needs a \"certificate\" and its \"key\", such as \"file:server.crt\" and \"file:server.key\""
+}

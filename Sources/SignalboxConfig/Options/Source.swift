@@ -1,0 +1,112 @@
+package import SignalboxJSON
+package import SignalboxNotification
+
+extension GatewayConfig {
+    /// A client that sends payloads.
+    package struct Source: Sendable, Equatable {
+        /// Tokens, each of which identifies the source; empty for a source that its provider identities identify.
+        package var bearer: [SecretReference] = []
+        /// The vendor of all its payloads; nil to recognise each payload.
+        package var vendor: VendorID?
+        /// Nil to accept repeated events.
+        package var dedupe: Dedupe?
+        /// Its share of the provider endpoints.
+        package var limits = SourceLimits()
+        /// Its identities at the APNs endpoint; nil without any.
+        package var apns: APNsSource?
+        /// Its identities at the FCM endpoints; nil without any.
+        package var fcm: FCM?
+        /// Its access tokens at the Expo endpoints; empty without any.
+        package var expo: [SecretReference] = []
+    }
+
+    /// Rejects repeats of a value that the source sent within a time window.
+    package struct Dedupe: Sendable, Equatable {
+        /// Leads into the event.
+        package var key: JSONPointer
+        /// From 1 second to 7 days.
+        package var window: Duration
+    }
+}
+
+// MARK: Options
+
+extension GatewayConfig.Source {
+    /// Names follow ``NameRule``, because paths and events contain them.
+    static var type: OptionType<[SourceName: GatewayConfig.Source]> {
+        OptionType.section(options).dictionary(by: .names("sources", upTo: ConfigBounds.sources)) { SourceName($0) }
+    }
+
+    /// Members that identify the clients of a source. One of them is required: a source without any would accept every
+    /// client.
+    private static let identities = ["auth", "apns", "fcm", "expo"]
+
+    private static let options = Section(GatewayConfig.Source(), rules: rules) {
+        Option("auth", \.bearer, .auth("a source needs"), "Credentials of clients.")
+        Option(
+            "vendor", \.vendor, namedVendor,
+            "The vendor of all payloads of the source, for vendors that payloads do not identify.")
+        Option(
+            "dedupe", \.dedupe, .section(GatewayConfig.Dedupe.options),
+            "Accepts only the first of several events with an equal value within a time window.")
+        Option(
+            "limits", \.limits, .section(GatewayConfig.SourceLimits.options),
+            "Limits of the source at the provider endpoints.")
+        Option(
+            "apns", \.apns, .section(GatewayConfig.APNsSource.options),
+            "Identities of the source at the APNs endpoint, and its topics.")
+        Option(
+            "fcm", \.fcm, .section(GatewayConfig.FCM.options),
+            "Identities of the source at the endpoints that are compatible with FCM.")
+        Option(
+            "expo", \.expo, GatewayConfig.FCM.expo,
+            "Identities of the source at the endpoints that are compatible with Expo's push service.")
+    } check: { source, value, reader in
+        guard identities.contains(where: { value.member($0) != nil }) else {
+            reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
+            return
+        }
+        // Projects restrict the source; they do not identify its clients.
+        let isOnlyFCM = identities.allSatisfy { $0 == "fcm" || value.member($0) == nil }
+        if isOnlyFCM, let fcm = source.fcm, !fcm.identifies {
+            reader.note(value, "no client can be this source; add \"auth\", or \"serviceAccounts\" to \"fcm\"")
+        }
+    }
+
+    private static let rules: JSONNode = [
+        "anyOf": .array(identities.map { ["required": .strings([$0])] })
+    ]
+
+    /// Vendors whose payloads carry no evidence of their own.
+    private static let namedVendor = OptionType<VendorID>(
+        TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
+    ) { value, reader in
+        guard let name = reader.text(value) else { return nil }
+        guard !Vendors.namedBySource.contains(name) else { return VendorID(name) }
+        reader.note(
+            value,
+            Vendors.names.contains(name)
+                ? "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\""
+                : "no source can be of \"\(name)\"" + ConfigReader.suggestion(for: name, among: Vendors.namedBySource))
+        return nil
+    }
+}
+
+extension GatewayConfig.Dedupe {
+    private static let missing =
+        "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
+
+    static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
+        Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
+        Option(
+            "window", \.window, .duration(from: "1s", to: "7d", example: "10m"), required: missing, "The time window.")
+    }
+}
+
+extension JSONPointer {
+    /// Leads to the whole event.
+    fileprivate static var whole: JSONPointer {
+        guard let pointer = JSONPointer("") else { preconditionFailure("The empty pointer is valid.") }
+        return pointer
+    }
+}

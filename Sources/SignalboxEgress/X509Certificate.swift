@@ -1,0 +1,81 @@
+internal import COpenSSL
+
+/// A certificate (RFC 5280). Safe to use from any number of threads at once.
+///
+/// A class because it owns a C handle.
+package final class X509Certificate: @unchecked Sendable {
+    // Sendable: nothing changes the certificate.
+    fileprivate let handle: OpaquePointer
+
+    /// Nil for bytes that are not one certificate.
+    package convenience init?(der: [UInt8]) {
+        let handle = der.withUnsafeBufferPointer { bytes in
+            var position = bytes.baseAddress
+            return d2i_X509(nil, &position, bytes.count)
+        }
+        guard let handle else { return nil }
+        self.init(handle)
+    }
+
+    fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { X509_free(handle) }
+
+    /// The certificates of a PEM text, in their order; empty for other texts.
+    package static func all(pem: String) -> [X509Certificate] {
+        let text = Array(pem.utf8)
+        return text.withUnsafeBytes { bytes in
+            guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return [] }
+            defer { BIO_free(source) }
+            var found: [X509Certificate] = []
+            while let handle = PEM_read_bio_X509(source, nil, nil, nil) { found.append(X509Certificate(handle)) }
+            // The end of the text is an error for OpenSSL, which the next call on this thread must not see.
+            ERR_clear_error()
+            return found
+        }
+    }
+
+    /// The attribute `UID` of the subject (RFC 4519, 2.39); nil without one. The last of several.
+    package var subjectUID: String? {
+        let name = X509_get_subject_name(handle)
+        let index = X509_NAME_get_index_by_NID(name, NID_userId, -1)
+        guard index >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
+        var text: UnsafeMutablePointer<UInt8>?
+        let count = ASN1_STRING_to_UTF8(&text, data)
+        guard count >= 0, let text else { return nil }
+        defer { CRYPTO_free(text, #file, #line) }
+        return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+    }
+}
+
+/// Authorities that issue client certificates. Safe to use from any number of threads at once.
+///
+/// A class because it owns a C handle.
+package final class CertificateAuthority: @unchecked Sendable {
+    // Sendable: OpenSSL locks the store.
+    private let store: OpaquePointer
+
+    /// Trusts each certificate of the text, also intermediate ones. Nil without any.
+    package init?(pem: String) {
+        let certificates = X509Certificate.all(pem: pem)
+        guard !certificates.isEmpty, let store = X509_STORE_new() else { return nil }
+        for certificate in certificates { X509_STORE_add_cert(store, certificate.handle) }
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        self.store = store
+    }
+
+    deinit { X509_STORE_free(store) }
+
+    /// Whether one of the authorities issued the certificate for clients, and it is valid now. Does not ask for
+    /// revocations.
+    package func hasIssued(_ certificate: X509Certificate) -> Bool {
+        guard let context = X509_STORE_CTX_new() else { return false }
+        defer {
+            X509_STORE_CTX_free(context)
+            ERR_clear_error()
+        }
+        return X509_STORE_CTX_init(context, store, certificate.handle, nil) == 1
+            && X509_STORE_CTX_set_purpose(context, X509_PURPOSE_SSL_CLIENT) == 1
+            && X509_verify_cert(context) == 1
+    }
+}

@@ -1,0 +1,103 @@
+package import Foundation
+package import SignalboxNotification
+
+/// One payload that reached a provider endpoint, with the parameters of the request that brought it.
+package struct ProviderPush: Sendable {
+    /// The request body: one JSON object, as sent.
+    package let body: [UInt8]
+    /// The source that the sender proved to be.
+    package let source: SourceName
+    /// The push service that the endpoint stands for.
+    package let platform: Platform
+    /// The device token in its canonical spelling, in clear. Only its keyed hash reaches the event. Nil if the body
+    /// names the addressee.
+    package var token: [UInt8]?
+    /// The topic of a request to APNs.
+    package var topic: String?
+    /// The channel of a broadcast to APNs.
+    package var channel: String?
+    /// The parameters that the event shows; nil without any.
+    package var transport: PushNotification.Transport?
+    /// How long the push service would keep the push. ``Expiration/unlimited`` leaves the expiry to the body.
+    package var expiration = Expiration.unlimited
+    /// Mistakes of the request; the event shows them after those of the payload.
+    package var warnings: [Warning] = []
+    /// A name of the request that its sender uses again when it repeats the request. A request with the same name,
+    /// addressee and body is accepted once. Nil for a request that is always new.
+    package var repeatKey: String?
+
+    /// A push without parameters. Set the other properties afterwards.
+    package init(body: [UInt8], source: SourceName, platform: Platform) {
+        self.body = body
+        self.source = source
+        self.platform = platform
+    }
+
+    /// How long a push service keeps a push that it cannot deliver at once.
+    package enum Expiration: Sendable, Equatable {
+        /// As long as the service wants.
+        case unlimited
+        /// Not at all: one attempt.
+        case once
+        /// Until this time. A time in the past ends the event's deliveries without an attempt.
+        case at(Date)
+
+        /// The time for the only attempt of a push that is not kept.
+        package static let attemptWindow: TimeInterval = 1
+
+        /// The end of the delivery period; nil for none.
+        func expiry(receivedAt: Date) -> Date? {
+            switch self {
+            case .unlimited: nil
+            case .once: receivedAt.addingTimeInterval(Self.attemptWindow)
+            case .at(let date): date
+            }
+        }
+    }
+}
+
+/// The result of a push that was not rejected because of the store.
+package enum ProviderAnswer: Sendable, Equatable {
+    /// The event is durable. `event`: its id.
+    case accepted(event: String)
+    /// The push repeats an earlier one, whose event has this id. No event was stored.
+    case repeated(event: String)
+    /// The body cannot be read, or its routes take too much work. No event was stored.
+    case rejected(Rejection)
+
+    /// The id of the event; nil for a rejected push.
+    package var event: String? {
+        switch self {
+        case .accepted(let event), .repeated(let event): event
+        case .rejected: nil
+        }
+    }
+}
+
+extension PushNotification {
+    /// Adds the parameters of a request. Values of the payload have precedence for the tag; the earlier end counts for
+    /// the period.
+    mutating func apply(_ push: ProviderPush) {
+        if push.topic != nil || push.channel != nil {
+            var target = target ?? Target()
+            target.topic = push.topic ?? target.topic
+            target.channel = push.channel
+            self.target = target
+        }
+        transport = push.transport
+        tag = tag ?? push.transport?.collapseId
+        if case .at(let date) = push.expiration {
+            let end = Timestamp(date).text
+            var schedule = schedule ?? Schedule()
+            if let own = Normalizer.date(schedule.notAfter) {
+                if date < own { schedule.notAfter = end }
+            } else {
+                schedule.notAfter = end
+            }
+            self.schedule = schedule
+        }
+        // The endpoint knows the type of push, and has checked the size.
+        if push.platform == .apns { warnings.removeAll { $0.code == "apns.payload-too-large" } }
+        for warning in push.warnings where warnings.count < Self.mostWarnings { warnings.append(warning) }
+    }
+}

@@ -1,0 +1,37 @@
+import GRDB
+package import SignalboxStore
+
+/// Channels for broadcasts: few rows that change seldom.
+extension SQLiteQueue {
+    /// Counts the channels of the app in its part of the primary key.
+    package func create(_ channel: BroadcastChannel, upTo most: Int) async throws(StoreError) -> Bool {
+        try await write { db, now in
+            let count = try db.number("SELECT count(*) FROM channels WHERE app = ?", [channel.app]) ?? 0
+            guard count < most else { return false }
+            try db.run(
+                "INSERT INTO channels (app, id, stores_last, created_at) VALUES (?, ?, ?, ?)",
+                [channel.app, channel.id, channel.storesLast, now.milliseconds])
+            return true
+        }
+    }
+
+    /// One lookup by the primary key.
+    package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
+        try await file.read { db in
+            try db.row("SELECT stores_last FROM channels WHERE app = ? AND id = ?", [app, id])
+                .map { BroadcastChannel(id: id, app: app, storesLast: try $0.flag(0)) }
+        }
+    }
+
+    /// In the order of the primary key.
+    package func channels(of app: String) async throws(StoreError) -> [String] {
+        try await file.read { db in
+            try db.rows("SELECT id FROM channels WHERE app = ? ORDER BY id", [app]).map { try $0.text(0) }
+        }
+    }
+
+    /// Durable when it returns.
+    package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {
+        try await write { db, _ in try db.run("DELETE FROM channels WHERE app = ? AND id = ?", [app, id]) > 0 }
+    }
+}

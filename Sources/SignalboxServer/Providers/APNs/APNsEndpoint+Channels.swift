@@ -1,0 +1,118 @@
+import Foundation
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+/// Broadcasts and channels. Such requests are rare, so each has a task of its own.
+extension APNsEndpoint {
+    /// Bytes of a request to create a channel.
+    private static let largestChannel = 4096
+
+    // MARK: Broadcasts
+
+    /// `POST /4/broadcasts/apps/BUNDLE`. Checks the head in the order of pushes; the channel is looked up last.
+    func broadcast(_ call: APNsCall, to bundle: String) throws(APNsReason) -> ProviderBody {
+        try call.check(methods: ["POST"])
+        let sender = try access.sender(of: call)
+        try APNsHeaders.checkID(call.headers.requestID)
+        let id = try APNsChannels.id(call.headers.channelID)
+        try check(bundle, of: sender)
+        guard let type = call.headers.pushType else { throw .missingPushType }
+        guard type.lowercased() == "liveactivity" else { throw .invalidPushType }
+        var transport = PushNotification.Transport()
+        transport.apnsId = call.reply.id
+        transport.pushType = type
+        transport.priority = try call.headers.readPriority()
+        transport.expiration = try call.headers.readExpiration()
+        try call.checkLength(upTo: Self.largestCall)
+        let parameters = transport
+        let (endpoint, reply, requestID) = (self, call.reply, call.headers.requestID?.lowercased())
+        return body(of: call, from: sender.source, upTo: Self.largestCall) {
+            body async throws(APNsReason) -> ProviderReply in
+            let channel = try await endpoint.channels.channel(id, of: bundle)
+            guard channel.storesLast || parameters.expiration ?? 0 == 0 else { throw .badExpirationDate }
+            var push = ProviderPush(body: body, source: sender.source, platform: .apns)
+            push.topic = bundle
+            push.channel = id
+            push.transport = parameters
+            push.expiration = .init(apns: parameters.expiration)
+            push.repeatKey = requestID
+            return await endpoint.accept(push, by: reply)
+        }
+    }
+
+    // MARK: Channels
+
+    /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: of the path, as APNSwift has
+    /// it; others send the header field.
+    func manage(
+        _ call: APNsCall, of bundle: String, id: String?, methods: Set<String> = ["POST", "GET", "DELETE"]
+    ) throws(APNsReason) -> ProviderBody {
+        try call.check(methods: methods)
+        let sender = try access.sender(of: call)
+        try APNsHeaders.checkID(call.headers.requestID)
+        try check(bundle, of: sender)
+        let (channels, reply) = (self.channels, call.reply)
+        if call.request.method == "POST" {
+            try call.checkLength(upTo: Self.largestChannel)
+            return body(of: call, from: sender.source, upTo: Self.largestChannel) {
+                body async throws(APNsReason) -> ProviderReply in
+                let id = try await channels.create(for: bundle, body)
+                return reply.success(201, [.init(name: "apns-channel-id", value: id)])
+            }
+        }
+        let named = call.headers.channelID ?? id?.removingPercentEncoding
+        if call.request.method == "GET", named == nil { return list(call, of: bundle, for: sender.source) }
+        let known = try APNsChannels.id(named)
+        let isRemoval = call.request.method == "DELETE"
+        return body(of: call, from: sender.source, upTo: Self.largestChannel) {
+            _ async throws(APNsReason) -> ProviderReply in
+            if isRemoval {
+                try await channels.remove(known, of: bundle)
+                return reply.success(204)
+            }
+            let channel = try await channels.channel(known, of: bundle)
+            return reply.success(
+                json: .json { json in
+                    json.object { json in
+                        json.member("message-storage-policy", channel.storesLast ? 1 : 0)
+                        json.member("push-type", "LiveActivity")
+                    }
+                })
+        }
+    }
+
+    /// The identifiers of all channels of an app.
+    private func list(_ call: APNsCall, of bundle: String, for source: SourceName) -> ProviderBody {
+        let (channels, reply) = (self.channels, call.reply)
+        return body(of: call, from: source, upTo: Self.largestChannel) {
+            _ async throws(APNsReason) -> ProviderReply in
+            let ids = try await channels.asking { () throws(StoreError) in try await channels.store.channels(of: bundle)
+            }
+            return reply.success(json: .json { json in json.object { $0.member("channels", ids) } })
+        }
+    }
+
+    // MARK: Parts
+
+    /// Throws for a path whose app is not one of the sender's.
+    private func check(_ bundle: String, of sender: APNsSender) throws(APNsReason) {
+        guard TopicRule.allows(bundle) else { throw .badTopic }
+        guard access.senders.allows(bundle, for: sender.source) else { throw .topicMismatch }
+    }
+
+    /// A body that a task handles.
+    private func body(
+        of call: APNsCall, from source: SourceName, upTo limit: Int,
+        handle: @escaping @Sendable ([UInt8]) async throws(APNsReason) -> ProviderReply
+    ) -> ProviderBody {
+        let reply = call.reply
+        return ProviderBody(
+            limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
+            source: source,
+            inTask: { body in
+                do throws(APNsReason) { return try await handle(body) } catch { return reply.failure(error) }
+            })
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+
+/// Apple's provider API: accepts pushes to devices as APNs does, and makes events of them.
+///
+/// Apple does not document the order of its checks. This endpoint checks path, method, repeated fields, identity,
+/// `apns-id`, device token, topic, push type, priority, expiration, collapse identifier, size, and the body.
+struct APNsEndpoint: ProviderEndpoint {
+    /// Identifies senders.
+    let access: APNsAccess
+    /// Keeps the channels of broadcasts.
+    let channels: APNsChannels
+    private let intake: Intake
+    private let alarm: QueueAlarm
+    private let failures: FailedProofs
+    private let usage: SourceUsage
+
+    /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
+    private static let largestPayload = 4096
+    static let largestCall = 5120
+
+    /// `alarm`, `failures`, `usage`: shared by all configs, so an outage or an attack is logged once, and a reload
+    /// keeps the counts. `now`: the clock for the age of tokens.
+    init(
+        _ senders: APNsSenders, intake: Intake, channels: any ChannelStore, alarm: QueueAlarm, failures: FailedProofs,
+        usage: SourceUsage, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        access = APNsAccess(senders: senders, tokens: APNsTokens(senders, now: now))
+        self.channels = APNsChannels(store: channels, alarm: alarm)
+        self.intake = intake
+        self.alarm = alarm
+        self.failures = failures
+        self.usage = usage
+    }
+
+    /// Decides on the head alone, so a client without a proof, or with too long a body, is answered at once.
+    func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        guard let call = APNsCall(request) else { return nil }
+        do throws(APNsReason) {
+            switch call.target.resource {
+            case .device(let token): return admit(try push(call, to: token), of: call)
+            case .broadcast(let bundle): return admit(try broadcast(call, to: bundle), of: call)
+            case .channels(let bundle, let id): return .body(try manage(call, of: bundle, id: id))
+            case .allChannels(let bundle):
+                return .body(try manage(call, of: bundle, id: nil, methods: ["GET"]))
+            case .unknown: throw .badPath
+            }
+        } catch {
+            if error.isFailedProof { failures.record(error.rawValue, from: request.connection.address) }
+            return .reply(call.reply.failure(error))
+        }
+    }
+
+    /// Counts a valid push against the limits of its source. A connection beyond the limit ends with its answer.
+    private func admit(_ body: ProviderBody, of call: APNsCall) -> ProviderVerdict {
+        guard let source = body.source else { return .body(body) }
+        switch usage.admit(source, within: access.senders.limits(of: source), on: call.request.connection) {
+        case .admitted(let permit):
+            var body = body
+            body.permit = permit
+            return .body(body)
+        case .refused(let excess):
+            var refusal = call.reply.failure(.tooManyRequests)
+            if excess == .connections { refusal.after = .close }
+            return .reply(refusal)
+        }
+    }
+
+    // MARK: Pushes
+
+    private func push(_ call: APNsCall, to token: String) throws(APNsReason) -> ProviderBody {
+        try call.check(methods: ["POST"])
+        let sender = try access.sender(of: call)
+        let headers = call.headers
+        try APNsHeaders.checkID(headers.id)
+        let token = try APNsToken.read(token)
+        let topic = try headers.readTopic(default: sender.defaultTopic)
+        guard access.senders.allows(topic, for: sender.source) else { throw .topicDisallowed }
+        let transport = try transport(of: call)
+        let isCall = transport.pushType.map { $0 == "voip" } ?? topic.hasSuffix(".voip")
+        let limit = isCall ? Self.largestCall : Self.largestPayload
+        try call.checkLength(upTo: limit)
+        let (source, reply, isDevelopment) = (sender.source, call.reply, access.senders.isDevelopment(sender.source))
+        return ProviderBody(
+            limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
+            source: source, permit: nil
+        ) { [self] body, done in
+            var push = ProviderPush(body: body, source: source, platform: .apns)
+            push.token = token
+            push.topic = topic
+            push.transport = transport
+            push.expiration = .init(apns: transport.expiration)
+            push.repeatKey = headers.id?.lowercased()
+            push.warnOfPriority()
+            accept(push, isDevelopment: isDevelopment, by: reply, whenDone: done)
+        }
+    }
+
+    /// Reads the header fields that the event shows, in the order of their checks.
+    private func transport(of call: APNsCall) throws(APNsReason) -> PushNotification.Transport {
+        var transport = PushNotification.Transport()
+        transport.apnsId = call.reply.id
+        transport.pushType = try call.headers.readPushType()
+        transport.priority = try call.headers.readPriority()
+        transport.expiration = try call.headers.readExpiration()
+        transport.collapseId = try call.headers.readCollapseID()
+        return transport
+    }
+
+    // MARK: Accepting
+
+    /// Accepts a push in a task.
+    func accept(_ push: ProviderPush, by reply: APNsReply) async -> ProviderReply {
+        let isDevelopment = access.senders.isDevelopment(push.source)
+        return await withCheckedContinuation { done in
+            accept(push, isDevelopment: isDevelopment, by: reply) { done.resume(returning: $0) }
+        }
+    }
+
+    /// Accepts a push on an event loop. Calls `done` once, on any thread.
+    private func accept(
+        _ push: ProviderPush, isDevelopment: Bool, by reply: APNsReply,
+        whenDone done: @escaping @Sendable (ProviderReply) -> Void
+    ) {
+        guard !push.body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
+        intake.accept(push) { [alarm] result in
+            switch result {
+            // A repeat gets the answer of the first request, which differs in nothing.
+            case .success(.accepted(let event)), .success(.repeated(let event)):
+                alarm.recover()
+                done(reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : []))
+            case .success(.rejected(let rejection)): done(reply.failure(APNsReason(rejection)))
+            case .failure(let error):
+                _ = alarm.problem(of: .store(error))
+                done(reply.failure(.serviceUnavailable))
+            }
+        }
+    }
+}
+
+extension APNsReason {
+    /// Apple has one word for every body that cannot be read.
+    fileprivate init(_ rejection: Rejection) {
+        switch rejection.code {
+        case .tooLarge, .tooCostly: self = .payloadTooLarge
+        default: self = .payloadEmpty
+        }
+    }
+}
+
+extension ProviderPush {
+    /// A background push must not have the priority 10, which a request without the field has too
+    /// (developer.apple.com, "Pushing background updates to your app").
+    fileprivate mutating func warnOfPriority() {
+        guard transport?.pushType == "background", transport?.priority ?? 10 == 10 else { return }
+        warnings.append(
+            Warning(
+                "apns.background-priority", at: "/transport",
+                "APNs may reject a background push with priority 10; send apns-priority 5."))
+    }
+}

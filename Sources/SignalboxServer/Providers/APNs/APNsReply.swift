@@ -1,0 +1,41 @@
+import Foundation
+
+/// Makes the answers to one request to the APNs endpoint. All of them, errors too, have the identifier of the request
+/// byte for byte as sent: clients find their request by it (aioapns).
+struct APNsReply: Sendable {
+    /// `apns-id`, or `apns-request-id` for channels and broadcasts.
+    let name: String
+    /// As sent; a new UUID if the client sent none.
+    let id: String
+
+    init(_ name: String, id: String?) {
+        self.name = name
+        // In capitals, as Apple writes them.
+        self.id = id ?? UUID().uuidString
+    }
+
+    private var header: ProviderReply.Header { .init(name: name, value: id) }
+
+    /// Success, without a body. `others`: further header fields.
+    func success(_ status: Int = 200, _ others: [ProviderReply.Header] = []) -> ProviderReply {
+        ProviderReply(status: status, headers: [header] + others)
+    }
+
+    /// Success, with JSON.
+    func success(json: [UInt8]) -> ProviderReply {
+        ProviderReply(status: 200, headers: [header, Self.json], body: json)
+    }
+
+    /// An error. It always has a body: without one, aioapns never finishes the request, and pushy reports a broken
+    /// stream.
+    func failure(_ reason: APNsReason) -> ProviderReply {
+        // Apple's words need no escapes.
+        ProviderReply(
+            status: reason.status, headers: [header, Self.json], body: Array(#"{"reason":"\#(reason.rawValue)"}"#.utf8))
+    }
+
+    private static let json = ProviderReply.Header(name: "content-type", value: "application/json")
+
+    /// The answer to a path that no endpoint serves.
+    static var badPath: ProviderReply { APNsReply("apns-id", id: nil).failure(.badPath) }
+}

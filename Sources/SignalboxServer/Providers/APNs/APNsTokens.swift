@@ -1,0 +1,136 @@
+import Foundation
+import SignalboxConfig
+import SignalboxEgress
+import SignalboxJSON
+import SignalboxNotification
+import Synchronization
+
+/// Verifies provider tokens: JWTs that the key of a team signed (ES256). Remembers those that are valid, so a client
+/// that sends the same token with each push costs one verification.
+/// Source: developer.apple.com, "Establishing a token-based connection to APNs"
+///
+/// A class because all requests of a config share the memory.
+final class APNsTokens: Sendable {
+    /// The claims of a valid token.
+    struct Claims: Sendable, Equatable {
+        /// `iss`.
+        let team: String
+        /// `kid`.
+        let key: String
+        /// Seconds since 1970.
+        let issuedAt: Double
+        /// The source that has the key; nil if no signature was verified, because the endpoint is open.
+        let source: SourceName?
+    }
+
+    private struct Memory {
+        /// By the digest of the token.
+        var claims: [[UInt8]: Claims] = [:]
+        /// The digests in the order of their arrival; the oldest is forgotten first.
+        var order: [[UInt8]] = []
+        var oldest = 0
+        /// The arrivals of new tokens within ``updateWindow``, by team.
+        var arrivals: [String: [Date]] = [:]
+    }
+
+    /// Tokens that are remembered. Kalyke signs each push anew.
+    private static let most = 1_024
+    /// Apple accepts a token for one hour.
+    private static let longestAge: TimeInterval = 3600
+    /// How far a sender's clock may be ahead.
+    private static let skew: TimeInterval = 300
+    /// Apple permits one update in this time.
+    private static let updateWindow: TimeInterval = 20 * 60
+    private static let mostNew = 2
+
+    private let senders: APNsSenders
+    private let now: @Sendable () -> Date
+    private let memory = Mutex(Memory())
+
+    init(_ senders: APNsSenders, now: @escaping @Sendable () -> Date) {
+        self.senders = senders
+        self.now = now
+    }
+
+    /// The claims of the token in an `authorization` field. Verifies the signature, unless the endpoint is open. An
+    /// unknown key and a wrong signature look alike. Throws ``APNsReason/expiredProviderToken`` for a valid token that
+    /// is too old.
+    func claims(authorization: String) throws(APNsReason) -> Claims {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard let scheme = parts.first else { throw .missingProviderToken }
+        guard scheme.lowercased() == "bearer" else { throw .invalidProviderToken }
+        let token = Array((parts.count > 1 ? parts[1] : "").utf8.drop { $0 == UInt8(ascii: " ") })
+        guard !token.isEmpty else { throw .missingProviderToken }
+        let digest = sha256(token)
+        let now = now()
+        if let known = memory.withLock({ $0.claims[digest] }) { return try checkAge(known, at: now) }
+        guard let claims = read(token) else { throw .invalidProviderToken }
+        // Before it is remembered: the refused token stays new.
+        _ = try checkAge(claims, at: now)
+        try remember(claims, digest, at: now)
+        return claims
+    }
+
+    private func checkAge(_ claims: Claims, at now: Date) throws(APNsReason) -> Claims {
+        let age = now.timeIntervalSince1970 - claims.issuedAt
+        guard age >= -Self.skew else { throw .invalidProviderToken }
+        guard age <= Self.longestAge else { throw .expiredProviderToken }
+        return claims
+    }
+
+    /// Nil for a token that is not valid, regardless of its age.
+    private func read(_ text: [UInt8]) -> Claims? {
+        // The algorithm first: no other one may be applied to the key (RFC 8725, 3.1).
+        guard let token = JSONWebToken(text), let header = token.readHeader(), header.algorithm == "ES256",
+            token.signature.count == 64, let key = header.keyID, !key.isEmpty
+        else { return nil }
+        let claims = token.readClaims { claims -> (team: String, issuedAt: Double)? in
+            guard let team = claims["iss"]?.string, !team.isEmpty, let time = Self.time(claims["iat"]) else {
+                return nil
+            }
+            return (team, time)
+        }
+        guard let claims else { return nil }
+        guard !senders.isOpen else {
+            return Claims(team: claims.team, key: key, issuedAt: claims.issuedAt, source: nil)
+        }
+        let known = senders.keys.first { $0.team == claims.team && $0.id == key }
+        // An unknown key takes as long as a wrong signature.
+        guard let tried = known ?? senders.keys.first,
+            tried.publicKey.isValid(token.signature, for: token.signedBytes), let known
+        else { return nil }
+        return Claims(team: claims.team, key: key, issuedAt: claims.issuedAt, source: known.source)
+    }
+
+    /// Clients write an integer, a float (PyAPNs2) or a string (APNSwift, Kalyke).
+    private static func time(_ value: JSONValue?) -> Double? {
+        guard let value else { return nil }
+        let time = value.double ?? value.string.flatMap { Double($0) }
+        return time.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// Throws ``APNsReason/tooManyTokenUpdates`` if the source is strict about it. The token is not remembered then.
+    private func remember(_ claims: Claims, _ digest: [UInt8], at now: Date) throws(APNsReason) {
+        let isStrict = claims.source.map { senders.strict($0).tokenUpdates } ?? false
+        let isRefused = memory.withLock { memory -> Bool in
+            // Another request may have brought the same token meanwhile.
+            guard memory.claims[digest] == nil else { return false }
+            if isStrict {
+                let start = now.addingTimeInterval(-Self.updateWindow)
+                let recent = memory.arrivals[claims.team, default: []].filter { $0 > start }
+                guard recent.count < Self.mostNew else { return true }
+                memory.arrivals[claims.team] = recent + [now]
+            }
+            if memory.order.count < Self.most {
+                memory.order.append(digest)
+            } else {
+                memory.claims[memory.order[memory.oldest]] = nil
+                memory.order[memory.oldest] = digest
+                memory.oldest = (memory.oldest + 1) % Self.most
+            }
+            memory.claims[digest] = claims
+            return false
+        }
+        if isRefused { throw .tooManyTokenUpdates }
+    }
+}

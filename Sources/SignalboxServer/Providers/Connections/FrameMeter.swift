@@ -1,0 +1,91 @@
+import NIOCore
+
+/// Watches the frames that a client sends, before they are decoded: floods that the HTTP/2 library does not limit, and
+/// header blocks that do not end. A pure value. Reads the nine bytes of each frame's head (RFC 9113, 4.1).
+struct FrameMeter {
+    /// Frames of one kind that a connection may send without sending requests.
+    struct Allowance {
+        /// WINDOW_UPDATE frames, and two for each request.
+        var windowUpdates = 1000
+        /// Frames of unknown types.
+        var unknown = 1000
+        /// RST_STREAM frames in ``period``. A client whose timeout ends a thousand requests at once stays connected.
+        var resets = 2000
+        var period: TimeAmount = .seconds(30)
+    }
+
+    private let allowance: Allowance
+    /// Bytes of the connection preface, or of the payload of the current frame, that are still to come.
+    private var skipped: Int
+    /// Of the current frame, up to 9 bytes.
+    private var head: [UInt8] = []
+    private var windowUpdates = 0
+    private var unknown = 0
+    private var resets: (count: Int, since: NIODeadline) = (0, .uptimeNanoseconds(0))
+    /// Whether a header block has begun and its last frame has not.
+    private var isInHeaders = false
+
+    /// `preface`: bytes of the preface that are still to come.
+    init(_ allowance: Allowance = Allowance(), preface: Int) {
+        self.allowance = allowance
+        skipped = preface
+        head.reserveCapacity(9)
+    }
+
+    /// Whether the client is within a frame or a header block. False within DATA, which has deadlines of its own.
+    private(set) var isIncomplete = false
+
+    /// Returns false for a flood; the connection must close.
+    mutating func receive(_ bytes: ByteBuffer, at now: NIODeadline) -> Bool {
+        var view = bytes.readableBytesView
+        while !view.isEmpty {
+            if skipped > 0 {
+                let count = min(skipped, view.count)
+                skipped -= count
+                view = view.dropFirst(count)
+                continue
+            }
+            let count = min(9 - head.count, view.count)
+            head.append(contentsOf: view.prefix(count))
+            view = view.dropFirst(count)
+            guard head.count == 9 else { break }
+            guard begin(at: now) else { return false }
+        }
+        let isInData = skipped > 0 && head.isEmpty && isData
+        isIncomplete = isInHeaders || !head.isEmpty || (skipped > 0 && !isInData)
+        return true
+    }
+
+    /// Of the last frame that began.
+    private var isData = false
+
+    /// Counts the frame whose head is complete.
+    private mutating func begin(at now: NIODeadline) -> Bool {
+        skipped = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+        let (type, flags) = (head[3], head[4])
+        head.removeAll(keepingCapacity: true)
+        isData = type == 0
+        let endsHeaders = flags & 0x4 != 0
+        switch type {
+        case 1:
+            isInHeaders = !endsHeaders
+            windowUpdates -= 2
+        case 9: isInHeaders = !endsHeaders
+        case 3: return countReset(at: now)
+        case 8:
+            windowUpdates += 1
+            return windowUpdates <= allowance.windowUpdates
+        case 10...:
+            unknown += 1
+            return unknown <= allowance.unknown
+        default: break
+        }
+        return true
+    }
+
+    private mutating func countReset(at now: NIODeadline) -> Bool {
+        if now - resets.since > allowance.period { resets = (0, now) }
+        resets.count += 1
+        return resets.count <= allowance.resets
+    }
+}

@@ -1,0 +1,184 @@
+import NIOCore
+import NIOHTTP1
+
+/// Serves the requests of one HTTP/1.1 connection, one after the other. Runs behind ``RequestGuard``, which rejects
+/// invalid heads and enforces the limits of time.
+final class HTTP1Requests: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Phase {
+        case idle
+        /// The body is arriving.
+        case receiving(CollectedBody)
+        /// The endpoint is working on the request.
+        case handled
+        /// The response was sent; the rest of the body is ignored.
+        case ignoring
+    }
+
+    // A class because the channel calls it, only on its event loop.
+    private let serving: ProviderServing
+    private let connection: ProviderConnection
+    private let replies = ReplyQueue<Int>()
+    private var phase = Phase.idle
+    /// Whether the current response is for HEAD and so has no body.
+    private var isHead = false
+    /// Numbers the requests, so a late answer does not reach the next one.
+    private var number = 0
+    /// Whether the connection closes after the current response.
+    private var isLast = false
+    /// Whether the response was the last one; the connection closes at the end of the request.
+    private var isOver = false
+
+    /// Bytes of a declared body that are read to keep the connection, although the response does not need them.
+    private static let mostIgnored = 64 * 1024
+
+    init(_ serving: ProviderServing, connection: ProviderConnection) {
+        self.serving = serving
+        self.connection = connection
+    }
+
+    // MARK: The connection
+
+    func channelInactive(context: ChannelHandlerContext) {
+        (phase, isOver) = (.idle, true)
+        context.fireChannelInactive()
+    }
+
+    /// A connection without a request closes at once; any other after its response.
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is StopConnection else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        isLast = true
+        if case .idle = phase { context.close(promise: nil) }
+        promise?.succeed()
+    }
+
+    /// Answers bytes that are not HTTP, and a body that arrives too slowly.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isUnanswered =
+            switch phase {
+            case .idle, .receiving: !isOver
+            case .handled, .ignoring: false
+            }
+        guard isUnanswered, error is HTTPParserError || error is SlowBody else { return context.close(promise: nil) }
+        isLast = true
+        phase = .handled
+        let status = error is SlowBody ? 408 : 400
+        answer(number, ProviderReply(status: status, after: .close), context)
+        context.close(mode: .output, promise: nil)
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver || !isIdle else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head): begin(head, context)
+        case .body(let piece):
+            guard case .receiving(var body) = phase else { return }
+            phase = .handled
+            if let reply = body.append(piece) {
+                refuse(reply, hasMore: true, context)
+            } else {
+                phase = .receiving(body)
+            }
+        case .end: end(context)
+        }
+    }
+
+    private var isIdle: Bool {
+        if case .idle = phase { true } else { false }
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        number += 1
+        if !head.isKeepAlive { isLast = true }
+        isHead = head.method == .HEAD
+        let request = ProviderRequest(head, on: connection)
+        switch serving.verdict(on: request) {
+        case .reply(let reply):
+            refuse(reply, hasMore: request.bodyLength.map { $0 > Self.mostIgnored } ?? true, context)
+        case .body(let reading):
+            if let length = request.bodyLength, length > reading.limit {
+                return refuse(reading.tooLarge, hasMore: length > Self.mostIgnored, context)
+            }
+            phase = .receiving(
+                CollectedBody(reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer))
+            // A client that waits for `100 Continue` receives it.
+            context.triggerUserOutboundEvent(RequestGuard.BodyIsRead(), promise: nil)
+        }
+    }
+
+    /// Answers before the end of the request. `hasMore`: whether the rest of the body is not worth reading.
+    private func refuse(_ reply: ProviderReply, hasMore: Bool, _ context: ChannelHandlerContext) {
+        if hasMore { isLast = true }
+        phase = .handled
+        answer(number, reply, context)
+        phase = .ignoring
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        switch phase {
+        case .receiving(let body):
+            phase = .handled
+            let (number, eventLoop) = (number, context.eventLoop)
+            let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
+            body.handle { [replies] reply in
+                guard replies.append(reply, for: number) else { return }
+                eventLoop.execute {
+                    let (handler, context) = bound.value
+                    for (number, reply) in handler.replies.takeAll() { handler.answer(number, reply, context) }
+                    handler.finish(context)
+                }
+            }
+        case .ignoring: finish(context)
+        case .handled, .idle: break
+        }
+    }
+
+    /// The request and its response are complete.
+    private func finish(_ context: ChannelHandlerContext) {
+        phase = .idle
+        if isOver { context.close(promise: nil) }
+    }
+
+    // MARK: Responses
+
+    /// Writes the whole response to the current request.
+    private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext) {
+        guard number == self.number, case .handled = phase, context.channel.isActive else { return }
+        if reply.after != .keep { isLast = true }
+        var headers = HTTPHeaders(reply.headers.map { ($0.name, $0.value) })
+        // These statuses have no body and no length (RFC 9110, 8.6).
+        if reply.status != 204, reply.status != 304 {
+            headers.add(name: "content-length", value: String(reply.body.count))
+        }
+        if isLast { headers.replaceOrAdd(name: "connection", value: "close") }
+        let head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: reply.status), headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !reply.body.isEmpty, !isHead {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
+        }
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+        guard isLast else { return }
+        isOver = true
+        // The client reads the response before the connection closes.
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        sent.futureResult.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
+    }
+}
+
+extension ProviderRequest {
+    /// The request of a head that ``CheckedHead`` accepted.
+    init(_ head: HTTPRequestHead, on connection: ProviderConnection) {
+        let headers = head.headers.map { (name: $0.name.lowercased(), value: $0.value) }
+        self.init(method: head.method.rawValue, target: head.uri, headers: headers, connection: connection)
+        authority = header("host")
+        let isChunked = header("transfer-encoding") != nil
+        bodyLength = isChunked ? nil : header("content-length").flatMap { Int($0) } ?? 0
+    }
+}

@@ -1,0 +1,300 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Serves the requests of one HTTP/2 connection, directly on its frames.
+///
+/// A response without a body is one HEADERS frame that ends the stream; any other is HEADERS and one DATA frame that
+/// ends the stream. Senders rely on that (decision 0022). Runs on the event loop of its connection, behind
+/// `NIOHTTP2Handler`, which keeps the rules of RFC 9113.
+final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    // A class because the channel calls it, only on its event loop.
+    let serving: ProviderServing
+    let connection: ProviderConnection
+    /// Read by the connection table to choose the connection to close.
+    let activity: ConnectionActivity
+    /// Sees the bytes before they are decoded.
+    let tap: FrameTap
+    var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+    /// The last one that a client began.
+    var lastStream = HTTP2StreamID.rootStream
+    var farewell = ConnectionFarewell()
+    var window = PeerWindow()
+    private let replies = ReplyQueue<HTTP2StreamID>()
+    var context: ChannelHandlerContext?
+    /// Whether frames were written since the last flush.
+    private var hasWritten = false
+    /// Whether a read of the channel was put off, because the client does not read.
+    private var isReadHeld = false
+    var unwritable: NIODeadline?
+    var clock = ConnectionClock()
+    /// Whether the library ended the connection for an error of the client.
+    private var hasFailed = false
+    private var isClosing = false
+
+    init(
+        _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
+    ) {
+        self.serving = serving
+        self.connection = connection
+        self.activity = activity
+        self.tap = tap
+    }
+
+    // MARK: The connection
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        window.target = serving.limits.connectionWindow
+        if let increment = window.increment(from: 65_535) {
+            write(.windowUpdate(windowSizeIncrement: increment), on: .rootStream)
+            flush()
+        }
+        startClock()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        clock.stop()
+        self.context = nil
+        streams.removeAll()
+    }
+
+    /// Drops the requests in progress; an append that was begun still commits.
+    func channelInactive(context: ChannelHandlerContext) {
+        clock.stop()
+        streams.removeAll()
+        isClosing = true
+        context.fireChannelInactive()
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        switch event {
+        case is ConnectionTable.CloseIfIdle:
+            if streams.isEmpty { perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: true)) }
+        case is StopConnection: perform(farewell.begin(at: now))
+        default: return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        promise?.succeed()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let event as StreamClosedEvent: closed(event.streamID)
+        case let event as NIOHTTP2WindowUpdatedEvent: resize(event)
+        case is FrameTap.Flood: abort(.enhanceYourCalm)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Notices that the library ended the connection: it writes GOAWAY with an error, then reports the error.
+    func wroteFrame(_ frame: HTTP2Frame) {
+        if case .goAway(_, let code, _) = frame.payload, code != .noError { hasFailed = true }
+    }
+
+    /// Errors of one stream end that stream only.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard hasFailed || !(error is any NIOHTTP2Error) else { return }
+        close()
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
+        clock.hasRead = true
+        let frame = unwrapInboundIn(data)
+        switch frame.payload {
+        case .headers(let headers): begin(frame.streamID, headers)
+        case .data(let data): receive(data, on: frame.streamID)
+        case .ping(_, ack: true): perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
+        case .goAway: perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
+        case .windowUpdate where frame.streamID == .rootStream: window.isExtended = true
+        default: break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        flush()
+        if tap.isIncomplete { startChecks() }
+        context.fireChannelReadComplete()
+    }
+
+    private func begin(_ id: HTTP2StreamID, _ headers: HTTP2Frame.FramePayload.Headers) {
+        // A second header block ends a request with trailers, which no endpoint reads.
+        guard streams[id] == nil else {
+            if headers.endStream { end(id) }
+            return
+        }
+        lastStream = id
+        guard farewell.servesNew else { return write(.rstStream(.refusedStream), on: id) }
+        activity.markBusy()
+        startChecks()
+        streams[id] = HTTP2Stream(isEnded: headers.endStream)
+        let request = ProviderRequest(headers, on: connection)
+        switch serving.verdict(on: request) {
+        case .reply(let reply): answer(id, reply)
+        case .body(let reading):
+            guard request.bodyLength ?? 0 <= reading.limit else { return answer(id, reading.tooLarge) }
+            let body = CollectedBody(
+                reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer)
+            streams[id]?.phase = .receiving(body, BodyDeadline(grace: serving.limits.bodyGrace, now: now))
+            if headers.endStream { end(id) }
+        }
+    }
+
+    private func receive(_ data: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
+        guard case .byteBuffer(let piece) = data.data else { return }
+        if piece.readableBytes > 0, let reply = streams[id]?.receive(piece, at: now) { answer(id, reply) }
+        if data.endStream { end(id) }
+    }
+
+    /// The request is complete.
+    private func end(_ id: HTTP2StreamID) {
+        streams[id]?.isEnded = true
+        guard case .receiving(let body, _)? = streams[id]?.phase, let eventLoop = context?.eventLoop else { return }
+        streams[id]?.phase = .handled
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        body.handle { [replies] reply in
+            guard replies.append(reply, for: id) else { return }
+            eventLoop.execute { bound.value.sendReplies() }
+        }
+    }
+
+    /// The stream is over, because both sides ended it or one reset it.
+    private func closed(_ id: HTTP2StreamID) {
+        guard streams.removeValue(forKey: id) != nil, streams.isEmpty else { return }
+        activity.markIdle(at: now)
+        perform(farewell.requestsEnded(true))
+    }
+
+    // MARK: Responses
+
+    private func sendReplies() {
+        for (id, reply) in replies.takeAll() { answer(id, reply) }
+        flush()
+    }
+
+    /// Writes a whole response. Has no effect when the stream is over.
+    private func answer(_ id: HTTP2StreamID, _ reply: ProviderReply) {
+        guard let stream = streams[id] else { return }
+        if case .answered = stream.phase { return }
+        streams[id]?.phase = .answered(now)
+        var headers = HPACKHeaders([(":status", String(reply.status))])
+        for header in reply.headers {
+            // Values such as identifiers never repeat, so they would only fill the table of the client.
+            headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
+        }
+        write(.headers(.init(headers: headers, endStream: reply.body.isEmpty)), on: id)
+        if !reply.body.isEmpty {
+            write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: id)
+            if window.isRunningOut(limits: serving.limits) { perform(farewell.begin(at: now)) }
+        }
+        switch reply.after {
+        case .keep: break
+        case .goAway(let debugData):
+            perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
+        case .close:
+            perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
+            closeOutput()
+        }
+    }
+
+    func write(_ payload: HTTP2Frame.FramePayload, on id: HTTP2StreamID) {
+        hasWritten = true
+        context?.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
+    }
+
+    func flush() {
+        guard hasWritten else { return }
+        hasWritten = false
+        context?.flush()
+    }
+
+    // MARK: Flow control
+
+    /// Extends the windows of the client: of the connection for every body, of a stream while its body is read.
+    private func resize(_ event: NIOHTTP2WindowUpdatedEvent) {
+        let id = event.streamID
+        if id == .rootStream, let outbound = event.outboundWindowSize { window.outbound = outbound }
+        guard let inbound = event.inboundWindowSize else { return }
+        if id == .rootStream {
+            guard let increment = window.increment(from: inbound) else { return }
+            write(.windowUpdate(windowSizeIncrement: increment), on: id)
+        } else if let stream = streams[id], inbound <= serving.limits.streamWindow / 2 {
+            if stream.isReceiving {
+                write(.windowUpdate(windowSizeIncrement: serving.limits.streamWindow - inbound), on: id)
+            } else if inbound <= 0, !stream.isEnded {
+                // The client is answered, and may not know that the rest of the body is ignored.
+                write(.rstStream(.noError), on: id)
+            }
+        }
+    }
+
+    // MARK: Backpressure
+
+    /// A client that does not read its responses is not read from, so that responses do not pile up.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable { context.read() } else { isReadHeld = true }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            unwritable = nil
+            if isReadHeld {
+                isReadHeld = false
+                context.read()
+            }
+        } else {
+            unwritable = unwritable ?? now
+            startChecks()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: The end
+
+    func perform(_ actions: [ConnectionFarewell.Action]) {
+        for action in actions {
+            switch action {
+            case .announce:
+                write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+                write(.ping(HTTP2PingData(withInteger: 1), ack: false), on: .rootStream)
+                startChecks()
+            case .goAway(let debugData):
+                let data = debugData.map { ByteBuffer(bytes: $0) }
+                write(.goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: data), on: .rootStream)
+                startChecks()
+            case .close: closeOutput()
+            }
+        }
+        if !actions.isEmpty { flush() }
+    }
+
+    /// Ends the connection because of its client.
+    func abort(_ code: HTTP2ErrorCode) {
+        write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), on: .rootStream)
+        flush()
+        close()
+    }
+
+    /// Sends what was written, and the end of the output. The client closes the connection, or a deadline does.
+    private func closeOutput() {
+        flush()
+        guard !isClosing, let context else { return }
+        isClosing = true
+        context.close(mode: .output, promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .seconds(5)) { bound.value.close(promise: nil) }
+    }
+
+    func close() {
+        isClosing = true
+        context?.close(promise: nil)
+    }
+
+    var now: NIODeadline { context?.eventLoop.now ?? .now() }
+}

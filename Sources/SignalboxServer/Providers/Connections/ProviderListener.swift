@@ -1,0 +1,77 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+import SignalboxNotification
+
+/// The listener of the provider endpoints: HTTP/2 and HTTP/1.1, with TLS or without.
+struct ProviderListener: Sendable {
+    /// Resolved when the listener starts.
+    let address: ListenAddress
+    /// Of the active config; asked for each connection. Nil without TLS.
+    let tls: @Sendable () -> ProviderTLS?
+    let serving: ProviderServing
+    /// Called once with the address in use, whose port is the assigned one when port 0 was requested.
+    let onListening: @Sendable (ListenAddress) async -> Void
+
+    /// The most connections, unless the limit on open files allows fewer.
+    static let connections = 32_768
+    /// How long a stop waits for requests in progress.
+    private static let stopTime: Duration = .seconds(5)
+
+    /// Serves until a graceful shutdown, and ends all connections gracefully then. Also ends when the task is
+    /// cancelled. `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
+    func run(_ channel: any Channel) async {
+        await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
+        try? await gracefulShutdown()
+        await stop(channel)
+    }
+
+    /// Opens the address; connections are served at once. Throws ``ListenError`` when the address is not available.
+    func listen() async throws -> any Channel {
+        let (serving, tls) = (serving, tls)
+        let bootstrap = ServerBootstrap(group: HTTPService.eventLoops)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            // The smallest pieces hold most requests whole; small ones keep idle connections cheap.
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 2048, initial: 2048, maximum: 65_536)
+            )
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 65_536))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let tls = tls()
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
+                    try channel.pipeline.syncOperations.addHandler(ProtocolSniffer(serving, tls: tls))
+                }
+            }
+        do {
+            return try await bootstrap.bind(host: address.host, port: address.port).get()
+        } catch let error as IOError {
+            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: .apns)
+        } catch let error as SocketAddressError {
+            throw ListenError(address: address, reason: "\(error)", option: .apns)
+        }
+    }
+
+    /// Accepts no further connection, and ends the present ones.
+    private func stop(_ channel: any Channel) async {
+        try? await channel.close()
+        let open = serving.table.all
+        for connection in open { connection.triggerUserOutboundEvent(StopConnection(), promise: nil) }
+        await withTaskGroup { group in
+            group.addTask {
+                for connection in open { try? await connection.closeFuture.get() }
+            }
+            group.addTask { try? await ContinuousClock().sleep(for: Self.stopTime) }
+            await group.next()
+            for connection in open { connection.close(promise: nil) }
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+import NIOSSL
+package import SignalboxConfig
+import SignalboxEgress
+
+/// The certificate of the provider endpoints, and the authorities whose client certificates identify senders. A reload
+/// makes a new one for new connections.
+package struct ProviderTLS: Sendable {
+    private let context: NIOSSLContext
+    /// Nil when no authority identifies clients.
+    private let clientCA: CertificateAuthority?
+
+    /// Throws for texts that are not PEM, and for a key of another certificate. The error names the option, not the
+    /// contents.
+    package init(_ files: SecretResolver.ListenerTLS, _ resolver: SecretResolver) throws(ConfigRefusal) {
+        let chain: [NIOSSLCertificate]
+        do { chain = try NIOSSLCertificate.fromPEMBytes(Array(files.certificate.text.utf8)) } catch {
+            throw resolver.refusal(of: files.certificate, "\(files.certificate.reference) has no certificate in PEM")
+        }
+        let key: NIOSSLPrivateKey
+        do { key = try NIOSSLPrivateKey(bytes: Array(files.key.text.utf8), format: .pem) } catch {
+            throw resolver.refusal(
+                of: files.key, "\(files.key.reference) has no key in PEM, or one with a passphrase")
+        }
+        do { context = try NIOSSLContext(configuration: Self.configuration(chain, key)) } catch {
+            throw resolver.refusal(
+                of: files.key, "\(files.key.reference) is not the key of \(files.certificate.reference)")
+        }
+        clientCA = try files.clientCA.map { secret throws(ConfigRefusal) in
+            if let authority = CertificateAuthority(pem: secret.text) { return authority }
+            throw resolver.refusal(of: secret, "\(secret.reference) has no certificate in PEM")
+        }
+    }
+
+    private static func configuration(_ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        // Asks for a client certificate and permits none. Endpoints decide what a certificate is good for.
+        configuration.certificateVerification = .optionalVerification
+        configuration.trustRoots = .certificates([])
+        return configuration
+    }
+
+    /// The handler of a new connection. It accepts client certificates of every issuer, because the config may name
+    /// the digest of a certificate. The handshake proves that the client has the key.
+    func handler() -> NIOSSLServerHandler {
+        NIOSSLServerHandler(context: context) { _, result in result.succeed(.certificateVerified) }
+    }
+
+    /// The certificate that the client of a connection proved to own; nil without one. On the event loop of the
+    /// connection, after its handshake.
+    func clientCertificate(of pipeline: ChannelPipeline) -> ProviderConnection.ClientCertificate? {
+        guard let der = try? pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes() else { return nil }
+        let certificate = X509Certificate(der: der)
+        return ProviderConnection.ClientCertificate(
+            der: der, sha256: sha256(der), subjectUID: certificate?.subjectUID,
+            isIssuedByClientCA: certificate.map { clientCA?.hasIssued($0) ?? false } ?? false)
+    }
+}
+
+// Shows no key, however it is printed.
+extension ProviderTLS: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String { "TLS" }
+    package var debugDescription: String { description }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+/// Answers as Expo's push service: tickets for messages, and receipts of earlier tickets. An immutable value of one
+/// config. Receipts are read from the queue: an accepted message has one as long as its event is stored.
+struct ExpoEndpoint: ProviderEndpoint {
+    /// Tokens of sources, which are accepted here too; open without sources.
+    let sources: SourceAccess
+    /// Expo's access tokens.
+    let tokens: [(value: SourceName, token: [UInt8])]
+    let admit: SourceAdmission
+    let acceptance: PushAcceptance
+    let queue: any IntakeStore
+    /// Rejected credentials; shared by all configs.
+    let failures: FailedProofs
+
+    /// The most bytes of a body, compressed or not.
+    static let limit = 1024 * 1024
+    /// The most receipts of a request.
+    static let mostReceipts = 1000
+    private static let path = "/--/api/v2/push/"
+    private static let parsers = ParserPool.forPayloads()
+
+    /// Checks path, method and access, in this order.
+    func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        guard request.path.hasPrefix(Self.path) else { return nil }
+        do throws(ExpoError) {
+            let operation = request.path.dropFirst(Self.path.count)
+            guard ["send", "getReceipts"].contains(operation) else { throw .notFound }
+            guard request.method == "POST" else { throw .methodNotAllowed(request.method) }
+            let source = try source(of: request)
+            guard case .admitted(let permit) = admit(source, request) else { throw .tooManyRequests }
+            return body(of: request, source, permit) { body in
+                operation == "send" ? await send(body, from: source) : await receipts(body, of: source)
+            }
+        } catch {
+            return .reply(error.reply)
+        }
+    }
+
+    private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
+        let credentials = Credentials(request)
+        guard !sources.isOpen else {
+            let isExpo = (request.authority ?? "").prefix { $0 != ":" }.lowercased() == "exp.host"
+            guard request.connection.isLoopback,
+                credentials.isFromThisMachine || (isExpo && credentials.origin == nil)
+            else { throw .foreignPage }
+            return .default
+        }
+        guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
+            failures.record(ExpoError.unauthorized.code, from: request.connection.address)
+            throw .unauthorized
+        }
+        return source
+    }
+
+    private func body(
+        of request: ProviderRequest, _ source: SourceName, _ permit: (any Sendable)?,
+        _ handle: @escaping @Sendable ([UInt8]) async -> ProviderReply
+    ) -> ProviderVerdict {
+        let tooLarge = ExpoError.tooLarge(limit: Self.limit).reply
+        let coding = ContentCoding(request)
+        var reading = ProviderBody(
+            limit: Self.limit, tooLarge: tooLarge, busy: ExpoError.unavailable.reply, source: source,
+            inTask: { body in
+                guard let body = coding.decode(body, upTo: Self.limit) else { return tooLarge }
+                return await handle(body)
+            })
+        reading.permit = permit
+        return .body(reading)
+    }
+
+    // MARK: Sending
+
+    /// One ticket for each recipient. The id of a ticket is the id of its event.
+    private func send(_ body: [UInt8], from source: SourceName) async -> ProviderReply {
+        let read = Self.parsers.withParser { parser in
+            Result { () throws(ExpoError) in try ExpoMessages(body, with: parser) }
+        }
+        let messages: ExpoMessages
+        do throws(ExpoError) { messages = try read.get() } catch { return error.reply }
+        let accepted = messages.all.filter { $0.error == nil }.map(\.payload)
+        let outcome = await withCheckedContinuation { done in
+            acceptance.accept(accepted, from: source) { done.resume(returning: $0) }
+        }
+        guard case .success(let items) = outcome else { return ExpoError.unavailable.reply }
+        var rest = items[...]
+        let tickets = messages.all.map { message -> (token: String, result: Result<String, ExpoError>) in
+            if let error = message.error { return (message.token, .failure(error)) }
+            let item = rest.popFirst() ?? .failure(Rejection(.notJSON, at: PayloadPosition(), "No result."))
+            return (
+                message.token,
+                item.mapError { ExpoError(status: 200, code: "MessageTooBig", message: $0.message) }
+            )
+        }
+        return .json { json in
+            guard messages.isSingle, let ticket = tickets.first else {
+                return json.array("data", tickets) { Self.write($1, into: &$0) }
+            }
+            json.key("data")
+            Self.write(ticket, into: &json)
+        }
+    }
+
+    private static func write(_ ticket: (token: String, result: Result<String, ExpoError>), into json: inout JSONWriter)
+    {
+        json.object { json in
+            switch ticket.result {
+            case .success(let id):
+                json.member("status", "ok")
+                json.member("id", id)
+            case .failure(let error): error.writeTicket(ticket.token, into: &json)
+            }
+        }
+    }
+
+    // MARK: Receipts
+
+    /// The receipts of the ids that are events of the source. Others are absent, as receipts that are not ready.
+    private func receipts(_ body: [UInt8], of source: SourceName) async -> ProviderReply {
+        let ids = Self.parsers.withParser { parser -> [String]? in
+            guard let root = try? parser.parse(body), let ids = root["ids"], ids.isArray else { return nil }
+            return ids.elements.map { $0.string ?? "" }
+        }
+        guard let ids else { return ExpoError.invalid("\"ids\" must be an array of receipt ids.").reply }
+        guard ids.count <= Self.mostReceipts else {
+            return ExpoError(
+                status: 400, code: "PUSH_TOO_MANY_RECEIPTS",
+                message:
+                    "You can request a maximum of \(Self.mostReceipts) receipts per request (received \(ids.count)); "
+                    + "divide your requests."
+            ).reply
+        }
+        var known: [String] = []
+        do throws(StoreError) {
+            for id in Set(ids).sorted() where try await queue.event(id)?.source == source { known.append(id) }
+        } catch {
+            return ExpoError.unavailable.reply
+        }
+        return .json { [known] json in
+            json.key("data")
+            json.object { json in
+                for id in known {
+                    json.key(id)
+                    json.object { $0.member("status", "ok") }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SignalboxEgress
+import SignalboxNotification
+
+// Batches of requests to send. A batch is accepted or fails as a whole; its parts have results of their own.
+extension FCMEndpoint {
+    /// The result of one part before the batch is stored.
+    private enum Step: Sendable {
+        case answered(ProviderReply)
+        /// To accept, in this project.
+        case send(project: String)
+    }
+
+    /// `POST /batch`. The credential of the batch counts for its parts.
+    func sendBatch(
+        _ body: [UInt8], _ boundary: String, from source: SourceName,
+        _ reply: @escaping @Sendable (ProviderReply) -> Void
+    ) {
+        let batch: MultipartBatch
+        do throws(GoogleError) {
+            batch = try MultipartBatch(body, boundary: boundary)
+        } catch {
+            return reply(error.reply)
+        }
+        let steps = batch.parts.map { step($0, from: source) }
+        let payloads = zip(batch.parts, steps).compactMap { part, step in
+            if case .send = step { part?.body } else { nil }
+        }
+        acceptance.accept(payloads, from: source) { outcome in
+            guard case .success(let items) = outcome else { return reply(GoogleError.unavailable.reply) }
+            var rest = items[...]
+            let replies = steps.map { step in
+                switch step {
+                case .answered(let reply): reply
+                case .send(let project): Self.reply(to: rest.popFirst(), in: project)
+                }
+            }
+            reply(Self.response(zip(batch.parts.map { $0?.id ?? "" }, replies).map { ($0, $1) }))
+        }
+    }
+
+    private func step(_ part: MultipartBatch.Part?, from source: SourceName) -> Step {
+        do throws(GoogleError) {
+            guard let part else {
+                throw GoogleError(status: .invalidArgument, message: "The part is not an HTTP request.")
+            }
+            guard case .send(let project) = FCMOperation(path: part.path) else { throw .noSuchMethod }
+            guard part.method == "POST" else { throw .methodNotAllowed(part.method, allow: "POST") }
+            try access.check(project, of: source)
+            let message = try FCMParser.check(part.body)
+            return message.isDryRun ? .answered(Self.sent(Self.dryRunID, to: project)) : .send(project: project)
+        } catch {
+            return .answered(error.reply)
+        }
+    }
+
+    /// A part for each reply. Clients match them by `content-id`.
+    private static func response(_ replies: [(id: String, reply: ProviderReply)]) -> ProviderReply {
+        let boundary = "batch_\(hexadecimal(randomBytes(16)))"
+        var body: [UInt8] = []
+        for (id, reply) in replies {
+            var head = "--\(boundary)\r\nContent-Type: application/http\r\n"
+            if !id.isEmpty { head += "Content-ID: \(responseID(id))\r\n" }
+            head += "\r\nHTTP/1.1 \(reply.status) \(phrases[reply.status] ?? "Error")\r\n"
+            for header in reply.headers { head += "\(header.name): \(header.value)\r\n" }
+            body += Array(head.utf8) + Array("\r\n".utf8) + reply.body + Array("\r\n".utf8)
+        }
+        body += Array("--\(boundary)--\r\n".utf8)
+        return ProviderReply(
+            status: 200, headers: [.init(name: "content-type", value: "multipart/mixed; boundary=\(boundary)")],
+            body: body)
+    }
+
+    /// `<a>` is answered by `<response-a>`.
+    private static func responseID(_ id: String) -> String {
+        id.hasPrefix("<") ? "<response-" + id.dropFirst() : "response-" + id
+    }
+
+    private static let phrases = [
+        200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        503: "Service Unavailable",
+    ]
+}

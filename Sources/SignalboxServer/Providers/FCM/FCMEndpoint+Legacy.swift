@@ -1,0 +1,115 @@
+import SignalboxEgress
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+
+// The legacy HTTP protocol, which Google switched off in 2024.
+extension FCMEndpoint {
+    /// `POST /fcm/send`. `isForm`: the body is a form, and so is the response; otherwise both are JSON.
+    func sendLegacy(
+        _ body: [UInt8], isForm: Bool, from source: SourceName, _ reply: @escaping @Sendable (ProviderReply) -> Void
+    ) {
+        let request = isForm ? LegacyMessage.json(of: FormParameters(body)) : body
+        let message: LegacyMessage
+        do throws(LegacyMessage.Malformed) {
+            message = try Self.read(request)
+        } catch {
+            return reply(Self.text(400, isForm ? "Error=InvalidParameters" : error.text))
+        }
+        let payloads = message.payloads(request)
+        acceptance.accept(payloads.compactMap(\.self), from: source) { outcome in
+            guard case .success(let items) = outcome else { return reply(GoogleError.unavailable.reply(as: .page)) }
+            var rest = items[...]
+            let results = zip(message.outcomes, payloads).map { outcome, payload -> LegacyResult in
+                guard payload != nil else { return outcome }
+                guard case .success(let id)? = rest.popFirst() else { return .error("InvalidParameters") }
+                return .message(id)
+            }
+            reply(isForm ? Self.form(results) : Self.json(results, isToGroup: message.addressee == .group))
+        }
+    }
+
+    private static func read(_ body: [UInt8]) throws(LegacyMessage.Malformed) -> LegacyMessage {
+        let result = FCMParser.parsers.withParser { parser in
+            Result { () throws(LegacyMessage.Malformed) in try LegacyMessage(body, with: parser) }
+        }
+        return try result.get()
+    }
+
+    /// One result for a topic, otherwise one for each device.
+    private static func json(_ results: [LegacyResult], isToGroup: Bool) -> ProviderReply {
+        guard !isToGroup else {
+            return .json { json in
+                switch results.first {
+                case .message(let id)?: json.member("message_id", number(of: id))
+                case .error(let word)?: json.member("error", word)
+                case nil: break
+                }
+            }
+        }
+        let failures = results.count { if case .error = $0 { true } else { false } }
+        return .json { json in
+            json.member("multicast_id", randomNumber())
+            json.member("success", results.count - failures)
+            json.member("failure", failures)
+            json.member("canonical_ids", 0)
+            json.array("results", results) { json, result in
+                json.object { json in
+                    switch result {
+                    case .message(let id): json.member("message_id", id)
+                    case .error(let word): json.member("error", word)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A form has one addressee.
+    private static func form(_ results: [LegacyResult]) -> ProviderReply {
+        switch results.first {
+        case .message(let id)?: text(200, "id=\(id)")
+        case .error(let word)?: text(200, "Error=\(word)")
+        case nil: text(200, "Error=MissingRegistration")
+        }
+    }
+
+    private static func text(_ status: Int, _ text: String) -> ProviderReply {
+        ProviderReply(
+            status: status, headers: [.init(name: "content-type", value: "text/plain; charset=UTF-8")],
+            body: Array((text + "\n").utf8))
+    }
+
+    /// Messages to topics have numbers: the last 60 bits of the event's id. 0 for a message that was only checked.
+    private static func number(of id: String) -> Int64 {
+        Int64(id.filter { $0 != "-" }.suffix(15), radix: 16) ?? 0
+    }
+
+    private static func randomNumber() -> Int64 {
+        Int64(hexadecimal(randomBytes(8).prefix(7)), radix: 16) ?? 0
+    }
+}
+
+/// The result of one addressee.
+enum LegacyResult: Equatable, Sendable {
+    case message(String)
+    case error(String)
+}
+
+extension LegacyMessage {
+    /// The result of each addressee, unless its payload is accepted or rejected later.
+    fileprivate var outcomes: [LegacyResult] {
+        let whole = error.map { LegacyResult.error($0) } ?? .message(FCMEndpoint.dryRunID)
+        guard case .devices(let devices) = addressee else { return [whole] }
+        return devices.map { device in device.error.map { .error($0) } ?? whole }
+    }
+
+    /// The payload of each addressee; nil for one that is not accepted. A request for one device is accepted as sent.
+    fileprivate func payloads(_ request: [UInt8]) -> [[UInt8]?] {
+        let isAccepted = error == nil && !isDryRun
+        guard case .devices(let devices) = addressee else { return [isAccepted ? request : nil] }
+        return devices.map { device in
+            guard isAccepted, device.error == nil else { return nil }
+            return devices.count == 1 ? request : payload(for: device.token)
+        }
+    }
+}

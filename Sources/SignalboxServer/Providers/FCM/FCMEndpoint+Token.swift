@@ -1,0 +1,89 @@
+import Foundation
+import SignalboxEgress
+import SignalboxJSON
+
+/// An error of the token endpoint (RFC 6749, 5.2).
+struct GrantError: Error, Equatable, Sendable {
+    var status = 400
+    let code: String
+    let description: String
+    var headers: [ProviderReply.Header] = []
+
+    var reply: ProviderReply {
+        ProviderReply(
+            status: status, headers: .json + headers,
+            body: .json { json in
+                json.object { json in
+                    json.member("error", code)
+                    json.member("error_description", description)
+                }
+            })
+    }
+}
+
+// The token endpoint of service accounts (RFC 7523, 2.1).
+extension FCMEndpoint {
+    private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// Google's token endpoints, which assertions name although they are sent here: google-auth ignores the `token_uri`
+    /// of an account's file for the audience.
+    private static let audiences: Set<String> = [
+        "https://oauth2.googleapis.com/token", "https://www.googleapis.com/oauth2/v4/token",
+        "https://accounts.google.com/o/oauth2/token",
+    ]
+
+    /// Requests need no credential besides the assertion. Without sources, from this machine only.
+    func tokenVerdict(on request: ProviderRequest) throws(GoogleError) -> ProviderVerdict {
+        if access.sources.isOpen { _ = try access.source(of: request, at: now()) }
+        var audiences = Self.audiences
+        if let authority = request.authority {
+            for scheme in ["http", "https"] { audiences.insert("\(scheme)://\(authority)\(request.path)") }
+        }
+        let address = request.connection.address
+        return body(of: request, .token, nil, limit: 2 * ServiceAssertion.mostBytes) { [audiences] body, reply in
+            do throws(GrantError) {
+                reply(try grant(FormParameters(body), for: audiences))
+            } catch {
+                failures.record(error.code, from: address)
+                reply(error.reply)
+            }
+        }
+    }
+
+    /// The response with a token. Throws `invalid_grant` for an assertion that cannot be verified; unknown accounts and
+    /// wrong signatures look alike.
+    private func grant(_ form: FormParameters, for audiences: Set<String>) throws(GrantError) -> ProviderReply {
+        guard form["grant_type"] == Self.grantType else {
+            let type = form["grant_type"] ?? ""
+            throw GrantError(
+                code: type.isEmpty ? "invalid_request" : "unsupported_grant_type",
+                description: "Invalid grant_type: \(type.prefix(100))")
+        }
+        guard let text = form["assertion"] else {
+            throw GrantError(code: "invalid_request", description: "Missing required parameter: assertion")
+        }
+        let account: ServiceAccountKey?
+        do throws(ServiceAssertion.Invalid) {
+            let assertion = try ServiceAssertion(text)
+            account = try verify(assertion)
+            try assertion.check(at: now(), for: audiences)
+        } catch {
+            throw GrantError(code: "invalid_grant", description: error.description)
+        }
+        return .json { json in
+            json.member("access_token", tokens.grant(to: account, at: now()))
+            // As Google, which begins to count before it answers.
+            json.member("expires_in", AccessTokenTable.lifetime - 1)
+            json.member("token_type", "Bearer")
+        }
+    }
+
+    /// The account of an assertion; nil while access is open, where no key is known.
+    private func verify(_ assertion: ServiceAssertion) throws(ServiceAssertion.Invalid) -> ServiceAccountKey? {
+        guard !access.sources.isOpen else { return nil }
+        let account = ServiceAccountKey(email: assertion.issuer, keyID: assertion.keyID)
+        guard let key = access.accounts[account]?.key, key.isValid(assertion.signature, for: assertion.signed) else {
+            throw ServiceAssertion.notSigned
+        }
+        return account
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+
+/// Answers as Firebase Cloud Messaging: HTTP v1, the token endpoint of service accounts, topic management, batches, and
+/// the legacy protocol. An immutable value of one config.
+struct FCMEndpoint: ProviderEndpoint {
+    let access: GoogleAccess
+    let admit: SourceAdmission
+    let acceptance: PushAcceptance
+    /// Shared by all configs.
+    let topics: TopicSubscriptions
+    /// Shared by all configs.
+    let tokens: AccessTokenTable
+    /// Rejected credentials; shared by all configs.
+    let failures: FailedProofs
+    /// The clock of tokens and subscriptions.
+    var now: @Sendable () -> Date = { Date() }
+
+    /// The most bytes of a request to send, which may contain payloads for each platform.
+    static let sendLimit = 64 * 1024
+    /// The most bytes of other requests. A multicast of the legacy protocol names 1,000 tokens.
+    static let limit = 1024 * 1024
+
+    /// Checks path, method, access, limits and project, in this order, before the body arrives.
+    func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        guard let operation = FCMOperation(path: request.path) else { return nil }
+        do throws(GoogleError) {
+            return try verdict(on: request, operation)
+        } catch {
+            return .reply(error.reply(as: operation.errorForm))
+        }
+    }
+
+    private func verdict(on request: ProviderRequest, _ operation: FCMOperation) throws(GoogleError) -> ProviderVerdict
+    {
+        guard operation != .unknown else { throw .noSuchMethod }
+        guard operation.methods.contains(request.method) else {
+            throw .methodNotAllowed(request.method, allow: operation.methods.joined(separator: ", "))
+        }
+        // The assertion in the body identifies the client.
+        guard operation != .token else { return try tokenVerdict(on: request) }
+        let source = try source(of: request)
+        switch admit(source, request) {
+        case .refused(let excess): throw .exhausted(excess)
+        case .admitted(let permit):
+            let verdict = try verdict(on: request, operation, from: source)
+            guard case .body(var reading) = verdict else { return verdict }
+            reading.permit = permit
+            return .body(reading)
+        }
+    }
+
+    /// `source`: of the request.
+    private func verdict(
+        on request: ProviderRequest, _ operation: FCMOperation, from source: SourceName
+    ) throws(GoogleError) -> ProviderVerdict {
+        switch operation {
+        case .send(let project):
+            try access.check(project, of: source)
+            return body(of: request, operation, source, limit: Self.sendLimit) { body, reply in
+                send(body, to: project, from: source, reply)
+            }
+        case .batch:
+            let boundary = try MultipartBatch.boundary(request.header("content-type"))
+            return body(of: request, operation, source, limit: MultipartBatch.limit) { body, reply in
+                // Unstructured, because reading a batch would hold up the event loop. Always replies.
+                Task { sendBatch(body, boundary, from: source, reply) }
+            }
+        case .legacySend:
+            let isForm = request.header("content-type")?.lowercased().hasPrefix("application/json") != true
+            return body(of: request, operation, source) { body, reply in
+                // Unstructured, because a multicast would hold up the event loop. Always replies.
+                Task { sendLegacy(body, isForm: isForm, from: source, reply) }
+            }
+        case .subscriptions(let project, let registration), .subscription(let project, let registration, _):
+            try access.check(project, of: source)
+            return manage(registration, of: project, from: source, operation, request)
+        case .batchAdd, .batchRemove:
+            return body(of: request, operation, source) { body, reply in
+                reply(changeTopics(body, isAdding: operation == .batchAdd, from: source))
+            }
+        case .relation(let registration, let topic): return relate(registration, to: topic, from: source, request)
+        case .info(let registration): return .reply(info(on: registration, from: source, request))
+        case .token, .unknown: throw .noSuchMethod
+        }
+    }
+
+    /// Records a rejected credential.
+    private func source(of request: ProviderRequest) throws(GoogleError) -> SourceName {
+        do throws(GoogleError) {
+            return try access.source(of: request, at: now())
+        } catch {
+            failures.record(error.status.rawValue, from: request.connection.address)
+            throw error
+        }
+    }
+
+    /// Collects a body, which may be compressed by gzip.
+    func body(
+        of request: ProviderRequest, _ operation: FCMOperation, _ source: SourceName?, limit: Int = limit,
+        _ handle: @escaping ProviderBody.Handler
+    ) -> ProviderVerdict {
+        let form = operation.errorForm
+        let tooLarge = GoogleError.bodyTooLarge(limit: limit).reply(as: form)
+        let coding = ContentCoding(request)
+        return .body(
+            ProviderBody(
+                limit: limit, tooLarge: tooLarge, busy: GoogleError.unavailable.reply(as: form), source: source
+            ) { body, reply in
+                guard let body = coding.decode(body, upTo: limit) else {
+                    return reply(GoogleError.encodingInvalid(limit: limit).reply(as: form))
+                }
+                handle(body, reply)
+            })
+    }
+}
+
+// MARK: HTTP v1
+
+extension FCMEndpoint {
+    /// `POST /v1/projects/{project}/messages:send`.
+    private func send(
+        _ body: [UInt8], to project: String, from source: SourceName,
+        _ reply: @escaping @Sendable (ProviderReply) -> Void
+    ) {
+        do throws(GoogleError) {
+            let message = try FCMParser.check(body)
+            guard !message.isDryRun else { return reply(Self.sent(Self.dryRunID, to: project)) }
+        } catch {
+            return reply(error.reply)
+        }
+        acceptance.accept([body], from: source) { outcome in
+            switch outcome {
+            case .failure: reply(GoogleError.unavailable.reply)
+            case .success(let items): reply(Self.reply(to: items.first, in: project))
+            }
+        }
+    }
+
+    /// The id of a message that was only checked (recorded: bloomberg.github.io/pushiko/fcm_responses).
+    static let dryRunID = "fake_message_id"
+
+    /// The reply to one message: its name ends with the id of its event.
+    static func reply(to item: Result<String, Rejection>?, in project: String) -> ProviderReply {
+        switch item {
+        case .success(let id): sent(id, to: project)
+        // The payload passed Google's checks, and exceeds a limit of the gateway.
+        case .failure(let rejection): GoogleError(status: .invalidArgument, message: rejection.message).reply
+        case nil: GoogleError.unavailable.reply
+        }
+    }
+
+    static func sent(_ id: String, to project: String) -> ProviderReply {
+        .json { $0.member("name", "projects/\(project)/messages/\(id)") }
+    }
+}
+
+/// Checks messages with a parser that is used again.
+enum FCMParser {
+    static let parsers = ParserPool.forPayloads()
+
+    static func check(_ body: [UInt8]) throws(GoogleError) -> FCMMessage {
+        try read { (parser) throws(GoogleError) in try FCMMessage(body, with: parser) }
+    }
+
+    /// `body`: must not keep values of the parser.
+    static func read<R>(_ body: (JSONParser) throws(GoogleError) -> R) throws(GoogleError) -> R {
+        let result = parsers.withParser { parser in
+            Result { () throws(GoogleError) in try body(parser) }
+        }
+        return try result.get()
+    }
+}
+
+// MARK: Errors
+
+extension GoogleError {
+    static func encodingInvalid(limit: Int) -> GoogleError {
+        GoogleError(
+            status: .invalidArgument,
+            message: "The content encoding is not gzip, or the content is damaged or larger than \(limit) bytes.")
+    }
+
+    /// The error in the form of an operation.
+    func reply(as form: FCMOperation.ErrorForm) -> ProviderReply {
+        switch form {
+        case .status: reply
+        case .text:
+            ProviderReply(
+                status: status.code, headers: .json + headers,
+                body: .json { $0.object { $0.member("error", message) } }, after: after)
+        case .page:
+            ProviderReply(
+                status: status.code,
+                headers: [.init(name: "content-type", value: "text/html; charset=UTF-8")] + headers,
+                body: Array(page.utf8), after: after)
+        case .grant:
+            GrantError(
+                status: status.code, code: status == .unavailable ? "temporarily_unavailable" : "invalid_request",
+                description: message, headers: headers
+            ).reply
+        }
+    }
+
+    /// Legacy responses to 401 and others are pages.
+    private var page: String {
+        let title = status == .unauthenticated ? "Unauthorized" : message
+        return "<HTML>\n<HEAD>\n<TITLE>\(title)</TITLE>\n</HEAD>\n<BODY BGCOLOR=\"#FFFFFF\" TEXT=\"#000000\">\n"
+            + "<H1>\(title)</H1>\n<H2>Error \(status.code)</H2>\n</BODY>\n</HTML>\n"
+    }
+}

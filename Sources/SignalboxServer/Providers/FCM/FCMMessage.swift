@@ -1,0 +1,144 @@
+import SignalboxJSON
+import SignalboxNotification
+
+/// A request of `projects.messages.send` that Google would accept.
+struct FCMMessage: Sendable, Equatable {
+    /// Whether the request only asks for the check.
+    let isDryRun: Bool
+
+    /// The most bytes of a message's keys and values (firebase.google.com, "About FCM messages").
+    static let largest = 4096
+    /// The same for messages to topics.
+    static let largestToTopic = 2048
+    /// The longest time to live, in seconds: four weeks.
+    static let longestLife: Int64 = 2_419_200
+
+    /// Checks a request in the order of Google's API: syntax, then fields and types, then values. `parser`: reset
+    /// before; owns the values of the call.
+    init(_ body: [UInt8], with parser: JSONParser) throws(GoogleError) {
+        parser.reset()
+        let root: JSONValue
+        do throws(JSONError) { root = try parser.parse(body) } catch { throw Self.unreadable(error) }
+        guard root.isObject else {
+            throw .malformed([
+                .init(
+                    description: "Invalid JSON payload received. Unknown name \"\": Root element must be a message.")
+            ])
+        }
+        var violations = ProtoViolations()
+        FCMSchema.request.check(root, at: "", &violations)
+        guard violations.all.isEmpty else { throw .malformed(violations.all) }
+        let isDryRun = root["validate_only"] ?? root["validateOnly"]
+        self.isDryRun = isDryRun?.bool == true || isDryRun?.equals("true") == true
+        guard let message = root["message"], message.isObject else { throw .recipientMissing }
+        try Self.checkTarget(of: message)
+        try Self.checkData(message["data"], "message.data")
+        try Self.checkData(message["android"]?["data"], "message.android.data")
+        try Self.checkLife(of: message["android"]?["ttl"])
+        try Self.checkSize(of: message)
+    }
+
+    private static func unreadable(_ error: JSONError) -> GoogleError {
+        let reason =
+            switch error.reason {
+            case .empty: "Unexpected end of string. Expected a value."
+            case .incomplete, .unclosedString: "Unexpected end of string."
+            case .tooDeep: "Message too deep."
+            default: "Unexpected token."
+            }
+        return .malformed([.init(description: "Invalid JSON payload received. \(reason)")])
+    }
+
+    // MARK: Values
+
+    private static func checkTarget(of message: JSONValue) throws(GoogleError) {
+        let names = FCMSchema.targets
+        guard let name = names.first(where: { message.member($0)?.isString == true }),
+            let target = message.member(name)?.utf8, !target.isEmpty
+        else { throw .recipientMissing }
+        switch name {
+        case "topic" where !isTopic(target): throw .invalid("message.topic", "Invalid topic name.")
+        case "condition":
+            do throws(InvalidCondition) { _ = try TopicCondition(parsing: target) } catch {
+                throw .invalid("message.condition", "Invalid condition expression provided.")
+            }
+        case "token", "fid": guard isToken(target) else { throw .tokenInvalid }
+        default: break
+        }
+    }
+
+    /// 1 to 900 letters, digits, `-`, `_`, `.`, `~` and `%` (firebase.google.com, "Send messages to topics").
+    static func isTopic(_ name: some Collection<UInt8>) -> Bool {
+        (1...900).contains(name.count) && name.allSatisfy { isWord($0) || "-_.~%".utf8.contains($0) }
+    }
+
+    /// A token in the alphabet of FCM's, of 1 to 1024 bytes. Every such token counts as registered. Google documents
+    /// neither the length nor the alphabet.
+    static func isToken(_ token: some Collection<UInt8>) -> Bool {
+        (1...1024).contains(token.count) && token.allSatisfy { isWord($0) || "-_.~%:".utf8.contains($0) }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private static func checkData(_ data: JSONValue?, _ field: String) throws(GoogleError) {
+        guard let data else { return }
+        for (key, _) in data.members where isReserved(key) {
+            throw .invalid(field, "Invalid data payload key: \(String(decoding: key.prefix(100), as: UTF8.self))")
+        }
+    }
+
+    /// Keys that FCM uses itself (REST reference of `projects.messages`, `data`).
+    static func isReserved(_ key: some Collection<UInt8>) -> Bool {
+        key.elementsEqual("from".utf8) || key.elementsEqual("message_type".utf8) || key.starts(with: "google.".utf8)
+            || key.starts(with: "gcm.".utf8)
+    }
+
+    private static func checkLife(of value: JSONValue?) throws(GoogleError) {
+        guard let duration = value?.string.flatMap({ ProtoDuration($0) }) else { return }
+        let isTooLong =
+            duration.seconds > longestLife || (duration.seconds == longestLife && duration.hasFraction)
+        guard duration.isNegative || isTooLong else { return }
+        throw .invalid("message.android.ttl", "Invalid ttl: it must be from 0s to \(longestLife)s.")
+    }
+
+    // MARK: Size
+
+    /// Google does not document the sum. Counted here: keys and strings of `data` and `notification`, with those of
+    /// `android` that override them, and the payload for APNs on its own.
+    private static func checkSize(of message: JSONValue) throws(GoogleError) {
+        let limit =
+            message["topic"]?.isString == true || message["condition"]?.isString == true
+            ? largestToTopic : largest
+        let android = message["android"]
+        let sizes = [
+            bytes(in: message["data"]) + bytes(in: message["notification"]),
+            bytes(in: android?["data"] ?? message["data"]) + bytes(in: android?["notification"]),
+            message["apns"]?["payload"].map { JSONText($0).bytes.count } ?? 0,
+        ]
+        guard sizes.allSatisfy({ $0 <= limit }) else { throw .tooLarge }
+    }
+
+    /// Keys and strings of an object, at every depth; other values count with their JSON text.
+    static func bytes(in value: JSONValue?) -> Int {
+        guard let value, !value.isNull else { return 0 }
+        if let text = value.utf8 { return text.count }
+        if value.isObject {
+            var sum = 0
+            for (key, member) in value.members { sum += key.count + bytes(in: member) }
+            return sum
+        }
+        if value.isArray {
+            var sum = 0
+            for element in value.elements { sum += bytes(in: element) }
+            return sum
+        }
+        return JSONText(value).bytes.count
+    }
+}

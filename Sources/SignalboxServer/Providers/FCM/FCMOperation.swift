@@ -1,0 +1,98 @@
+import Foundation
+
+/// A method of Google's APIs, as the path of a request names it.
+enum FCMOperation: Equatable, Sendable {
+    /// `projects.messages.send`.
+    case send(project: String)
+    /// `projects.registrations.topicSubscriptions`: create, list.
+    case subscriptions(project: String, registration: String)
+    /// The same: get, delete, patch.
+    case subscription(project: String, registration: String, topic: String)
+    /// Several requests in one, as `multipart/mixed`.
+    case batch
+    /// The token endpoint of OAuth 2.0.
+    case token
+    /// The legacy protocol.
+    case legacySend
+    /// Instance ID: subscribes registrations to a topic, or the opposite.
+    case batchAdd
+    case batchRemove
+    /// Instance ID: describes a registration.
+    case info(registration: String)
+    /// Instance ID: subscribes one registration to a topic.
+    case relation(registration: String, topic: String)
+    /// A path under one of the prefixes that no method has.
+    case unknown
+
+    /// Nil for a path of another API.
+    init?(path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+            .map { $0.removingPercentEncoding ?? "" }
+        guard !parts.isEmpty else { return nil }
+        let isComplete = parts.allSatisfy { !$0.isEmpty }
+        switch (parts[0], parts.count) {
+        case ("batch", 1), ("batch", 2): self = .batch
+        case ("token", 1): self = .token
+        // Older libraries of Google request tokens there.
+        case ("oauth2", 3) where parts[1] == "v4" && parts[2] == "token": self = .token
+        case ("fcm", 2) where parts[1] == "send": self = .legacySend
+        case ("v1", 3...) where parts[1] == "projects": self = isComplete ? Self.ofProject(parts) : .unknown
+        case ("iid", 2...): self = isComplete ? Self.ofInstanceID(parts) : .unknown
+        case ("fcm", _): self = .unknown
+        default: return nil
+        }
+    }
+
+    private static func ofProject(_ parts: [String]) -> FCMOperation {
+        if parts.count == 4, parts[3] == "messages:send" { return .send(project: parts[2]) }
+        guard parts.count >= 6, parts[3] == "registrations", parts[5] == "topicSubscriptions" else { return .unknown }
+        switch parts.count {
+        case 6: return .subscriptions(project: parts[2], registration: parts[4])
+        case 7: return .subscription(project: parts[2], registration: parts[4], topic: parts[6])
+        default: return .unknown
+        }
+    }
+
+    private static func ofInstanceID(_ parts: [String]) -> FCMOperation {
+        switch parts.count {
+        case 2 where parts[1] == "v1:batchAdd": .batchAdd
+        case 2 where parts[1] == "v1:batchRemove": .batchRemove
+        case 3 where parts[1] == "info": .info(registration: parts[2])
+        case 6 where parts[1] == "v1" && parts[3] == "rel" && parts[4] == "topics":
+            .relation(registration: parts[2], topic: parts[5])
+        default: .unknown
+        }
+    }
+
+    /// The methods of the path, for `allow`.
+    var methods: [String] {
+        switch self {
+        case .send, .batch, .token, .legacySend, .batchAdd, .batchRemove, .relation: ["POST"]
+        case .subscriptions: ["GET", "POST"]
+        case .subscription: ["GET", "DELETE", "PATCH"]
+        case .info: ["GET"]
+        case .unknown: []
+        }
+    }
+
+    /// The form of errors.
+    enum ErrorForm: Sendable {
+        /// ``GoogleError``.
+        case status
+        /// `{"error": "text"}` of Instance ID.
+        case text
+        /// Words of HTML, as the legacy protocol has them.
+        case page
+        /// OAuth 2.0 (RFC 6749, 5.2).
+        case grant
+    }
+
+    var errorForm: ErrorForm {
+        switch self {
+        case .batchAdd, .batchRemove, .info, .relation: .text
+        case .legacySend: .page
+        case .token: .grant
+        default: .status
+        }
+    }
+}

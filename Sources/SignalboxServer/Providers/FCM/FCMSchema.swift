@@ -1,0 +1,83 @@
+/// The request of `projects.messages.send` (firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
+enum FCMSchema {
+    /// The whole request.
+    static let request = ProtoMessage(
+        fcm + "SendMessageRequest", ["validate_only": .bool, "message": .message(message)])
+
+    /// Fields that name the addressee.
+    static let targets = ["token", "topic", "condition", "fid"]
+
+    private static let fcm = "google.firebase.fcm.v1."
+
+    private static let message = ProtoMessage(
+        fcm + "Message", oneOf: ("target", targets),
+        [
+            "name": .string, "token": .string, "topic": .string, "condition": .string, "fid": .string,
+            "data": .map(fcm + "Message.DataEntry"), "notification": .message(notification),
+            "android": .message(android), "webpush": .message(webpush), "apns": .message(apns),
+            "fcm_options": .message(ProtoMessage(fcm + "FcmOptions", ["analytics_label": .string])),
+        ])
+
+    private static let notification = ProtoMessage(
+        fcm + "Notification", ["title": .string, "body": .string, "image": .string])
+
+    private static let android = ProtoMessage(
+        fcm + "AndroidConfig",
+        [
+            "collapse_key": .string,
+            "priority": .enumeration(fcm + "AndroidMessagePriority", ["NORMAL", "HIGH", "normal", "high"]),
+            "ttl": .duration, "restricted_package_name": .string, "data": .map(fcm + "AndroidConfig.DataEntry"),
+            "notification": .message(androidNotification), "direct_boot_ok": .bool, "bandwidth_constrained_ok": .bool,
+            "restricted_satellite_ok": .bool,
+            "fcm_options": .message(ProtoMessage(fcm + "AndroidFcmOptions", ["analytics_label": .string])),
+        ])
+
+    private static let androidNotification = ProtoMessage(
+        fcm + "AndroidNotification",
+        [
+            "title": .string, "body": .string, "icon": .string, "color": .string, "sound": .string, "tag": .string,
+            "click_action": .string, "body_loc_key": .string, "body_loc_args": .repeated(.string),
+            "title_loc_key": .string, "title_loc_args": .repeated(.string), "channel_id": .string, "ticker": .string,
+            "sticky": .bool, "event_time": .timestamp, "local_only": .bool,
+            "notification_priority": .enumeration(
+                fcm + "AndroidNotification.NotificationPriority",
+                [
+                    "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH",
+                    "PRIORITY_MAX",
+                ]),
+            "default_sound": .bool, "default_vibrate_timings": .bool, "default_light_settings": .bool,
+            "vibrate_timings": .repeated(.duration),
+            "visibility": .enumeration(
+                fcm + "AndroidNotification.Visibility", ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
+            "notification_count": .int32, "light_settings": .message(lightSettings), "image": .string,
+            "bypass_proxy_notification": .bool,
+            "proxy": .enumeration(
+                fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
+        ])
+
+    private static let lightSettings = ProtoMessage(
+        fcm + "LightSettings",
+        [
+            "color": .message(
+                ProtoMessage(
+                    "google.type.Color", ["red": .double, "green": .double, "blue": .double, "alpha": .double])),
+            "light_on_duration": .duration, "light_off_duration": .duration,
+        ])
+
+    private static let webpush = ProtoMessage(
+        fcm + "WebpushConfig",
+        [
+            "headers": .map(fcm + "WebpushConfig.HeadersEntry"), "data": .map(fcm + "WebpushConfig.DataEntry"),
+            "notification": .structure,
+            "fcm_options": .message(
+                ProtoMessage(fcm + "WebpushFcmOptions", ["link": .string, "analytics_label": .string])),
+        ])
+
+    private static let apns = ProtoMessage(
+        fcm + "ApnsConfig",
+        [
+            "headers": .map(fcm + "ApnsConfig.HeadersEntry"), "payload": .structure, "live_activity_token": .string,
+            "fcm_options": .message(
+                ProtoMessage(fcm + "ApnsFcmOptions", ["analytics_label": .string, "image": .string])),
+        ])
+}

@@ -1,0 +1,154 @@
+import SignalboxJSON
+
+/// A request of FCM's legacy HTTP protocol (firebase.google.com, "Legacy HTTP server protocol"), checked.
+struct LegacyMessage: Sendable {
+    /// The addressees of a request.
+    enum Addressee: Sendable, Equatable {
+        /// A topic or a condition: one message, without a device.
+        case group
+        /// Devices: the token of each, nil if it is malformed.
+        case devices([Device])
+    }
+
+    struct Device: Sendable, Equatable {
+        let token: String
+        /// The `error` of its result; nil for a token in FCM's alphabet.
+        let error: String?
+    }
+
+    /// A request that is answered with 400 and a text.
+    struct Malformed: Error, Equatable { let text: String }
+
+    let addressee: Addressee
+    let isDryRun: Bool
+    /// The error of the whole message, such as `MessageTooBig`; nil for one that FCM would accept.
+    let error: String?
+    /// The request without `registration_ids`, without its closing brace: `to` is added for each device.
+    private let shared: [UInt8]
+
+    /// The most devices of a request.
+    static let mostDevices = 1000
+
+    /// Reads a request. `parser`: reset before; owns the values of the call.
+    init(_ body: [UInt8], with parser: JSONParser) throws(Malformed) {
+        parser.reset()
+        let root: JSONValue
+        do throws(JSONError) { root = try parser.parse(body) } catch {
+            throw Malformed(text: "JSON_PARSING_ERROR: Unexpected token.")
+        }
+        guard root.isObject else { throw Malformed(text: "JSON_PARSING_ERROR: expected a JSON object.") }
+        try Self.checkTypes(of: root)
+        addressee = try Self.addressee(of: root)
+        isDryRun = root["dry_run"]?.bool == true
+        error = Self.error(of: root, isToGroup: addressee == .group)
+        var json = JSONWriter()
+        json.beginObject()
+        root.forEachMember { key, value in
+            guard !key.elementsEqual("registration_ids".utf8), !key.elementsEqual("to".utf8) else { return }
+            json.key(utf8: key)
+            json.value(value)
+        }
+        shared = json.bytes
+    }
+
+    /// The request for one device alone. An event names one device, so a multicast becomes one payload for each.
+    func payload(for token: String) -> [UInt8] {
+        var json = JSONWriter(reservingCapacity: shared.count + token.utf8.count + 10)
+        json.beginObject()
+        json.key("to")
+        json.string(token)
+        json.endObject()
+        let member = json.bytes.dropFirst().dropLast()
+        return shared + (shared.count > 1 ? [0x2C] : []) + member + [0x7D]
+    }
+
+    // MARK: Checks
+
+    private static func checkTypes(of root: JSONValue) throws(Malformed) {
+        for key in ["to", "condition", "collapse_key", "priority", "restricted_package_name"] {
+            try check(root.member(key), key, "string") { $0.isString }
+        }
+        for key in ["dry_run", "content_available", "mutable_content", "delay_while_idle"] {
+            try check(root.member(key), key, "boolean") { $0.bool != nil }
+        }
+        for key in ["data", "notification"] { try check(root.member(key), key, "object") { $0.isObject } }
+        try check(root["registration_ids"], "registration_ids", "array") { $0.isArray }
+        try check(root["time_to_live"], "time_to_live", "number") { $0.double != nil }
+    }
+
+    private static func check(
+        _ value: JSONValue?, _ key: String, _ type: String, _ isValid: (JSONValue) -> Bool
+    ) throws(Malformed) {
+        guard let value, !value.isNull, !isValid(value) else { return }
+        throw Malformed(text: "Field \"\(key)\" must be a JSON \(type): \(JSONText(value).string.prefix(100))")
+    }
+
+    private static func addressee(of root: JSONValue) throws(Malformed) -> Addressee {
+        let to = root["to"]?.string
+        if let list = root["registration_ids"], list.isArray {
+            guard to == nil else {
+                throw Malformed(text: "Must use either \"registration_ids\" field or \"to\", not both")
+            }
+            let tokens = list.elements.map { $0.string ?? "" }
+            guard tokens.count <= mostDevices else {
+                throw Malformed(
+                    text: "Number of messages on bulk (\(tokens.count)) exceeds maximum allowed (\(mostDevices))")
+            }
+            return .devices(tokens.isEmpty ? [device("")] : tokens.map { device($0) })
+        }
+        guard let to else { return root["condition"]?.isString == true ? .group : .devices([device("")]) }
+        return to.hasPrefix("/topics/") ? .group : .devices([device(to)])
+    }
+
+    private static func device(_ token: String) -> Device {
+        if token.isEmpty { return Device(token: token, error: "MissingRegistration") }
+        return Device(token: token, error: FCMMessage.isToken(token.utf8) ? nil : "InvalidRegistration")
+    }
+
+    private static func error(of root: JSONValue, isToGroup: Bool) -> String? {
+        if let topic = root["to"]?.string, topic.hasPrefix("/topics/"), !FCMMessage.isTopic(topic.utf8.dropFirst(8)) {
+            return "InvalidParameters"
+        }
+        if root["data"]?.members.contains(where: { FCMMessage.isReserved($0.key) }) == true { return "InvalidDataKey" }
+        if let life = root["time_to_live"]?.double, life < 0 || life > Double(FCMMessage.longestLife) {
+            return "InvalidTtl"
+        }
+        let bytes = FCMMessage.bytes(in: root["data"]) + FCMMessage.bytes(in: root["notification"])
+        return bytes > (isToGroup ? FCMMessage.largestToTopic : FCMMessage.largest) ? "MessageTooBig" : nil
+    }
+}
+
+extension LegacyMessage {
+    /// The JSON of a request as a form: `registration_id` or `to`, `data.KEY`, and the options.
+    static func json(of form: FormParameters) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, value) in form.all {
+            switch name {
+            case "registration_id", "to": json.member("to", value)
+            case "collapse_key", "restricted_package_name", "priority", "condition":
+                json.key(name)
+                json.string(value)
+            case "dry_run", "delay_while_idle":
+                json.key(name)
+                json.bool(value == "true" || value == "1")
+            case "time_to_live":
+                json.key(name)
+                if let life = Int64(value) { json.integer(life) } else { json.string(value) }
+            default: break
+            }
+        }
+        let data = form.all.filter { $0.name.hasPrefix("data.") }
+        if !data.isEmpty {
+            json.key("data")
+            json.beginObject()
+            for (name, value) in data {
+                json.key(String(name.dropFirst(5)))
+                json.string(value)
+            }
+            json.endObject()
+        }
+        json.endObject()
+        return json.bytes
+    }
+}

@@ -1,0 +1,33 @@
+import SignalboxEgress
+import SignalboxJSON
+
+extension JSONWebToken {
+    /// The members of a header that select the key.
+    struct Header: Sendable, Equatable {
+        /// `alg`, the signature algorithm.
+        let algorithm: String
+        /// `kid`; nil without one.
+        let keyID: String?
+    }
+
+    /// The header; nil unless it is a JSON object with an `alg`.
+    func readHeader() -> Header? {
+        read(header) { header in
+            header["alg"]?.string.map { Header(algorithm: $0, keyID: header["kid"]?.string) }
+        }
+    }
+
+    /// Passes the claims to `body`, for the duration of the call. Nil unless they are a JSON object.
+    func readClaims<R>(_ body: (JSONValue) -> R?) -> R? { read(claims, body) }
+
+    private func read<R>(_ json: [UInt8], _ body: (JSONValue) -> R?) -> R? {
+        var limits = JSONParser.Limits()
+        limits.bytes = Self.largest
+        limits.depth = 8
+        let parser = JSONParser(limits: limits)
+        return withExtendedLifetime(parser) {
+            guard let root = try? parser.parse(json), root.isObject else { return nil }
+            return body(root)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Synchronization
+
+/// The connection of a request: its facts, and the records of endpoints about it. One for each connection.
+final class ProviderConnection: Sendable {
+    // A class because all requests of a connection share what endpoints record in it.
+
+    enum Version: Sendable {
+        case http1
+        case http2
+    }
+
+    /// The certificate that a client proved to own in the TLS handshake.
+    struct ClientCertificate: Sendable, Equatable {
+        var der: [UInt8]
+        /// The digest of ``der``.
+        var sha256: [UInt8]
+        /// The attribute `UID` of the subject (RFC 4519, 2.39); in Apple's certificates, the bundle of the app.
+        var subjectUID: String?
+        /// Whether the configured CA of clients issued it. A certificate without this proves its key only.
+        var isIssuedByClientCA: Bool
+    }
+
+    /// The team and key of an accepted provider token.
+    struct Proof: Sendable, Equatable {
+        var team: String
+        var key: String
+    }
+
+    /// Unique among the connections of the process.
+    let id: UInt64
+    /// The network of the client, for limits.
+    let peer: PeerAddress
+    /// The numeric address of the client, for logs; empty when it has none.
+    let address: String
+    let isTLS: Bool
+    /// Whether the client connected from this machine.
+    let isLoopback: Bool
+    let version: Version
+    let certificate: ClientCertificate?
+
+    private let recorded = Mutex(Recorded())
+
+    private struct Recorded {
+        var proof: Proof?
+        var permits: [String: any Sendable] = [:]
+    }
+
+    private static let count = Atomic<UInt64>(0)
+
+    init(
+        peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
+        certificate: ClientCertificate? = nil
+    ) {
+        id = Self.count.add(1, ordering: .relaxed).newValue
+        self.peer = peer
+        self.address = address
+        self.isTLS = isTLS
+        self.isLoopback = isLoopback
+        self.version = version
+        self.certificate = certificate
+    }
+
+    /// The first proof of the connection. Records `proof` if there was none.
+    func firstProof(or proof: Proof) -> Proof {
+        recorded.withLock { recorded in
+            if let first = recorded.proof { return first }
+            recorded.proof = proof
+            return proof
+        }
+    }
+
+    /// The permit of this name, which the connection holds until it closes. Records the one of `make` if there was
+    /// none; nil if `make` gives none. `make` runs under a lock: it must not call the connection.
+    func permit(_ name: String, orElse make: () -> (any Sendable)?) -> (any Sendable)? {
+        recorded.withLock { recorded in
+            if let permit = recorded.permits[name] { return permit }
+            guard let permit = make() else { return nil }
+            recorded.permits[name] = permit
+            return permit
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import SignalboxNotification
+
+/// A request to a provider endpoint, over HTTP/2 or HTTP/1.1. Its head is valid HTTP; its body has not been read.
+struct ProviderRequest: Sendable {
+    /// In capitals, as sent.
+    var method: String
+    /// The target as sent, without its query. Not decoded.
+    var path: String
+    /// As sent, without the question mark; nil without one.
+    var query: String?
+    /// The `:authority` of HTTP/2, otherwise the `host` field; nil when the request has neither.
+    var authority: String?
+    /// Names in lower case, in the order of arrival, with repeated fields. Excludes pseudo-headers.
+    var headers: [(name: String, value: String)]
+    /// The value of `content-length`; 0 for a request that ends with its head; nil when the length is unknown.
+    var bodyLength: Int?
+    /// The connection that carried the request.
+    var connection: ProviderConnection
+
+    /// The value of the first field of this name, which is in lower case.
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// A whole response of a provider endpoint.
+struct ProviderReply: Sendable, Equatable {
+    /// The future of the connection after a response.
+    enum After: Sendable, Equatable {
+        /// It serves further requests.
+        case keep
+        /// HTTP/2: GOAWAY with this debug data. The connection answers the requests in progress, then closes.
+        /// HTTP/1.1: `connection: close`.
+        case goAway(debugData: [UInt8]?)
+        /// As ``goAway(debugData:)``, without debug data, and without waiting for other requests in progress.
+        case close
+    }
+
+    struct Header: Sendable, Equatable {
+        /// In lower case.
+        var name: String
+        /// Must not contain line ends.
+        var value: String
+    }
+
+    /// Final, so from 200 on.
+    var status: Int
+    /// In addition to `content-length`, which the connection adds where HTTP wants it. Includes `content-type`.
+    var headers: [Header] = []
+    /// Empty for a response that ends with its head.
+    var body: [UInt8] = []
+    var after: After = .keep
+
+    /// Plain text, for paths that no endpoint serves.
+    static let notFound = ProviderReply(
+        status: 404, headers: [Header(name: "content-type", value: "text/plain")], body: Array("Not found\n".utf8))
+}
+
+/// How an endpoint reads the body of a request.
+struct ProviderBody: Sendable {
+    /// Answers a request whose body arrived. Called once on the event loop of the connection, so it must not block.
+    /// `reply` may be called on any thread, exactly once, also after the connection closed.
+    typealias Handler = @Sendable (_ body: [UInt8], _ reply: @escaping @Sendable (ProviderReply) -> Void) -> Void
+
+    /// Bytes. A longer body is answered with ``tooLarge``: at once when the length is declared, else when it exceeds
+    /// the limit.
+    var limit: Int
+    var tooLarge: ProviderReply
+    /// The answer when the memory for bodies is exhausted.
+    var busy: ProviderReply
+    /// The body counts for the memory share of this source; nil for requests without a source.
+    var source: SourceName?
+    /// Held until the request was answered or its stream ended, so a limit on requests in progress can count it.
+    var permit: (any Sendable)?
+    var handle: Handler
+}
+
+extension ProviderBody {
+    /// A body with a handler that suspends, in a task of its own. For requests that are rare: a task for each push
+    /// costs twice the processor time of accepting it.
+    init(
+        limit: Int, tooLarge: ProviderReply, busy: ProviderReply, source: SourceName?,
+        inTask handle: @escaping @Sendable ([UInt8]) async -> ProviderReply
+    ) {
+        self.init(limit: limit, tooLarge: tooLarge, busy: busy, source: source, permit: nil) { body, reply in
+            // Unstructured: the caller is an event loop. The handler always ends, since the queue answers or fails.
+            Task { reply(await handle(body)) }
+        }
+    }
+}
+
+/// The decision of an endpoint on the head of a request. A sender without access, or with too large a body, receives
+/// its answer before the body arrives.
+enum ProviderVerdict: Sendable {
+    /// The body, if there is one, is ignored.
+    case reply(ProviderReply)
+    case body(ProviderBody)
+}
+
+/// One provider's API. Its methods are called on event loops, so they must not block.
+protocol ProviderEndpoint: Sendable {
+    /// Nil for a path of another endpoint.
+    func verdict(on request: ProviderRequest) -> ProviderVerdict?
+}
+
+/// The endpoints of one config, in order. Replaced as a whole by a reload.
+struct ProviderEndpoints: Sendable {
+    var all: [any ProviderEndpoint]
+    /// The answer to a path that no endpoint serves, on the listener for providers.
+    var notFound = ProviderReply.notFound
+
+    /// The decision of the first endpoint that serves the path; nil if none does.
+    func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        for endpoint in all {
+            if let verdict = endpoint.verdict(on: request) { return verdict }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Serves provider endpoints on the HTTP listener of the API. Requests to other paths pass unchanged.
+struct ProviderResponder {
+    let endpoints: ProviderEndpoints
+    let budget: BodyBudget
+
+    /// Nil for a path of the API. The response is in the form of the endpoint, also for a body that cannot be read.
+    func respond(to request: Request, context: GatewayRequestContext) async -> Response? {
+        let provider = ProviderRequest(request, context)
+        switch endpoints.verdict(on: provider) {
+        case nil: return nil
+        case .reply(let reply): return Response(reply, isHead: request.method == .head)
+        case .body(let reading):
+            return Response(await answer(request, reading, peer: context.peer), isHead: request.method == .head)
+        }
+    }
+
+    private func answer(_ request: Request, _ reading: ProviderBody, peer: PeerAddress) async -> ProviderReply {
+        var reservation = BodyReservation(in: budget, for: BodyHolder(source: reading.source, peer: peer))
+        let body: [UInt8]
+        do throws(Problem) {
+            body = try await request.wholeBody(upTo: reading.limit, reserving: &reservation, takesEncoded: true)
+        } catch {
+            switch error.status {
+            case .contentTooLarge: return reading.tooLarge
+            case .serviceUnavailable: return reading.busy
+            default:
+                return ProviderReply(
+                    status: error.status.code, headers: [.init(name: "content-type", value: "text/plain")],
+                    body: Array((error.detail + "\n").utf8), after: .close)
+            }
+        }
+        let reply = await withCheckedContinuation { done in
+            reading.handle(body) { done.resume(returning: $0) }
+        }
+        return withExtendedLifetime(reading.permit) { reply }
+    }
+}
+
+extension ProviderRequest {
+    /// A request of HTTP/1.1. The connection of each request is a value of its own: endpoints that record proofs of a
+    /// connection need the listener for providers.
+    init(_ request: Request, _ context: GatewayRequestContext) {
+        let head = request.head
+        let address = context.channel.remoteAddress
+        self.init(
+            method: head.method.rawValue, path: request.uri.path, query: request.uri.query, authority: head.authority,
+            headers: head.headerFields.map { ($0.name.canonicalName, $0.value) },
+            bodyLength: Self.length(of: head),
+            connection: ProviderConnection(
+                peer: context.peer, address: address?.ipAddress ?? "", isTLS: false,
+                isLoopback: ListenAddress(host: address?.ipAddress ?? "", port: 0).isLoopback, version: .http1))
+    }
+
+    private static func length(of head: HTTPRequest) -> Int? {
+        if let length = head.headerFields[.contentLength] { return Int(length) }
+        return head.headerFields[.transferEncoding] == nil ? 0 : nil
+    }
+}
+
+extension Response {
+    /// `isHead`: the response to HEAD has no body.
+    fileprivate init(_ reply: ProviderReply, isHead: Bool) {
+        var headers = HTTPFields()
+        for header in reply.headers {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            headers.append(HTTPField(name: name, value: header.value))
+        }
+        if reply.after != .keep { headers[.connection] = "close" }
+        self.init(
+            status: HTTPResponse.Status(code: reply.status), headers: headers,
+            body: isHead || reply.body.isEmpty
+                ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))
+    }
+}

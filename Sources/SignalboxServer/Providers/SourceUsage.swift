@@ -1,0 +1,101 @@
+import NIOCore
+import SignalboxNotification
+import Synchronization
+
+/// Counts what each source uses of the provider endpoints, so that no source takes it from the others. One for the
+/// process: a reload changes the limits, not the counts. Safe for concurrent use.
+final class SourceUsage: Sendable {
+    // A class because all connections share it.
+
+    /// The limit that a request exceeds.
+    enum Excess: Sendable, Equatable {
+        case connections
+        case streams
+        case rate
+    }
+
+    enum Admission: Sendable {
+        /// The request may go on. It holds the permit until it is answered; nil without a limit on requests.
+        case admitted((any Sendable)?)
+        case refused(Excess)
+    }
+
+    /// Of one source.
+    private struct Usage {
+        var connections = 0
+        var streams = 0
+        /// Pushes that may come at once, and when that was counted; nil before the first push.
+        var tokens: Double?
+        var time: NIODeadline
+    }
+
+    private let sources = Mutex<[SourceName: Usage]>([:])
+
+    /// Counts a request of a source. A connection counts from its first request to its end, once for each source. The
+    /// rate permits bursts of one second. Without limits, nothing is counted.
+    func admit(
+        _ source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection,
+        at now: NIODeadline = .now()
+    ) -> Admission {
+        if let most = limits.connections {
+            let permit = connection.permit("source \(source.name)") {
+                count(\.connections, of: source, upTo: most, at: now)
+            }
+            guard permit != nil else { return .refused(.connections) }
+        }
+        if let rate = limits.pushesPerSecond, !spend(of: source, rate: Double(rate), at: now) {
+            return .refused(.rate)
+        }
+        guard let most = limits.streams else { return .admitted(nil) }
+        guard let permit = count(\.streams, of: source, upTo: most, at: now) else { return .refused(.streams) }
+        return .admitted(permit)
+    }
+
+    /// Nil when the source has as many already.
+    private func count(
+        _ counter: any WritableKeyPath<Usage, Int> & Sendable, of source: SourceName, upTo most: Int,
+        at now: NIODeadline
+    ) -> Permit? {
+        let isCounted = sources.withLock { sources in
+            var usage = sources[source] ?? Usage(time: now)
+            guard usage[keyPath: counter] < most else { return false }
+            usage[keyPath: counter] += 1
+            sources[source] = usage
+            return true
+        }
+        guard isCounted else { return nil }
+        return Permit { [self] in sources.withLock { $0[source]?[keyPath: counter] -= 1 } }
+    }
+
+    /// A bucket of tokens that fills at the rate.
+    private func spend(of source: SourceName, rate: Double, at now: NIODeadline) -> Bool {
+        sources.withLock { sources in
+            var usage = sources[source] ?? Usage(time: now)
+            let added = rate * Double((now - usage.time).nanoseconds) / 1e9
+            let tokens = min(rate, (usage.tokens ?? rate) + added)
+            (usage.tokens, usage.time) = (tokens >= 1 ? tokens - 1 : tokens, now)
+            sources[source] = usage
+            return tokens >= 1
+        }
+    }
+
+    /// Counts until its last reference ends.
+    private final class Permit: Sendable {
+        // A class because its deinit releases the count, wherever the request or the connection ends.
+        private let release: @Sendable () -> Void
+
+        init(release: @escaping @Sendable () -> Void) { self.release = release }
+
+        deinit { release() }
+    }
+}
+
+/// How much one source may use at the same time; nil for no limit.
+struct SourceUsageLimits: Sendable, Equatable {
+    /// Open connections on which the source sent a request.
+    var connections: Int?
+    /// Requests in progress, over all connections.
+    var streams: Int?
+    /// Pushes in a second, with bursts of one second's worth.
+    var pushesPerSecond: Int?
+}

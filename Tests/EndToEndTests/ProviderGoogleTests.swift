@@ -1,0 +1,135 @@
+import Foundation
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// Google's and Expo's client libraries against the built gateway, on its HTTP listener. `make test` installs them; the
+/// tests are skipped without them.
+@Suite(.serialized, .enabled(if: ClientLibraries.areInstalled)) struct ProviderGoogleTests {
+    /// Two sources: `mobile` with a service account and a token of Expo, `other` with a project.
+    private static let sources = """
+        "sources": {
+          "mobile": {
+            "fcm": {"projects": ["demo"], "keys": ["env:SERVER_KEY"], "serviceAccounts": [
+              {"email": "sender@demo.iam.gserviceaccount.com", "keyId": "key-1", "publicKey": "file:key.pub"}]},
+            "expo": {"tokens": ["env:EXPO_TOKEN"]}},
+          "other": {"auth": {"bearer": ["env:OTHER_TOKEN"]}, "fcm": {"projects": ["elsewhere"]}}
+        },
+        """
+    private static let environment = [
+        "SERVER_KEY": "server-key", "EXPO_TOKEN": "expo-token", "OTHER_TOKEN": "other-token",
+    ]
+
+    /// One line of the program.
+    private struct Result: Decodable {
+        let scenario: String
+        let ok: Bool
+        let results: [Bool]?
+        let error: String?
+    }
+
+    /// The number of events that each scenario accepts.
+    private static let accepted = [
+        "scenario34": 2, "scenario35": 0, "scenario36": 0, "scenario37": 499, "scenario40": 2, "scenario41": 0,
+        "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1,
+    ]
+
+    @Test(arguments: accepted.keys.sorted()) func clientsAreServed(scenario: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let key = directory + "/key.pem"
+            try await openssl("genrsa", "-out", key, "2048")
+            try await openssl("pkey", "-in", key, "-pubout", "-out", directory + "/key.pub")
+            let gateway = try await Gateway.start(
+                in: directory,
+                config: """
+                    { "gateway": { "name": "test" }, \(Self.sources)
+                      "destinations": { "inbox": { "builtin": "inbox" } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                    """,
+                environment: Self.environment)
+            let output = try await ClientLibraries.run(
+                "fcm-clients.py", [gateway.url, key, String(scenario.dropFirst("scenario".count))])
+            #expect(await gateway.stop() == 0)
+            let results = try output.split(separator: "\n").map {
+                try JSONDecoder().decode(Result.self, from: Data($0.utf8))
+            }
+            #expect(results.map(\.scenario) == [scenario])
+            for result in results { #expect(result.ok, "\(result)") }
+            let audit = try await binary.run(["audit"], in: directory)
+            #expect(audit.status == 0)
+            let row = audit.output.split(separator: "\n").first { $0.hasPrefix("inbox") }
+            let events = row?.split(separator: " ")[1] ?? "0"
+            #expect(events == "\(Self.accepted[scenario] ?? 0)")
+        }
+    }
+
+    private func openssl(_ arguments: String...) async throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+}
+
+/// The same endpoints on the listener for providers, over HTTP/2.
+@Suite struct ProviderListenerFCMTests {
+    @Test func messagesArriveOverHTTP2() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(
+                in: directory,
+                config: """
+                    { "gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0" } },
+                      "destinations": { "inbox": { "builtin": "inbox" } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                    """)
+            let url = try #require(await gateway.process.providerURL())
+            let send = url + "/v1/projects/demo/messages:send"
+            let http2 = ["--http2-prior-knowledge", "--header", "content-type: application/json"]
+            let sent = try await Reply(send, http2 + ["--data", #"{"message":{"token":"abc"}}"#])
+            #expect(sent.status == 200)
+            #expect(String(decoding: sent.body, as: UTF8.self).hasPrefix(#"{"name":"projects/demo/messages/"#))
+            let invalid = try await Reply(send, http2 + ["--data", "{}"])
+            #expect(invalid.status == 400)
+            let expo = try await Reply(
+                url + "/--/api/v2/push/send", http2 + ["--data", #"{"to":"ExponentPushToken[a]","body":"x"}"#])
+            #expect(expo.status == 200)
+            let missing = try await Reply(url + "/v1/projects/demo/none", http2)
+            #expect(missing.status == 404)
+            #expect(await gateway.stop() == 0)
+            let audit = try await binary.run(["audit"], in: directory)
+            let row = audit.output.split(separator: "\n").first { $0.hasPrefix("inbox") }
+            #expect(row?.split(separator: " ")[1] == "2")
+        }
+    }
+}
+
+/// The programs of `Tests/Providers`, which use clients of push services.
+enum ClientLibraries {
+    private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardizedFileURL
+    private static let python = root.appendingPathComponent(".build/test-venv/bin/python").path
+
+    /// Whether `make test` made the virtual environment.
+    static var areInstalled: Bool {
+        let packages = root.appendingPathComponent(".build/test-venv/lib/python3.11/site-packages/firebase_admin")
+        return FileManager.default.fileExists(atPath: packages.path)
+    }
+
+    /// The standard output of a program. Expects that it exits with 0.
+    static func run(_ program: String, _ arguments: [String]) async throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: python)
+        process.arguments = [root.appendingPathComponent("Tests/Providers/\(program)").path] + arguments
+        // Requests to loopback must not leave through a proxy.
+        process.environment = ProcessInfo.processInfo.environment.merging(["NO_PROXY": "*", "no_proxy": "*"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return String(decoding: data, as: UTF8.self)
+    }
+}

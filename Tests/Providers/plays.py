@@ -1,0 +1,342 @@
+"""The plays of frames.py, a function each. The server answers /ok with 200 and no body, /error with 400 and a
+body, and /hold never. The numbers are those of the scenarios of provider endpoints."""
+
+import ssl
+import struct
+import time
+
+from frames import END_HEADERS, END_STREAM, PREFACE, Connection, frame, report, settings
+
+
+def ended(connection, seconds=20):
+    found = connection.end(seconds)
+    report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name == "GOAWAY"])
+
+
+def log(port, authority):
+    """24: every frame of a connection with a good and a bad request."""
+    connection = Connection(port, authority, alpn=["h2"] if authority else None)
+    connection.request(1, "/ok", b"{}", [("apns-id", "AbC-1")])
+    connection.request(3, "/error", b"{}")
+    last = lambda f: f.stream == 3 and f.flags & END_STREAM
+    for f in connection.frames(until=last):
+        report(frame=repr(f))
+
+
+def without_alpn(port, authority):
+    """1, 32: no ALPN, no SNI, no :authority, and the preface byte by byte."""
+    for alpn, name in [(None, "localhost"), (None, None), (["h2"], "localhost")]:
+        connection = Connection(port, authority, alpn=alpn, begin=False, server_name=name)
+        for byte in PREFACE:
+            connection.socket.sendall(bytes([byte]))
+        connection.send(4, 0, 0)
+        connection.request(1, "/ok", b"{}", authority=None)
+        report(answers=connection.answers(1))
+
+
+def http1(port, authority):
+    """7, 32: HTTP/1.1, negotiated or not; two requests on one connection."""
+    for alpn in ([None, ["http/1.1"]] if authority else [None]):
+        connection = Connection(port, authority, alpn=alpn, begin=False)
+        for path in ("/error", "/ok"):
+            connection.socket.sendall(
+                f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\napns-id: x\r\n\r\n{{}}".encode())
+            answer = b""
+            while b"\r\n\r\n" not in answer or (path == "/error" and not answer.endswith(b"}")):
+                answer += connection.socket.recv(4096)
+            report(answer=answer.decode())
+
+
+def too_large(port, authority):
+    """21: a declared length beyond the limit is answered before the body; an undeclared one at the limit."""
+    connection = Connection(port, authority)
+    connection.send(1, END_HEADERS, 1, connection.head("/ok", [("content-length", "4097")]))
+    report(declared=connection.answers(1))
+    connection.send(0, END_STREAM, 1, b"x" * 4097)
+    connection.send(1, END_HEADERS, 3, connection.head("/ok"))
+    connection.send(0, 0, 3, b"x" * 4096)
+    connection.send(0, 0, 3, b"x")
+    report(undeclared=connection.answers(1))
+    connection.send(0, END_STREAM, 3, b"x" * 100)
+    connection.request(5, "/ok", b"x" * 4096)
+    report(fitting=connection.answers(1))
+
+
+def many(port, authority):
+    """2, 27: a thousand streams at once on one connection."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for number in range(1000):
+        connection.request(2 * number + 1, "/error" if number % 2 else "/ok", b"{}" * 100)
+    answers = connection.answers(1000)
+    report(ok=sum(a == [200, ""] for a in answers.values()), bad=sum(a[0] == 400 and a[1] != "" for a in answers.values()))
+
+
+def goaway(port, authority):
+    """25: the reason of the end as debug data."""
+    connection = Connection(port, authority)
+    connection.request(1, "/goaway", b"{}")
+    for f in connection.end():
+        report(frame=repr(f))
+
+
+def stop(port, authority):
+    """26: the server stops with requests in progress. The first line asks for the stop."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for number in range(200):
+        connection.request(2 * number + 1, "/hold", b"{}")
+    connection.request(401, "/ok", b"{}")
+    connection.answers(1)
+    report(ready=True)
+    statuses, aways = 0, []
+    for f in connection.frames():
+        if f.name == "GOAWAY":
+            aways.append(repr(f))
+        if f.name == "PING" and not f.flags:
+            connection.send(6, 1, 0, f.payload)
+        statuses += f.name == "HEADERS"
+    report(statuses=statuses, aways=aways)
+
+
+def silent_stop(port, authority):
+    """26: as above, by a client that acknowledges no PING."""
+    connection = Connection(port, authority)
+    connection.request(1, "/ok", b"{}")
+    connection.answers(1)
+    report(ready=True)
+    report(aways=[repr(f) for f in connection.end() if f.name == "GOAWAY"])
+
+
+def cancels(port, authority):
+    """29: three hundred requests are cancelled; later ones are answered."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for number in range(300):
+        connection.request(2 * number + 1, "/hold", b"{}")
+        connection.send(3, 0, 2 * number + 1, struct.pack(">I", 8))
+    connection.request(601, "/ok", b"{}")
+    report(answers=connection.answers(1))
+
+
+def rapid_reset(port, authority):
+    """30: requests that are cancelled at once, without end."""
+    connection = Connection(port, authority)
+    stream = 1
+    try:
+        while stream < 20_000:
+            connection.request(stream, "/ok", b"{}")
+            connection.send(3, 0, stream, struct.pack(">I", 8))
+            stream += 2
+    except OSError:
+        pass
+    ended(connection)
+
+
+def flood(port, authority, data):
+    connection = Connection(port, authority)
+    connection.request(1, "/hold", b"{}")
+    try:
+        for _ in range(20_000):
+            connection.socket.sendall(data)
+    except OSError:
+        pass
+    ended(connection)
+
+
+def pings(port, authority):
+    flood(port, authority, frame(6, 0, 0, b"12345678"))
+
+
+def settings_flood(port, authority):
+    flood(port, authority, frame(4, 0, 0))
+
+
+def priorities(port, authority):
+    flood(port, authority, frame(2, 0, 3, struct.pack(">IB", 0, 1)))
+
+
+def window_updates(port, authority):
+    flood(port, authority, frame(8, 0, 0, struct.pack(">I", 1)))
+
+
+def unknown_frames(port, authority):
+    flood(port, authority, frame(99, 0, 0, b"x"))
+
+
+def empty_data(port, authority):
+    connection = Connection(port, authority)
+    connection.send(1, END_HEADERS, 1, connection.head("/ok"))
+    try:
+        for _ in range(1000):
+            connection.send(0, 0, 1)
+    except OSError:
+        pass
+    ended(connection)
+
+
+def continuations(port, authority):
+    """CVE-2024-27316: a header block without end."""
+    connection = Connection(port, authority)
+    connection.send(1, 0, 1, connection.head("/ok"))
+    try:
+        for _ in range(1000):
+            connection.send(9, 0, 1, b"\x00\x01a\x01b" * 10)
+    except OSError:
+        pass
+    ended(connection)
+
+
+def header_bomb(port, authority):
+    """References to one large entry of the table."""
+    connection = Connection(port, authority)
+    # One field of 3,000 bytes is added to the table, then referred to.
+    block = connection.head("/ok") + b"\x40\x01a" + b"\x7f" + bytes([0x80 | (3000 - 127) % 128, (3000 - 127) // 128]) + b"x" * 3000
+    block += b"\xbe" * 5000
+    connection.send(1, END_HEADERS | END_STREAM, 1, block)
+    ended(connection)
+
+
+def half_header(port, authority):
+    """A header block that stops in the middle."""
+    connection = Connection(port, authority)
+    connection.socket.sendall(frame(1, END_HEADERS | END_STREAM, 1, connection.head("/ok"))[:-3])
+    ended(connection)
+
+
+def slow_body(port, authority):
+    """A body that stops; the other stream is answered."""
+    connection = Connection(port, authority)
+    connection.send(1, END_HEADERS, 1, connection.head("/ok", [("content-length", "100")]))
+    connection.send(0, 0, 1, b"x" * 10)
+    connection.request(3, "/ok", b"{}")
+    found = []
+    for f in connection.frames(until=lambda f: len(found) == 2):
+        if f.name in ("HEADERS", "RST_STREAM"):
+            found.append(repr(f))
+    report(frames=sorted(found))
+
+
+def no_window(port, authority):
+    """31: the client gives no window for bodies, and never reads on."""
+    connection = Connection(port, authority, settings=settings(window=0))
+    connection.settle()
+    for number in range(1000):
+        connection.request(2 * number + 1, "/error", b"{}")
+    found = connection.end()
+    report(closed=found is not None, bodies=sum(f.name == "DATA" for f in found or []),
+           heads=sum(f.name == "HEADERS" for f in found or []))
+
+
+def window_runs_out(port, authority):
+    """3: a client that never extends the window of the connection receives GOAWAY before bodies are lost."""
+    connection = Connection(port, authority, settings=settings(window=1 << 20))
+    stream, answered, away = 1, 0, None
+    while away is None and stream < 20_000:
+        connection.request(stream, "/error", b"{}")
+        for f in connection.frames(until=lambda f: f.stream == stream and f.flags & END_STREAM, seconds=10):
+            if f.name == "GOAWAY":
+                away = repr(f)
+            answered += f.name == "DATA"
+        stream += 2
+    report(away=away, requests=(stream - 1) // 2, answered=answered)
+
+
+def unread(port, authority):
+    """A client that sends requests and does not read."""
+    import socket
+    connection = Connection(port, authority)
+    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.socket.settimeout(1)
+    sent, stream = 0, 1
+    try:
+        while stream < 2_000_000:
+            connection.request(stream, "/ok")
+            stream += 2
+            sent += 1
+    except OSError as error:
+        report(sent=sent, error=type(error).__name__)
+        return
+    report(sent=sent, error=None)
+
+
+def handshake(port, authority):
+    """The server closes a connection without bytes."""
+    connection = Connection(port, authority, begin=False) if not authority else Connection(port, begin=False)
+    report(closed=connection.end() is not None)
+
+
+def keepalive(port, authority):
+    """28: pings at an interval, on an idle connection."""
+    connection = Connection(port, authority)
+    for number in range(20):
+        connection.send(6, 0, 0, b"%08d" % number)
+        for f in connection.frames(until=lambda f: f.name == "PING"):
+            pass
+        time.sleep(0.05)
+    connection.request(1, "/ok", b"{}")
+    report(answers=connection.answers(1))
+
+
+def certificate(port, authority):
+    """The digest of the certificate that the server presents."""
+    import hashlib
+    connection = Connection(port, authority, alpn=["h2"])
+    report(sha256=hashlib.sha256(connection.socket.getpeercert(True)).hexdigest(), version=connection.socket.version())
+
+
+def old_tls(port, authority):
+    """TLS 1.1 is refused."""
+    context = ssl.create_default_context(cafile=authority)
+    context.minimum_version = ssl.TLSVersion.TLSv1
+    context.maximum_version = ssl.TLSVersion.TLSv1_1
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    import socket
+    try:
+        context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost")
+        report(refused=False)
+    except (ssl.SSLError, ConnectionError):
+        report(refused=True)
+
+
+def client_certificates(port, authority):
+    """9: a client certificate by the authority, one without an issuer, and none."""
+    import datetime
+    import os
+    import tempfile
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    folder = os.path.dirname(authority)
+    issuer = x509.load_pem_x509_certificate(open(authority, "rb").read())
+    issuer_key = serialization.load_pem_private_key(open(folder + "/ca.key", "rb").read(), None)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    for kind in ("known", "unknown", "none"):
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.USER_ID, "com.example.app"),
+                          x509.NameAttribute(NameOID.COMMON_NAME, "Apple Push Services: com.example.app")])
+        certificate = (x509.CertificateBuilder().subject_name(name).public_key(key.public_key())
+                       .issuer_name(issuer.subject if kind == "known" else name).serial_number(1)
+                       .not_valid_before(now - datetime.timedelta(1)).not_valid_after(now + datetime.timedelta(1))
+                       .sign(issuer_key if kind == "known" else key, hashes.SHA256()))
+        context = ssl.create_default_context(cafile=authority)
+        if kind != "none":
+            with tempfile.NamedTemporaryFile(suffix=".pem") as file:
+                file.write(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                             serialization.NoEncryption()))
+                file.write(certificate.public_bytes(serialization.Encoding.PEM))
+                file.flush()
+                context.load_cert_chain(file.name)
+        connection = Connection(port, authority, context=context)
+        connection.request(1, "/certificate")
+        report(kind=kind, answers=connection.answers(1))
+
+
+def idle(port, authority):
+    """A connection without requests, by a client that acknowledges no PING."""
+    connection = Connection(port, authority)
+    found = connection.end()
+    report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name in ("GOAWAY", "PING")])

@@ -1,0 +1,48 @@
+import SignalboxEgress
+import Testing
+
+struct CertificateTests {
+    private let maker = CertificateMaker(authority: "Test")
+    private let hosts = [(name: "localhost", isAddress: false), (name: "::1", isAddress: true)]
+
+    @Test func issuesCertificatesOfItsAuthority() throws {
+        let issued = maker.issue(for: hosts)
+        let again = try #require(CertificateMaker(authority: maker.authority)).issue(for: hosts)
+        #expect(X509Certificate.all(pem: issued.certificate).count == 1)
+        #expect(issued.certificate != again.certificate)
+        #expect(issued.key != again.key)
+        #expect(issued.key.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+    }
+
+    @Test func needsTheKeyOfItsAuthority() {
+        let other = CertificateMaker(authority: "Other").authority
+        let authority = maker.authority
+        #expect(CertificateMaker(authority: .init(certificate: authority.certificate, key: other.key)) == nil)
+        #expect(CertificateMaker(authority: .init(certificate: "x", key: authority.key)) == nil)
+        #expect(CertificateMaker(authority: .init(certificate: authority.certificate, key: "x")) == nil)
+    }
+
+    /// A certificate for servers is none for clients.
+    @Test func trustsCertificatesForClientsOnly() throws {
+        let authority = try #require(CertificateAuthority(pem: maker.authority.certificate))
+        let server = try #require(X509Certificate.all(pem: maker.issue(for: hosts).certificate).first)
+        #expect(!authority.hasIssued(server))
+        #expect(server.subjectUID == nil)
+    }
+
+    @Test func readsEachCertificateOfAText() {
+        let texts = [maker.authority.certificate, CertificateMaker(authority: "Other").authority.certificate]
+        #expect(X509Certificate.all(pem: "note\n" + texts.joined(separator: "\n")).count == 2)
+        #expect(X509Certificate.all(pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").isEmpty)
+        #expect(CertificateAuthority(pem: "") == nil)
+        #expect(X509Certificate(der: [0x30, 0]) == nil)
+    }
+
+    @Test(arguments: [
+        ("push.example.com", true), ("*.example.com", true), ("10.0.0.1", true), ("fd00::1", true), ("", false),
+        ("a,DNS:b", false), ("a b", false), ("ä", false), (String(repeating: "a", count: 254), false),
+    ])
+    func acceptsNamesOfHosts(name: String, isHost: Bool) {
+        #expect(CertificateMaker.isHost(name) == isHost)
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import SignalboxEgress
+
+@Suite struct JSONWebTokenTests {
+    /// RFC 7515, A.3.
+    private static let text =
+        "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+        + ".DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+
+    /// The key of RFC 7515, A.3.
+    private static let key = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7
+        6e8Tus9uPHvRVEXH8UTNG72bfocs3+257rn0s2ldbqkLJK2KRiMohYjlrQ==
+        -----END PUBLIC KEY-----
+
+        """
+
+    @Test func splitsAndDecodes() throws {
+        let token = try #require(JSONWebToken(Self.text.utf8))
+        #expect(String(decoding: token.header, as: UTF8.self) == #"{"alg":"ES256"}"#)
+        #expect(String(decoding: token.claims, as: UTF8.self).hasPrefix(#"{"iss":"joe","#))
+        #expect(token.signature.count == 64)
+        #expect(Self.text.hasPrefix(String(decoding: token.signedBytes, as: UTF8.self) + "."))
+    }
+
+    @Test func decodesEveryLength() {
+        for (text, bytes) in [
+            ("", []), ("AA", [0]), ("AAA", [0, 0]), ("AAAA", [0, 0, 0]), ("_-8", [255, 239]),
+        ] as [(String, [UInt8])] {
+            #expect(JSONWebToken("\(text)..".utf8)?.header == bytes, "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        "", ".", "a.b.c", "AA.AA", "AA.AA.AA.AA", "AA==.AA.AA", "A+.AA.AA", "AA.A/.AA", "AA.AA. A", "é.AA.AA",
+    ])
+    func rejectsOtherTexts(_ text: String) { #expect(JSONWebToken(text.utf8) == nil) }
+
+    @Test func rejectsALongText() {
+        #expect(JSONWebToken((String(repeating: "A", count: 8 * 1024) + "..").utf8) == nil)
+    }
+
+    @Test func verifiesTheExampleOfTheSpecification() throws {
+        let token = try #require(JSONWebToken(Self.text.utf8))
+        let key = try #require(ES256PublicKey(pem: Array(Self.key.utf8)))
+        #expect(key.isValid(token.signature, for: token.signedBytes))
+        #expect(!key.isValid(token.signature, for: token.signedBytes + [0]))
+        for position in [0, 31, 32, 63] {
+            var changed = token.signature
+            changed[position] ^= 1
+            #expect(!key.isValid(changed, for: token.signedBytes))
+        }
+        let constants = [0, 255].map { [UInt8](repeating: $0, count: 64) }
+        for other in constants + [[], token.signature.dropLast(), token.signature + [0]] {
+            #expect(!key.isValid(other, for: token.signedBytes))
+        }
+    }
+
+    @Test func readsOnlyPublicKeysOnTheCurve() {
+        let p384 = """
+            -----BEGIN PUBLIC KEY-----
+            MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEiAKFuANtGaw45H8mhIujiAvWTGrJnP/U
+            lnrWwr1RinSpn5Ca9Pc7UCY3QX7AsXBmmQ6kCYmvtpZ1knnctLu8ZVoYSfNVUD+y
+            PBae8/kFpJOUcMPrVGozdZ8aPhlWBChg
+            -----END PUBLIC KEY-----
+
+            """
+        for pem in ["", "x", p384, Self.key.replacing("PUBLIC", with: "PRIVATE"), String(Self.key.dropLast(60))] {
+            #expect(ES256PublicKey(pem: Array(pem.utf8)) == nil)
+        }
+    }
+}

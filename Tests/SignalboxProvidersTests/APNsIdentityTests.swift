@@ -1,0 +1,246 @@
+import SignalboxJSON
+import SignalboxNotification
+import Testing
+
+@testable import SignalboxServer
+
+/// How senders prove their identity.
+@Suite struct APNsIdentityTests {
+    private static func bearer(_ token: String) -> (String, String) { ("authorization", "bearer " + token) }
+
+    private static func certificate(
+        _ digest: UInt8 = 0xAB, uid: String? = nil, isIssued: Bool = false
+    ) -> ProviderConnection.ClientCertificate {
+        .init(
+            der: [1], sha256: [UInt8](repeating: digest, count: 32), subjectUID: uid, isIssuedByClientCA: isIssued)
+    }
+
+    /// Scenarios 10 and 11, and every other way in which a token can be wrong.
+    @Test(arguments: [
+        ("valid", "200"), ("float", "200"), ("string", "200"), ("59 minutes", "200"), ("4 minutes ahead", "200"),
+        ("61 minutes", "403 ExpiredProviderToken"), ("6 minutes ahead", "403 InvalidProviderToken"),
+        ("none", "403 InvalidProviderToken"), ("none, signed", "403 InvalidProviderToken"),
+        ("HS256", "403 InvalidProviderToken"), ("DER", "403 InvalidProviderToken"),
+        ("foreign", "403 InvalidProviderToken"), ("expired, foreign", "403 InvalidProviderToken"),
+        ("unknown key", "403 InvalidProviderToken"), ("unknown team", "403 InvalidProviderToken"),
+        ("no kid", "403 InvalidProviderToken"), ("no iss", "403 InvalidProviderToken"),
+        ("no iat", "403 InvalidProviderToken"), ("iat true", "403 InvalidProviderToken"),
+        ("iat text", "403 InvalidProviderToken"), ("other key", "200"), ("other team", "400 TopicDisallowed"),
+    ])
+    func verifiesTokens(_ name: String, _ answer: String) async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            // The second time from memory.
+            for _ in 0..<2 {
+                #expect(try await bench.push([Self.bearer(bench.tokens[name])]).summary == answer)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", "403 MissingProviderToken"), ("bearer", "403 MissingProviderToken"),
+        ("bearer ", "403 MissingProviderToken"), ("basic eDp5", "403 InvalidProviderToken"),
+        ("bearer a.b", "403 InvalidProviderToken"), ("bearer a.b.c.d", "403 InvalidProviderToken"),
+        ("bearer ..", "403 InvalidProviderToken"), ("bearer =.=.=", "403 InvalidProviderToken"),
+        ("bearer " + String(repeating: "a", count: 9000), "403 InvalidProviderToken"),
+    ])
+    func rejectsOtherAuthorizations(_ value: String, _ answer: String) async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            #expect(try await bench.push([("authorization", value)]).summary == answer)
+        }
+    }
+
+    @Test func acceptsTheSchemeInAnyCase() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            #expect(try await bench.push([("authorization", "Bearer " + bench.tokens["valid"])]).status == 200)
+        }
+    }
+
+    /// Scenario 12.
+    @Test(arguments: [("", "200"), (#"{"connectionKey": true}"#, "403 UnrelatedKeyIdInToken")])
+    func aConnectionBelongsToItsFirstTeam(_ strict: String, _ otherKey: String) async throws {
+        try await APNsBench.run(APNsBench.sources(strict: strict)) { bench async throws in
+            let connection = APNsBench.connection()
+            func answer(_ name: String, topic: String = "com.example.app") async throws -> String {
+                let fields = [Self.bearer(bench.tokens[name]), ("apns-topic", topic)]
+                return try await bench.answer(APNsBench.request("POST", fields, on: connection)).summary
+            }
+            #expect(try await answer("foreign") == "403 InvalidProviderToken")
+            #expect(try await answer("valid") == "200")
+            #expect(try await answer("other team", topic: "com.example.other") == "403 InvalidProviderToken")
+            #expect(try await answer("other key") == otherKey)
+            #expect(try await answer("valid") == "200")
+        }
+    }
+
+    /// Scenario 13.
+    @Test(arguments: [("", "200"), (#"{"tokenUpdates": true}"#, "429 TooManyProviderTokenUpdates")])
+    func limitsNewTokensIfItIsStrict(_ strict: String, _ third: String) async throws {
+        try await APNsBench.run(APNsBench.sources(strict: strict)) { bench async throws in
+            for (name, answer) in [
+                ("valid", "200"), ("second", "200"), ("valid", "200"), ("third", third), ("third", third),
+                ("second", "200"),
+            ] {
+                #expect(try await bench.push([Self.bearer(bench.tokens[name])]).summary == answer, "\(name)")
+            }
+        }
+    }
+
+    /// Scenario 9.
+    @Test func acceptsACertificateInsteadOfAToken() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            func answer(
+                _ certificate: ProviderConnection.ClientCertificate?, _ fields: [(String, String)] = [APNsBench.topic]
+            ) async throws -> String {
+                let connection = APNsBench.connection(certificate)
+                return try await bench.answer(APNsBench.request("POST", fields, on: connection)).summary
+            }
+            #expect(try await answer(nil) == "403 MissingProviderToken")
+            #expect(try await answer(Self.certificate()) == "200")
+            #expect(try await answer(Self.certificate(), []) == "400 MissingTopic")
+            #expect(try await answer(Self.certificate(uid: "com.example.app"), []) == "200")
+            #expect(try await answer(Self.certificate(1)) == "403 BadCertificate")
+            #expect(try await answer(Self.certificate(1, uid: "com.example.app")) == "403 BadCertificate")
+            #expect(try await answer(Self.certificate(1, uid: "com.example.app", isIssued: true), []) == "200")
+            #expect(try await answer(Self.certificate(1, uid: "com.example.x", isIssued: true)) == "403 BadCertificate")
+            // A token has precedence, as Apple's errors for it are more precise.
+            let wrong = Self.bearer(bench.tokens["foreign"])
+            #expect(try await answer(Self.certificate(), [APNsBench.topic, wrong]) == "403 InvalidProviderToken")
+        }
+    }
+
+    @Test func acceptsASecretInThePath() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            #expect(try await bench.push(path: "/s/open-sesame" + APNsBench.path).summary == "200")
+            for secret in ["open-sesamE", "", "x", "open%2Dsesame"] {
+                let reply = try await bench.push(path: "/s/\(secret)" + APNsBench.path)
+                #expect(reply.summary == "403 InvalidProviderToken", "\(secret)")
+            }
+            try await bench.withEvents { events in
+                #expect(events.map { $0["source"]?.string } == ["/signalbox/demo/mobile"])
+            }
+        }
+    }
+
+    /// Scenario 20.
+    @Test(arguments: [
+        ("com.example.app", "200"), ("com.example.app.voip", "200"),
+        ("com.example.app.push-type.liveactivity", "200"), ("com.example.other", "400 TopicDisallowed"),
+        ("com.example.other.voip", "400 TopicDisallowed"), ("com.example", "400 TopicDisallowed"),
+        ("com.example.app.x", "400 TopicDisallowed"), ("", "400 MissingTopic"), ("com.example/app", "400 BadTopic"),
+        (String(repeating: "a", count: 256), "400 BadTopic"),
+    ])
+    func bindsTopicsToSources(_ topic: String, _ answer: String) async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            let fields = [Self.bearer(bench.tokens["valid"]), ("apns-topic", topic)]
+            #expect(try await bench.answer(APNsBench.request("POST", fields)).summary == answer)
+        }
+    }
+
+    @Test func aSourceWithoutTopicsHasThoseOfNoOther() async throws {
+        let config = """
+            {"sources": {"first": {"apns": {"secrets": ["env:SECRET"]}},
+              "second": {"apns": {"secrets": ["env:FIRST"], "topics": ["com.example.app"]}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            let path = "/s/open-sesame" + APNsBench.path
+            #expect(try await bench.push(path: path).summary == "400 TopicDisallowed")
+            let request = APNsBench.request("POST", path, [("apns-topic", "com.example.free")])
+            #expect(try await bench.answer(request).summary == "200")
+        }
+    }
+
+    // MARK: Without sources
+
+    /// Everything but the signature: the sender's own mistakes show before Apple finds them.
+    @Test(arguments: [
+        ("valid", "200"), ("foreign", "200"), ("unknown key", "200"), ("61 minutes", "403 ExpiredProviderToken"),
+        ("none", "403 InvalidProviderToken"), ("DER", "403 InvalidProviderToken"),
+        ("no kid", "403 InvalidProviderToken"),
+    ])
+    func readsATokenWithoutSources(_ name: String, _ answer: String) async throws {
+        try await APNsBench.run { bench async throws in
+            #expect(try await bench.push([Self.bearer(bench.tokens[name])]).summary == answer)
+        }
+    }
+
+    @Test func takesTheTopicOfACertificateWithoutSources() async throws {
+        try await APNsBench.run { bench async throws in
+            let connection = APNsBench.connection(Self.certificate(uid: "com.example.app"))
+            #expect(try await bench.answer(APNsBench.request("POST", [], on: connection)).summary == "200")
+            #expect(try await bench.answer(APNsBench.request("POST", [])).summary == "400 MissingTopic")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, "200"), ("127.0.0.1:2197", nil, "200"), ("localhost", nil, "200"), ("[::1]:2197", nil, "200"),
+            ("api.push.apple.com", nil, "200"), ("api.sandbox.push.apple.com:443", nil, "200"),
+            ("127.0.0.1", "http://evil.example", "403 Forbidden"),
+            ("api.push.apple.com", "https://evil.example", "403 Forbidden"),
+            ("127.0.0.1", "http://localhost:3000", "200"),
+        ] as [(String?, String?, String)])
+    func rejectsPagesOfOtherSites(_ authority: String?, _ origin: String?, _ answer: String) async throws {
+        try await APNsBench.run { bench async throws in
+            let fields = [APNsBench.topic] + (origin.map { [("origin", $0)] } ?? [])
+            let request = APNsBench.request("POST", APNsBench.path, fields, authority: authority)
+            #expect(try await bench.answer(request).summary == answer)
+        }
+    }
+
+    @Test func namesTheEventInDevelopmentOnly() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            let reply = try await bench.push([Self.bearer(bench.tokens["valid"])])
+            try await bench.withEvents { #expect($0.first?["id"]?.string == reply.header("apns-unique-id")) }
+            let fields = [Self.bearer(bench.tokens["other team"]), ("apns-topic", "com.example.other")]
+            let other = try await bench.answer(APNsBench.request("POST", fields))
+            #expect(other.status == 200 && other.header("apns-unique-id") == nil)
+        }
+    }
+
+    // MARK: Limits
+
+    @Test(arguments: [("connections", true), ("streams", false), ("pushesPerSecond", false)])
+    func limitsASource(_ limit: String, _ closes: Bool) async throws {
+        let config = """
+            {"sources": {"mobile": {"apns": {"secrets": ["env:SECRET"]}, "limits": {"\(limit)": 1}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            let path = "/s/open-sesame" + APNsBench.path
+            let (first, second) = (APNsBench.connection(), APNsBench.connection())
+            let request = APNsBench.request("POST", path, [APNsBench.topic], on: first)
+            // The first push is in progress until its body arrives.
+            let open = try #require(bench.endpoint.verdict(on: request))
+            guard case .body = open else { Issue.record("The first push was refused."); return }
+            let other = APNsBench.request("POST", path, [APNsBench.topic], on: second)
+            let reply = try await bench.answer(other)
+            #expect(reply.summary == "429 TooManyRequests")
+            #expect((reply.after == .close) == closes)
+            withExtendedLifetime((open, first)) {}
+        }
+    }
+
+    // MARK: Log
+
+    @Test func logsFailedProofsOnceAndWithoutSecrets() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            for name in ["foreign", "none", "61 minutes"] {
+                _ = try await bench.push([Self.bearer(bench.tokens[name])])
+            }
+            _ = try await bench.push()
+            _ = try await bench.push(path: "/s/wrong-secret" + APNsBench.path)
+            let line =
+                "Provider endpoint rejected a proof of identity. address=192.0.2.7 failures=1 "
+                + "reason=InvalidProviderToken"
+            #expect(bench.log.lines == [line])
+        }
+    }
+}
+
+extension APNsBench {
+    /// A push with exactly these fields.
+    static func request(
+        _ method: String, _ headers: [(String, String)], on connection: ProviderConnection? = nil
+    ) -> ProviderRequest {
+        request(method, path, headers, on: connection)
+    }
+}

@@ -1,0 +1,115 @@
+import SignalboxGateway
+import Testing
+
+@testable import SignalboxServer
+
+/// Scenario 46.
+@Suite struct ExpoTests {
+    private static let path = "/--/api/v2/push/send"
+    private static let receipts = "/--/api/v2/push/getReceipts"
+    private static let token = "ExponentPushToken[abc]"
+
+    @Test func aMessageHasATicketAndAReceipt() async throws {
+        try await GoogleBench.run { bench in
+            let sent = try await bench.post(Self.path, #"{"to":"\#(Self.token)","title":"Hi","data":{"a":1}}"#)
+            #expect(sent.string("/data/status") == "ok")
+            let id = try #require(sent.string("/data/id"))
+            let receipts = try await bench.post(Self.receipts, #"{"ids":["\#(id)","unknown"]}"#)
+            #expect(receipts.text == #"{"data":{"\#(id)":{"status":"ok"}}}"#)
+            let events = try await bench.events()
+            #expect(events.count == 1)
+            #expect(events[0].contains("\"vendor\":\"expo\""))
+            #expect(!events[0].contains("[abc]"))
+        }
+    }
+
+    @Test func eachRecipientHasATicketInOrder() async throws {
+        try await GoogleBench.run { bench in
+            let body = #"[{"to":["\#(Self.token)","adsf"],"body":"x"},{"to":"ExpoPushToken[b]","body":"y"}]"#
+            let reply = try await bench.post(Self.path, body)
+            #expect(reply.string("/data/0/status") == "ok")
+            #expect(reply.string("/data/1/status") == "error")
+            #expect(reply.string("/data/1/message") == "\"adsf\" is not a registered push notification recipient")
+            #expect(reply.string("/data/1/details/error") == "DeviceNotRegistered")
+            #expect(reply.string("/data/2/status") == "ok")
+            let events = try await bench.events()
+            #expect(events.count == 2)
+            for event in events {
+                #expect(event.contains("\"target\":{\"token\":\"sha256:"))
+                #expect(!event.contains("[abc]") && !event.contains("[b]"))
+            }
+        }
+    }
+
+    @Test func aRequestHasABoundOfRecipients() async throws {
+        try await GoogleBench.run { bench in
+            let message = #"{"to":"\#(Self.token)"}"#
+            func body(_ count: Int) -> String {
+                "[" + Array(repeating: message, count: count).joined(separator: ",") + "]"
+            }
+            #expect(try await bench.post(Self.path, body(100)).status == 200)
+            let reply = try await bench.post(Self.path, body(101))
+            #expect(reply.status == 400)
+            #expect(reply.string("/errors/0/code") == "PUSH_TOO_MANY_NOTIFICATIONS")
+            #expect(try await bench.events().count == 100)
+            let ids = Array(repeating: "\"a\"", count: 1001).joined(separator: ",")
+            let receipts = try await bench.post(Self.receipts, "{\"ids\":[\(ids)]}")
+            #expect(receipts.string("/errors/0/code") == "PUSH_TOO_MANY_RECEIPTS")
+        }
+    }
+
+    @Test(arguments: [
+        "nope", "5", "[5]", "{}", #"{"to":5}"#, #"{"to":[]}"#, #"{"to":["a",1]}"#, #"{"to":"a","title":1}"#,
+        #"{"to":"a","data":"x"}"#, #"{"to":"a","priority":"urgent"}"#, #"{"to":"a","ttl":"1"}"#,
+    ])
+    func malformedRequestsAreRejected(body: String) async throws {
+        try await GoogleBench.run { bench in
+            let reply = try await bench.post(Self.path, body)
+            #expect(reply.status == 400)
+            #expect(reply.string("/errors/0/code") == "VALIDATION_ERROR")
+            #expect(try await bench.events().isEmpty)
+        }
+    }
+
+    @Test func aLargeMessageHasAnErrorOfItsOwn() async throws {
+        try await GoogleBench.run { bench in
+            let text = String(repeating: "x", count: 4096)
+            let reply = try await bench.post(Self.path, #"{"to":"\#(Self.token)","body":"\#(text)"}"#)
+            #expect(reply.string("/data/details/error") == "MessageTooBig")
+        }
+    }
+
+    @Test func bodiesMayBeCompressedUpToTheLimit() async throws {
+        try await GoogleBench.run { bench in
+            let coding = [("content-encoding", "gzip")]
+            let small = gzip(Array(#"{"to":"\#(Self.token)","body":"x"}"#.utf8))
+            #expect(await bench.answer("POST", Self.path, coding, body: small)?.status == 200)
+            let bomb = gzip([UInt8](repeating: 0x20, count: ExpoEndpoint.limit + 1))
+            #expect(await bench.answer("POST", Self.path, coding, body: bomb)?.status == 413)
+            #expect(await bench.answer("POST", Self.path, coding, body: Array("{}".utf8))?.status == 413)
+        }
+    }
+
+    @Test(arguments: [
+        ("Bearer expo-token", 200), ("Bearer bearer-token", 200), ("Bearer server-key", 401), ("", 401),
+    ])
+    func sourcesHaveTokens(authorization: String, status: Int) async throws {
+        try await GoogleBench.run(GoogleBench.sources) { bench in
+            let reply = try await bench.post(
+                Self.path, #"{"to":"\#(Self.token)"}"#, ("authorization", authorization))
+            #expect(reply.status == status)
+            guard let id = reply.string("/data/id") else { return }
+            #expect(try await bench.events()[0].contains("\"source\":\"/signalbox/demo/mobile\""))
+            let foreign = try await bench.post(
+                Self.receipts, #"{"ids":["\#(id)"]}"#, ("authorization", "key=other-key"))
+            #expect(foreign.status == 401)
+        }
+    }
+
+    @Test(arguments: [("GET", "send", 405), ("POST", "other", 404), ("GET", "getReceipts", 405)])
+    func otherMethodsAndPathsAreRejected(method: String, operation: String, status: Int) async throws {
+        try await GoogleBench.run { bench in
+            #expect(await bench.answer(method, "/--/api/v2/push/" + operation)?.status == status)
+        }
+    }
+}

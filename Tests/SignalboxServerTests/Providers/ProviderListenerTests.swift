@@ -1,0 +1,214 @@
+import Foundation
+import NIOCore
+import SignalboxEgress
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxServer
+
+/// The listener in this process, with clients that choose every frame. The numbers are those of the scenarios of
+/// provider endpoints.
+@Suite(.timeLimit(.minutes(2)))
+struct ProviderListenerTests {
+    /// 24: the traps of senders. A good response is one frame; a bad one is two.
+    @Test func sendsExactlyTheseFrames() async throws {
+        let frames = try await TestListener.run { listener in try await listener.play("log").texts("frame") }
+        #expect(
+            frames == [
+                "SETTINGS 0 0 0003000003e800040000ffff000500004000000600001f40",
+                "WINDOW_UPDATE 0 0 000f0001",
+                "SETTINGS 0 1",
+                "HEADERS 1 5 :status=200 apns-id=AbC-1",
+                "HEADERS 3 4 :status=400",
+                #"DATA 3 1 {"reason":"BadDeviceToken"}"#,
+            ])
+    }
+
+    /// 32
+    @Test func recognisesHTTP2WithoutNegotiation() async throws {
+        let results = try await TestListener.run { try await $0.play("without_alpn").texts("answers") }
+        #expect(results == Array(repeating: #"{"1":[200,""]}"#, count: 3))
+    }
+
+    /// 7
+    @Test func servesHTTP1() async throws {
+        let answers = try await TestListener.run { try await $0.play("http1").texts("answer") }
+        #expect(
+            answers == [
+                "HTTP/1.1 400 Bad Request\r\ncontent-length: 27\r\n\r\n{\"reason\":\"BadDeviceToken\"}",
+                "HTTP/1.1 200 OK\r\napns-id: x\r\ncontent-length: 0\r\n\r\n",
+            ])
+    }
+
+    /// 21
+    @Test func answersTooLargeABodyBeforeItArrives() async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play("too_large")
+            let large = #"[413,"{\"reason\":\"PayloadTooLarge\"}"]"#
+            #expect(results.texts("declared") == [#"{"1":\#(large)}"#])
+            #expect(results.texts("undeclared") == [#"{"3":\#(large)}"#])
+            #expect(results.texts("fitting") == [#"{"5":[200,""]}"#])
+        }
+    }
+
+    /// 2, 27
+    @Test func answersAThousandStreamsOfAConnection() async throws {
+        try await TestListener.run { listener in
+            let result = try #require(try await listener.play("many").first)
+            #expect(result["ok"] as? Int == 500)
+            #expect(result["bad"] as? Int == 500)
+            #expect(listener.budget.reserve(64 << 20), "All memory of bodies is free again.")
+        }
+    }
+
+    @Test func saysWhyAConnectionEnds() async throws {
+        let frames = try await TestListener.run { try await $0.play("goaway").texts("frame") }
+        #expect(
+            frames.suffix(3) == [
+                "HEADERS 1 4 :status=403", "GOAWAY 0 0 last=1 code=0 why", #"DATA 1 1 {"reason":"Bad"}"#,
+            ])
+    }
+
+    /// 26
+    @Test func stopsAfterTheRequestsInProgress() async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play("stop") { line in
+                guard line["ready"] != nil else { return }
+                await listener.stop()
+                listener.release()
+            }
+            #expect(results.last?["statuses"] as? Int == 200)
+            #expect(
+                results.last?["aways"] as? [String] == [
+                    "GOAWAY 0 0 last=2147483647 code=0", "GOAWAY 0 0 last=401 code=0",
+                ])
+        }
+    }
+
+    /// 26: without an acknowledgement of the PING.
+    @Test func stopsWithoutTheClient() async throws {
+        var limits = ProviderLimits()
+        limits.announcement = .milliseconds(10)
+        limits.check = .milliseconds(10)
+        try await TestListener.run(limits: limits) { listener in
+            let results = try await listener.play("silent_stop") { line in
+                if line["ready"] != nil { await listener.stop() }
+            }
+            #expect(
+                results.last?["aways"] as? [String] == [
+                    "GOAWAY 0 0 last=2147483647 code=0", "GOAWAY 0 0 last=1 code=0",
+                ])
+        }
+    }
+
+    // MARK: Attacks
+
+    /// 29
+    @Test func manyCancelledRequestsAreHarmless() async throws {
+        let results = try await TestListener.run { try await $0.play("cancels").texts("answers") }
+        #expect(results == [#"{"601":[200,""]}"#])
+    }
+
+    /// 30: each ends its own connection; another client is served.
+    @Test(arguments: [
+        "rapid_reset", "pings", "settings_flood", "priorities", "window_updates", "unknown_frames", "empty_data",
+        "continuations", "header_bomb",
+    ])
+    func closesTheConnectionOfAnAttack(attack: String) async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play(attack)
+            #expect(results.last?["closed"] as? Bool == true)
+            let others = try await listener.play("without_alpn").texts("answers")
+            #expect(others.count == 3)
+        }
+    }
+
+    @Test func closesAfterAHeaderBlockThatDoesNotEnd() async throws {
+        var limits = ProviderLimits()
+        limits.headers = .milliseconds(50)
+        limits.check = .milliseconds(10)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("half_header") }
+        #expect(results.last?["closed"] as? Bool == true)
+    }
+
+    @Test func resetsOnlyTheStreamOfASlowBody() async throws {
+        var limits = ProviderLimits()
+        limits.bodyGrace = .milliseconds(50)
+        limits.check = .milliseconds(10)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("slow_body") }
+        #expect(results.last?["frames"] as? [String] == ["HEADERS 3 5 :status=200", "RST_STREAM 1 0 00000008"])
+    }
+
+    /// 31
+    @Test func closesAConnectionWithoutAWindow() async throws {
+        var limits = ProviderLimits()
+        limits.readTime = .milliseconds(200)
+        limits.check = .milliseconds(10)
+        try await TestListener.run(limits: limits) { listener in
+            let result = try #require(try await listener.play("no_window").last)
+            #expect(result["closed"] as? Bool == true)
+            #expect(result["bodies"] as? Int == 0)
+            #expect(listener.budget.reserve(64 << 20))
+        }
+    }
+
+    /// 3
+    @Test func endsAConnectionWhoseWindowRunsOut() async throws {
+        try await TestListener.run { listener in
+            let result = try #require(try await listener.play("window_runs_out").last)
+            #expect(result["away"] as? String == "GOAWAY 0 0 last=2147483647 code=0")
+            #expect(result["requests"] as? Int == result["answered"] as? Int)
+        }
+    }
+
+    @Test func doesNotReadFromAClientThatDoesNotRead() async throws {
+        var limits = ProviderLimits()
+        limits.readTime = .seconds(2)
+        limits.check = .milliseconds(50)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("unread") }
+        let sent = try #require(results.last?["sent"] as? Int)
+        #expect(results.last?["error"] is String, "The client could not go on.")
+        #expect(sent < 1_000_000)
+    }
+
+    @Test func closesASilentConnection() async throws {
+        var limits = ProviderLimits()
+        limits.handshake = .milliseconds(20)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("handshake") }
+        #expect(results.last?["closed"] as? Bool == true)
+    }
+
+    /// 28
+    @Test func pingsKeepAConnection() async throws {
+        var limits = ProviderLimits()
+        limits.keepalive = .milliseconds(200)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("keepalive").texts("answers") }
+        #expect(results == [#"{"1":[200,""]}"#])
+    }
+
+    @Test func endsAnIdleConnectionGracefully() async throws {
+        var limits = ProviderLimits()
+        (limits.keepalive, limits.idle, limits.announcement) = (.milliseconds(50), .zero, .milliseconds(10))
+        limits.check = .milliseconds(10)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
+        #expect(
+            results.last?["frames"] as? [String] == [
+                "GOAWAY 0 0 last=2147483647 code=0", "PING 0 0 \0\0\0\0\0\0\0\u{1}", "GOAWAY 0 0 last=0 code=0",
+            ])
+    }
+
+    @Test func closesAConnectionThatDoesNotAnswerPings() async throws {
+        var limits = ProviderLimits()
+        limits.keepalive = .milliseconds(50)
+        let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
+        #expect(results.last?["closed"] as? Bool == true)
+        #expect(results.last?["frames"] as? [String] == ["PING 0 0 \0\0\0\0\0\0\0\u{2}"])
+    }
+
+    @Test func rejectsBodiesBeyondTheMemory() async throws {
+        try await TestListener.run(budget: BodyBudget(bytes: 1)) { listener in
+            let results = try await listener.play("without_alpn").texts("answers")
+            #expect(results.first == #"{"1":[503,"{\"reason\":\"ServiceUnavailable\"}"]}"#)
+        }
+    }
+}
