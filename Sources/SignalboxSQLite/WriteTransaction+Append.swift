@@ -147,6 +147,13 @@ extension WriteTransaction {
     /// The time at which a category was last seen is updated at most this often, in milliseconds.
     private static let seenEvery: Int64 = 3_600_000
 
+    /// Compares the absolute value, so that not every event is a write when the clock was set back.
+    private static let seeCategory = """
+        INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
+        ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
+            WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(seenEvery)
+        """
+
     /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
     /// read either when its name identifies its definition. A new definition replaces the old one. The identifier
     /// counts as known before the commit; a failed commit takes that back. Called for events that are stored, not for
@@ -154,13 +161,12 @@ extension WriteTransaction {
     private mutating func see(_ category: DefinedCategory) throws {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
         guard let record = category.record else { return }
-        // The absolute value, so that not every event is a write when the clock was set back.
-        try db.run(
-            """
-            INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
-            ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
-                WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(Self.seenEvery)
-            """, [record.identifier, Data(record.definition), now.milliseconds])
+        let time = now.milliseconds
+        try RowStatement(db, sql: Self.seeCategory).run { row in
+            row.bind(record.identifier)
+            row.bind(record.definition)
+            row.bind(time)
+        }
         file.categories.insert(record.identifier, at: now)
         effects.categories.append(record.identifier)
     }
