@@ -21,8 +21,8 @@ struct ProviderListener: Sendable {
     /// How long a stop waits for requests in progress.
     private static let stopTime: Duration = .seconds(5)
 
-    /// Serves until a graceful shutdown, and ends all connections gracefully then. Also ends when the task is cancelled.
-    /// `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
+    /// Serves until a graceful shutdown or the end of the task, and ends all connections gracefully then. `channel`: of
+    /// ``listen()``. Returns at the latest five seconds after the shutdown began.
     func run(_ channel: any Channel) async {
         await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
         try? await gracefulShutdown()
