@@ -15,11 +15,12 @@ struct CertificateTests {
     }
 
     @Test func needsTheKeyOfItsAuthority() {
-        let other = CertificateMaker(authority: "Other").authority
-        let authority = maker.authority
-        #expect(CertificateMaker(authority: .init(certificate: authority.certificate, key: other.key)) == nil)
-        #expect(CertificateMaker(authority: .init(certificate: "x", key: authority.key)) == nil)
-        #expect(CertificateMaker(authority: .init(certificate: authority.certificate, key: "x")) == nil)
+        let (authority, other) = (maker.authority, CertificateMaker(authority: "Other").authority)
+        let wrong = [
+            (authority.certificate, other.key), ("x", authority.key), (authority.certificate, "x"),
+        ]
+        let makers = wrong.compactMap { CertificateMaker(authority: NewCertificate(certificate: $0, key: $1)) }
+        #expect(makers.isEmpty)
     }
 
     /// A certificate for servers is none for clients.
@@ -34,8 +35,9 @@ struct CertificateTests {
         let texts = [maker.authority.certificate, CertificateMaker(authority: "Other").authority.certificate]
         #expect(X509Certificate.all(pem: "note\n" + texts.joined(separator: "\n")).count == 2)
         #expect(X509Certificate.all(pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").isEmpty)
-        #expect(CertificateAuthority(pem: "") == nil)
-        #expect(X509Certificate(der: [0x30, 0]) == nil)
+        let (authority, certificate) = (CertificateAuthority(pem: ""), X509Certificate(der: [0x30, 0]))
+        #expect(authority == nil)
+        #expect(certificate == nil)
     }
 
     @Test(arguments: [

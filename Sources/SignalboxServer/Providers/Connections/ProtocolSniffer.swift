@@ -162,7 +162,6 @@ extension ProviderLimits {
             HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
             HTTP2Setting(parameter: .maxHeaderListSize, value: headerList),
         ]
-        configuration.maximumRecentlyResetStreams = streams
         return configuration
     }
 

@@ -37,10 +37,10 @@ struct ProviderListener: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
-            // The smallest pieces hold most requests whole; small ones keep idle connections cheap.
+            // An idle connection keeps a piece of the smallest size. The largest one bounds the responses to one read.
             .childChannelOption(
                 .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 2048, initial: 2048, maximum: 65_536)
+                value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 16_384)
             )
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 65_536))
             .childChannelInitializer { channel in
