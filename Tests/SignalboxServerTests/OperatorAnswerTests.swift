@@ -57,8 +57,9 @@ import Testing
             #expect(try api.find(media.sha256)?.0 == media)
             try FileManager.default.removeItem(atPath: store.path(of: media))
             #expect(try api.find(media.sha256) == nil)
-            let context = GatewayRequestContext(
-                source: ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: Logger(label: "test")))
+            let source = ApplicationRequestContextSource(
+                channel: NIOAsyncTestingChannel(), logger: Logger(label: "test"))
+            let context = GatewayRequestContext(source: source)
             for range in [nil, 0...1] {
                 let error = await #expect(throws: Problem.self) {
                     _ = try await api.content(of: media, range, for: context)
