@@ -18,7 +18,8 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// From the start to the last byte of the response.
     package var timeout: Duration
-    /// Bytes of the response's body to keep, up to 256 KiB. A longer body is not read to its end.
+    /// Bytes of the response's body to keep. A body that is longer than these and 256 KiB is not read to its end.
+    /// Memory grows with the body, not with this number.
     package var keptBytes: Int
     /// Response headers to keep, in lower case: the first of each name.
     package var keptHeaders: [String]

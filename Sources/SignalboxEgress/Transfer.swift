@@ -52,7 +52,7 @@ final class Transfer: @unchecked Sendable {
     /// Bounds of all header lines together; libcurl's own bound is 100 KiB a line.
     static let maximumHeaderBytes = 64 * 1024
     static let maximumHeaderLines = 256
-    /// Without a sink, a longer body is not read: the status is known by then.
+    /// Without a sink, a longer body is not read unless the request keeps more: the status is known by then.
     private static let maximumBytes = 256 * 1024
 
     /// The time of the request counts from here, including the wait for the thread.
@@ -184,8 +184,11 @@ final class Transfer: @unchecked Sendable {
         return sink.begin(head) ? .sink(sink) : .refused
     }
 
-    /// False when the sink ended the body, or the body is longer than ``maximumBytes``.
-    var takesMore: Bool { if case .refused = body { false } else { received <= Self.maximumBytes } }
+    /// False when the sink ended the body, or the body is longer than ``maximumBytes`` and than the kept bytes.
+    var takesMore: Bool {
+        if case .refused = body { return false }
+        return received <= max(Self.maximumBytes, request.keptBytes)
+    }
 
     /// libcurl calls this with each header line. It counts lines of interim responses as well.
     private static let onHeader: curl_write_callback = { _, size, count, context in

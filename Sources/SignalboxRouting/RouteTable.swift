@@ -135,11 +135,11 @@ package struct RouteTable: Sendable, Equatable {
         var decision = Decision()
         var named: Set<DestinationName> = []
         func add(_ names: [DestinationName], by route: Route?) {
-            if case .stored = route?.media, decision.media.isEmpty { decision.media = RouteMedia.urls(in: event) }
             for name in names where named.insert(name).inserted {
                 let takesPayload = payloadTakers.contains(name)
                 guard hasPayload || !takesPayload else { continue }
                 if takesPayload { decision.wantsPayload = true }
+                if case .stored = route?.media, decision.media.isEmpty { decision.media = RouteMedia.urls(in: event) }
                 decision.targets.append(
                     Target(
                         destination: name, ignoring: route?.ignoring ?? [], including: route?.including ?? [],

@@ -23,7 +23,7 @@ extension RouteCompiler {
         else { return }
         diagnostics.warning(
             at: ConfigLocation(pointer: "/fallback", isKey: true),
-            "no event is ever left for the fallback; remove it, or the route's match",
+            "no event reaches the fallback; remove it, or the route's match",
             also: [(locations[taker].appending("name"), "this route takes every event")])
     }
 

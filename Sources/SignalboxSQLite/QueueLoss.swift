@@ -85,19 +85,20 @@ extension SQLiteQueue {
     /// Opens the queue of a gateway that may be running. Throws when there is none. For commands that run next to the
     /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without
     /// a file, and the same errors for a lost queue as the owner's initializer. Reads and writes through connections
-    /// of its own; SQLite's locks order its writes with the gateway's. Applies pending migrations, so it must not be
-    /// of a newer version than a running gateway.
+    /// of its own; SQLite's locks order its writes with the gateway's. Applies no migrations, because a running gateway
+    /// relies on its tables: throws ``StoreError/otherSchema(path:isNewer:)`` for the queue of another version.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
         guard FileManager.default.fileExists(atPath: directory + "/queue.db") else { throw .missing(path: directory) }
-        return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory))
+        return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory), migrates: false)
     }
 
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
     /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file lacks accepted events, and
     /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory. A damaged
     /// file opens without a record, so that readable deliveries can still be sent. The directory must outlive the
-    /// queue: its lock keeps a second gateway out. Applies pending migrations.
+    /// queue: its lock keeps a second gateway out. Applies pending migrations. Throws
+    /// ``StoreError/otherSchema(path:isNewer:)`` for the queue of a newer version.
     package convenience init(of directory: DataDirectory, acceptsLoss: Bool = false) throws(StoreError) {
         let path = directory.path
         if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) { throw loss.error(in: path) }

@@ -41,12 +41,17 @@ final class SQLiteFile: Sendable {
 
     /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one. Throws
     /// ``StoreError`` for a directory that cannot be written, a file that is not a database, and a migration that
-    /// fails.
-    init(in directory: String, mustExist: Bool, clock: StoreClock) throws(StoreError) {
+    /// fails. `migrates`: applies pending migrations; otherwise throws ``StoreError/otherSchema(path:isNewer:)`` for
+    /// them, and ``StoreError/missing(path:)`` for a file without tables.
+    init(in directory: String, mustExist: Bool, migrates: Bool, clock: StoreClock) throws(StoreError) {
         path = directory + "/queue.db"
         self.clock = clock
         checkpointer = Checkpointer(path: path)
-        do { pool = try Self.open(path, mustExist: mustExist) } catch { throw StoreError(error, path: path) }
+        do {
+            pool = try Self.open(path, mustExist: mustExist, migrates: migrates)
+        } catch {
+            throw StoreError(error, path: path)
+        }
     }
 
     /// The data directory of the file.
@@ -58,9 +63,9 @@ final class SQLiteFile: Sendable {
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
     private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
-    /// Applies all pending migrations. An error leaves the file as the last completed migration made it.
-    /// `synchronous=FULL` syncs the log at each commit (sqlite.org/pragma.html), so a commit survives a power cut.
-    private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
+    /// With `migrates`, applies all pending migrations. An error leaves the file as the last completed migration made
+    /// it. `synchronous=FULL` syncs the log at each commit (sqlite.org/pragma.html), so a commit survives a power cut.
+    private static func open(_ path: String, mustExist: Bool, migrates: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
         configuration.busyMode = .timeout(busyTime)
@@ -75,9 +80,17 @@ final class SQLiteFile: Sendable {
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        if mustExist, try pool.read({ try SQLiteSchema.migrator.appliedIdentifiers($0) }).isEmpty {
-            throw QueueLoss.emptied.error(in: directory(of: path))
+        let (isEmpty, isNewer, isComplete) = try pool.read { db in
+            let migrator = SQLiteSchema.migrator
+            return (
+                try migrator.appliedIdentifiers(db).isEmpty, try migrator.hasBeenSuperseded(db),
+                try migrator.hasCompletedMigrations(db)
+            )
         }
+        if mustExist, isEmpty { throw QueueLoss.emptied.error(in: directory(of: path)) }
+        if isNewer { throw StoreError.otherSchema(path: path, isNewer: true) }
+        if !migrates, isEmpty { throw StoreError.missing(path: directory(of: path)) }
+        if !migrates, !isComplete { throw StoreError.otherSchema(path: path, isNewer: false) }
         // GRDB sets NORMAL, under which a power cut can lose the last commits. SQLite's own checkpoints are for writes
         // that the checkpointer does not see. A group of in-app decisions changes a thousand pages, which SQLite's
         // usual 2 MB would write to the log several times.
@@ -90,7 +103,7 @@ final class SQLiteFile: Sendable {
                     PRAGMA journal_size_limit = \(Checkpointer.keptLog)
                     """)
         }
-        try SQLiteSchema.migrator.migrate(pool)
+        if !isComplete { try SQLiteSchema.migrator.migrate(pool) }
         return pool
     }
 

@@ -192,8 +192,9 @@ extension DeliveryFilter {
         add("d.destination = ?", destination.map { [$0.name] })
         add("d.id < ?", before.map { [$0] })
         add("d.event = (SELECT seq FROM events WHERE id = ?)", event.map { [$0] })
-        add(
-            "d.event IN (SELECT seq FROM events WHERE accepted_at < ?)", acceptedBefore.map { [$0.milliseconds] })
+        // For each delivery a lookup by key: `accepted_at` has no index, and a set of events would be built by reading
+        // all of them, in each step of a removal.
+        add("(SELECT accepted_at FROM events WHERE seq = d.event) < ?", acceptedBefore.map { [$0.milliseconds] })
         return (conditions.joined(separator: " AND "), arguments)
     }
 }

@@ -27,19 +27,17 @@ extension SQLiteQueue {
     /// front and is then left out.
     package func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await file.read { db in
-            try db.rows(
-                """
-                SELECT id, kept_at, used_at, sha256, bytes, type, width, height, duration FROM files
-                WHERE (used_at, id) < (?, ?) ORDER BY used_at DESC, id DESC LIMIT ?
-                """, [after?.usedAt.milliseconds ?? .max, after?.id ?? .max, limit]
-            ).map { row in
-                guard let file = try MediaFile(row, from: 3) else { throw DamagedValue("a file has no digest") }
-                let urls = try db.rows("SELECT url FROM media WHERE sha256 = ? LIMIT 5", [file.sha256])
-                return MediaFileRecord(
-                    id: try row.number(0), file: file, urls: try urls.map { try $0.text(0) }.sorted(),
-                    keptAt: try row.date(1), usedAt: try row.date(2))
-            }
+            try db.files(
+                "(used_at, id) < (?, ?) ORDER BY used_at DESC, id DESC",
+                [after?.usedAt.milliseconds ?? .max, after?.id ?? .max, limit])
         }
+    }
+
+    /// In the order of the primary key, which no use of a file changes. A file has at most five of its URLs.
+    package func mediaFiles(
+        numberedAfter number: Int64, limit: Int
+    ) async throws(StoreError) -> [MediaFileRecord] {
+        try await file.read { try $0.files("id > ? ORDER BY id", [number, limit]) }
     }
 
     /// The newest first; `before` is the last number of the page before. An empty set of states matches no URL.
@@ -67,6 +65,23 @@ extension SQLiteQueue {
 
 /// Used by the metrics and by the removal of files.
 extension Database {
+    /// `condition`: with the order of the files; the last argument is the limit. Throws ``DamagedValue`` for a file
+    /// without a digest.
+    fileprivate func files(_ condition: String, _ arguments: StatementArguments) throws -> [MediaFileRecord] {
+        try rows(
+            """
+            SELECT id, kept_at, used_at, sha256, bytes, type, width, height, duration FROM files
+            WHERE \(condition) LIMIT ?
+            """, arguments
+        ).map { row in
+            guard let file = try MediaFile(row, from: 3) else { throw DamagedValue("a file has no digest") }
+            let urls = try rows("SELECT url FROM media WHERE sha256 = ? LIMIT 5", [file.sha256])
+            return MediaFileRecord(
+                id: try row.number(0), file: file, urls: try urls.map { try $0.text(0) }.sorted(),
+                keptAt: try row.date(1), usedAt: try row.date(2))
+        }
+    }
+
     /// The size of all files, read from an index.
     func mediaBytes() throws -> Int64 { try number("SELECT coalesce(sum(bytes), 0) FROM files") ?? 0 }
 }

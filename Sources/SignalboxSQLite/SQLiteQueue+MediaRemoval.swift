@@ -52,18 +52,19 @@ extension SQLiteQueue {
     /// One transaction. Events that still wait for a file request it again; other events keep a link without a file.
     /// Unknown digests are skipped.
     package func forgetMedia(_ digests: [String]) async throws(StoreError) {
-        try await write { db, _ in
+        try await write { db, now in
             for digest in digests {
                 guard let id = try db.number("SELECT id FROM files WHERE sha256 = ?", [digest]) else { continue }
                 try db.run("DELETE FROM event_files WHERE file = ?", [id])
                 for row in try db.rows("SELECT id FROM media WHERE sha256 = ?", [digest]) {
                     let url = try row.number(0)
-                    // An event may still wait for it.
+                    // An event may still wait for it. The download is a new one, with its own retry budget.
                     try db.run(
                         """
-                        UPDATE media SET state = 'wanted' WHERE id = :id AND state = 'stored'
+                        UPDATE media SET state = 'wanted', due = :now, attempts = 0, wanted_at = :now
+                        WHERE id = :id AND state = 'stored'
                             AND EXISTS (SELECT 1 FROM media_events WHERE media = :id)
-                        """, ["id": url])
+                        """, ["id": url, "now": now.milliseconds])
                     try db.run(
                         """
                         UPDATE media_waits SET ready = 0
@@ -149,7 +150,7 @@ struct MediaRemoval: Sendable {
     }
 
     /// Forgets a file with at most one step of events and URLs. Reads the newest references first, because events
-    /// that wait are likely to be among them.
+    /// that wait are likely to be among them. Forgets URLs only after the references of all events were checked.
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Events that wait are likely to be the newest.
         let events = try db.rows(
@@ -165,8 +166,10 @@ struct MediaRemoval: Sendable {
         for row in events {
             try db.run("DELETE FROM event_files WHERE file = ? AND event = ?", [id, try row.number(0)])
         }
+        // An older event may wait, and then the file stays with its URLs.
+        if events.count == step { return .named }
         for row in urls { try db.forget(url: try row.number(0)) }
-        if events.count == step || urls.count == step { return .named }
+        if urls.count == step { return .named }
         try db.run("DELETE FROM files WHERE id = ?", [id])
         return .removed
     }

@@ -30,14 +30,15 @@ package final class SQLiteQueue: Store {
 
     /// Opens or creates the queue in a data directory. `now`: the wall clock. `elapsed`: time since any start, which
     /// reveals that the wall clock was set. `mustExist`: throws for a file without a queue instead of creating one.
-    /// `delayed`: schedules the checks of commit deadlines. Throws for a directory that cannot be written, a file
-    /// that is damaged or not a queue, and a failed migration.
+    /// `migrates`: false next to the owner. `delayed`: schedules the checks of commit deadlines. Throws for a
+    /// directory that cannot be written, a damaged file, one that is not a queue, and a failed migration.
     package init(
-        in directory: String, mustExist: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
+        in directory: String, mustExist: Bool = false, migrates: Bool = true,
+        now: @escaping @Sendable () -> Date = { Date() },
         elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
     ) throws(StoreError) {
         let clock = StoreClock(wall: now, elapsed: elapsed)
-        let file = try SQLiteFile(in: directory, mustExist: mustExist, clock: clock)
+        let file = try SQLiteFile(in: directory, mustExist: mustExist, migrates: migrates, clock: clock)
         self.file = file
         do {
             // Must come first: a change by another process after this read is seen at the first tick.
@@ -110,7 +111,7 @@ package final class SQLiteQueue: Store {
         do {
             try await file.pool.writeWithoutTransaction { db in
                 let version = try db.number("PRAGMA user_version") ?? 0
-                try db.execute(sql: "PRAGMA user_version = \(version &+ 1 & 0xFFFF)")
+                try db.execute(sql: "PRAGMA user_version = \((version &+ 1) & 0xFFFF)")
             }
         } catch {
             throw file.failure(error)

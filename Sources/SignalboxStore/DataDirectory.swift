@@ -6,11 +6,16 @@ package final class DataDirectory: Sendable {
     /// The path that the initialiser received.
     package let path: String
     private let lock: Int32
+    private let sync: @Sendable (_ folder: String) throws(StoreError) -> Void
 
     /// Makes the directory if need be and takes its lock. The kernel drops the lock when the process ends, however it
-    /// ends.
-    package init(path: String) throws(StoreError) {
+    /// ends. A new directory is on disk when this returns. `sync`: syncs the entries of a directory.
+    package init(
+        path: String, sync: @escaping @Sendable (_ folder: String) throws(StoreError) -> Void = DataDirectory.sync
+    ) throws(StoreError) {
         self.path = path
+        self.sync = sync
+        let parents = Self.parentsOfMissing(path)
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -20,6 +25,7 @@ package final class DataDirectory: Sendable {
         lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
         // From here on `deinit` closes it, even when this throws.
+        for parent in parents { try sync(parent) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
             throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -38,7 +44,8 @@ package final class DataDirectory: Sendable {
     }
 
     /// The bytes of a key file; makes a missing one with the bytes of `make`. The file is readable by its owner only,
-    /// and on disk before it is used, so that equal inputs always have equal hashes.
+    /// and on disk before it is used, so that equal inputs always have equal hashes. Throws when the disk cannot
+    /// confirm that.
     package func key(_ name: String, orMake make: () -> [UInt8]) throws(StoreError) -> [UInt8] {
         let file = path + "/" + name
         let bytes = make()
@@ -47,6 +54,8 @@ package final class DataDirectory: Sendable {
                 throw .directory(
                     path: path, reason: "its \(name) is not whole: restore it, or remove it to get a new key")
             }
+            // The process that made it may have crashed before its sync.
+            try sync(path)
             return Array(found)
         }
         // A key that is there but cannot be read must not be replaced: every token would get another name.
@@ -60,7 +69,29 @@ package final class DataDirectory: Sendable {
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
             rename(file + ".new", file) == 0
         else { throw .directory(path: path, reason: Self.lastError) }
+        // Without this, a power cut may remove the name, and the next start would make another key.
+        try sync(path)
         return bytes
+    }
+
+    /// Syncs the entries of a directory. Blocks until they are on disk. File systems that sync no directories report
+    /// `EINVAL` (fsync(2)), which counts as success.
+    package static func sync(_ folder: String) throws(StoreError) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .directory(path: folder, reason: lastError) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw .directory(path: folder, reason: lastError) }
+    }
+
+    /// The directories that get a new entry when the missing directories of a path are made, the innermost first.
+    private static func parentsOfMissing(_ path: String) -> [String] {
+        var parents: [String] = []
+        var missing = path
+        while !missing.isEmpty, !FileManager.default.fileExists(atPath: missing) {
+            missing = (missing as NSString).deletingLastPathComponent
+            parents.append(missing.isEmpty ? "." : missing)
+        }
+        return parents
     }
 
     private static var lastError: String { String(cString: strerror(errno)) }

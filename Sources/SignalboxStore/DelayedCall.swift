@@ -37,6 +37,18 @@ extension DelayedCall {
             self(after: limit) { first.resume(returning: nil) }
         }
     }
+
+    /// Awaits an answer of the store for at most ``StoreLimits/patience``, then throws
+    /// ``StoreError/undecided(after:)``. An abandoned read or write continues, because a disk that hangs cannot be
+    /// interrupted.
+    package func answer<T: Sendable>(
+        of work: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(StoreError) -> T {
+        let result = await result(within: StoreLimits.patience) { () async -> Result<T, StoreError> in
+            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try (result ?? .failure(.undecided(after: StoreLimits.patience))).get()
+    }
 }
 
 /// Resumes a continuation with the first of several results. A class because the competing tasks share it.

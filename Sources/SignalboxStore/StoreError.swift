@@ -10,6 +10,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case lost(directory: String, reason: String)
     /// The directory has a `token.key` but no queue: it is new and the key was put there first, or its queue is gone.
     case keyWithoutQueue(directory: String)
+    /// Another version of signalbox made the tables of the file. `isNewer`: a newer one.
+    case otherSchema(path: String, isNewer: Bool)
     /// The file is not a database, or is damaged.
     case damaged(path: String, reason: String)
     /// The write failed. The same call may succeed once there is room or the disk is back.
@@ -36,6 +38,11 @@ extension StoreError: CustomStringConvertible {
             "The data directory \(directory) has no queue: token.key is there but queue.db is not. If this is a new "
                 + "directory whose token.key was put there on purpose, start once with: signalbox serve "
                 + "--accept-queue-loss. Otherwise the queue was removed: put queue.db or a backup of it back."
+        case .otherSchema(let path, isNewer: true):
+            "The queue \(path) was made by a newer version of signalbox. Use that version, or a later one."
+        case .otherSchema(let path, isNewer: false):
+            "The queue \(path) was made by an older version of signalbox. If its gateway runs, use the command of the "
+                + "gateway's version. Otherwise start this version once with: signalbox serve. That updates the queue."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."

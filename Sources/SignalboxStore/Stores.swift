@@ -189,6 +189,10 @@ package protocol InspectionStore: StoreStatus {
     /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
     func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord]
 
+    /// Files by their numbers, at most `limit`. `number`: the last number of the previous page, 0 for the first one.
+    /// Files that are used meanwhile keep their numbers, so no file is left out.
+    func mediaFiles(numberedAfter number: Int64, limit: Int) async throws(StoreError) -> [MediaFileRecord]
+
     /// URLs in these states, newest first, at most `limit`. `before`: the last id of the previous page.
     func mediaURLs(
         _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int

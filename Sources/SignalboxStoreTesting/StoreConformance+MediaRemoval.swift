@@ -133,6 +133,38 @@ extension StoreConformance {
             #expect(steps >= 2)
             #expect(try await queue.mediaGauges().stored == 0)
         },
+        Self("keepsTheURLsOfAFileThatAnOldDeliveryNeeds") { bench in
+            let queue = try bench.open()
+            try await queue.append([
+                bench.event(1, to: [DeliveryOrder(to: bench.inbox)], files: [bench.file("a")])
+            ])
+            try await queue.append([bench.event(2, waitingFor: [url])])
+            try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
+            let held = try await queue.heldDeliveries(upTo: 1)
+            try await queue.release(held.map { MediaRelease($0, body: nil, files: []) })
+            // More events than one step reads, all of them delivered.
+            try await queue.append((0..<400).map { bench.event($0, files: [bench.file("a")]) })
+            try await queue.append((400..<800).map { bench.event($0, files: [bench.file("a")]) })
+            try await deliverAll(bench, queue)
+            #expect(try await remove(queue, bytes: 0).isEmpty)
+            try await queue.append([bench.event(3, waitingFor: [url])])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty, "the file is still fresh")
+        },
+        Self("aForgottenFileIsDownloadedAgainWithANewBudget") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: [url])])
+            let job = try await bench.onlyJob(queue)
+            let failure = MediaFailure(.timeout, "no answer for 20 s")
+            try await queue.settle(media: MediaSettlement(job.id, .retry(after: .zero, failure)))
+            try await queue.settle(media: bench.stored(job, "a"))
+            bench.clock.advance(by: 5)
+            try await queue.forgetMedia([bench.file("a").sha256])
+            let urls = try await queue.mediaURLs(limit: 5)
+            #expect(urls.map(\.state) == [.wanted])
+            #expect(urls.map(\.attempts) == [0])
+            #expect(urls.map(\.wantedAt) == [bench.clock.now])
+            #expect(try await bench.onlyJob(queue).validators == nil)
+        },
         Self("aRequestedURLOutlivesItsFileAndStartsFromScratch") { bench in
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
@@ -203,6 +235,18 @@ extension StoreConformance {
             #expect(rest.map(\.attempts) == [1])
             #expect(rest.map(\.due) == [due])
             #expect(try await queue.mediaURLs([.stored], limit: 5).map(\.sha256).count == 3)
+        },
+        Self("aFileThatIsUsedBetweenTwoPagesIsListed") { bench in
+            let queue = try bench.open()
+            for word in ["a", "b", "c"] {
+                try await deliver(word, bench, queue)
+                bench.clock.advance(by: 7200)
+            }
+            let first = try await queue.mediaFiles(numberedAfter: 0, limit: 1)
+            #expect(first.map(\.file) == [bench.file("a")])
+            try await queue.append([bench.event(1, files: [bench.file("b")])])
+            let rest = try await queue.mediaFiles(numberedAfter: try #require(first.last).id, limit: 5)
+            #expect(rest.map(\.file) == ["b", "c"].map { bench.file($0) })
         },
         Self("countsRequestedStoredFailedAndHeld") { bench in
             let queue = try bench.open()

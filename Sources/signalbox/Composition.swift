@@ -18,8 +18,7 @@ extension GatewayOptions {
     /// The config; an empty one if the command line names none and the default file does not exist. For commands that
     /// work without a config. Throws for a config that exists and has errors.
     func optionalConfig() throws -> RoutedConfig {
-        let isMissing = isConfigImplied && !FileManager.default.fileExists(atPath: configPath)
-        return isMissing ? RoutedConfig() : try loadConfig()
+        isConfigMissing ? RoutedConfig() : try loadConfig()
     }
 
     /// Reads the secrets of the config.

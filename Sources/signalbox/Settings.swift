@@ -45,6 +45,9 @@ struct GatewayOptions: ParsableArguments {
     /// True if neither flag nor environment names a config; then the default file need not exist.
     var isConfigImplied: Bool { config == nil && variable("config") == nil }
 
+    /// True if no config is named and the default file does not exist.
+    var isConfigMissing: Bool { isConfigImplied && !FileManager.default.fileExists(atPath: configPath) }
+
     /// `file`: the value of the config, which has the lowest precedence before the default.
     func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
 

@@ -157,7 +157,7 @@ import Testing
     }
 
     private static func warning(of name: String) -> String {
-        #"problem="routes.json:4:5: warning: /destinations/\#(name): nothing ever goes to \"\#(name)\"; "#
+        #"problem="routes.json:4:5: warning: /destinations/\#(name): no route delivers to \"\#(name)\"; "#
             + #"name it under \"to\" of a route, or remove it""#
     }
 

@@ -92,7 +92,7 @@ import Testing
             let result = try await binary.run(["replay", "--dry-run"], input: try mixedPayloads(), in: directory)
             #expect(result.status == 0)
             #expect(result.output.split(separator: "\n").first == "braze/alert -> inbox (braze)")
-            #expect(result.output.split(separator: "\n").last == "synerise/alert -> nowhere")
+            #expect(result.output.split(separator: "\n").last == "synerise/alert -> no destination")
             #expect(result.errors.contains("8 events, 0 rejected"))
             #expect(!FileManager.default.fileExists(atPath: directory + "/data"))
         }

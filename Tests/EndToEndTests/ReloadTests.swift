@@ -62,7 +62,7 @@ import Testing
         ),
         (
             #"{ "routes": [ { "name": "a", "match": { "a": { "b": [1] }, "a": ["x"] }, "to": [] } ] }"#,
-            "/routes/0/match/a: this field stands here twice"
+            "/routes/0/match/a: this field is listed twice"
         ),
         (
             #"{ "routes": [ { "name": "a", "match": \#(String(repeating: #"{"a":"#, count: 300)), "to": [] } ] }"#,

@@ -22,7 +22,7 @@ import Testing
             let warned = try await binary.run(["routes", "check"], in: directory)
             #expect(warned.status == 0)
             #expect(warned.output == "routes.json: 0 routes, 1 destinations, 0 sources: can be used\n")
-            #expect(warned.errors.hasPrefix("routes.json:1:21: warning: /destinations/inbox: nothing ever goes to"))
+            #expect(warned.errors.hasPrefix("routes.json:1:21: warning: /destinations/inbox: no route delivers to"))
             #expect(warned.errors.hasSuffix("routes.json: 1 warning\n"))
             let strict = try await binary.run(["routes", "check", "--strict"], in: directory)
             #expect(strict.status == 2)
@@ -148,7 +148,7 @@ import Testing
                       none: no; the event is not in its sample
                       braze: no; /data/vendor is "unknown"
                       all: yes, to inbox
-                      last: not asked, all said stop
+                      last: not evaluated, because all has "stop"
 
                     """))
         }

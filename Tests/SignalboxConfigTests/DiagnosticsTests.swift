@@ -49,6 +49,21 @@ import Testing
         #expect(colored.replacing(/\u{1B}\[[0-9;]+m/, with: "") == plain)
     }
 
+    @Test func manyWarningsHideNoError() {
+        let start = ConfigLocation(pointer: "")
+        var diagnostics = ConfigDiagnostics()
+        for _ in 0..<150 { diagnostics.warning(at: start, "a warning") }
+        var others = ConfigDiagnostics()
+        others.warning(at: start, "a warning")
+        others.error(at: start, "another error")
+        diagnostics.error(at: start, "an error")
+        diagnostics.append(others)
+        #expect(!diagnostics.isFull)
+        let mistakes = diagnostics.mistakes(in: [ConfigText(name: "routes.json", bytes: Array("{}".utf8))])
+        #expect(mistakes.count == ConfigDiagnostics.most + 2)
+        #expect(mistakes.filter { $0.severity == .error }.map(\.message) == ["an error", "another error"])
+    }
+
     @Test func aCorrectConfigHasNoWarnings() throws {
         let config =
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},"stop":true}]}"#

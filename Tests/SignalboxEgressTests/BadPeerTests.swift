@@ -82,6 +82,11 @@ import Testing
         #expect(reply.excerpt.count == 5000)
     }
 
+    @Test func keepsLongBodiesOnRequest() async throws {
+        let reply = try await ask(["endless-body"], keptBytes: 3_000_000).answer.get()
+        #expect(reply.excerpt.count == 3_000_000)
+    }
+
     /// A compressed body cannot expand.
     @Test func doesNotDecodeBodies() async throws {
         let bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 4, 0, 0x43, 0xBE, 0xB7, 0xE8, 1, 0, 0, 0]

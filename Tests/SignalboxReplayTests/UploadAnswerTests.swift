@@ -26,6 +26,26 @@ import Testing
                 == .settled([.taken(vendor: "mce", routes: [], warnings: [], isRepeat: true)]))
     }
 
+    /// A payload that many routes take has a long receipt.
+    @Test func readsLongReceipts() {
+        let routes = (0..<2_000).map { "route-with-a-long-name-\($0)" }
+        let list = routes.map { "\"\($0)\"" }.joined(separator: ",")
+        let receipt = #"{"id":"1","vendor":"mce","kind":"alert","routes":[\#(list)],"destinations":[]}"#
+        let items = repeatElement(receipt, count: UploadBatches.most).joined(separator: ",")
+        let body = #"{"accepted":100,"rejected":0,"items":[\#(items)]}"#
+        #expect(body.utf8.count < UploadAnswer.longestReply)
+        let taken = Receipt.taken(vendor: "mce", routes: routes, warnings: [], isRepeat: false)
+        #expect(answer(202, body, to: 100) == .settled(Array(repeating: taken, count: 100)))
+    }
+
+    @Test func namesAReplyThatIsTooLong() {
+        let body = String(repeating: " ", count: UploadAnswer.longestReply + 1)
+        let expected =
+            "The gateway accepted 100 payloads, but its reply is longer than 32 MiB: too many routes or "
+            + "destinations receive them."
+        #expect(answer(207, body, to: 100) == .refused(expected))
+    }
+
     @Test func rejectionsOfABatchKeepTheirPosition() {
         let problem = #"{"line":2,"offset":22,"error":{"code":"payload-too-large","detail":"Too large."}}"#
         guard

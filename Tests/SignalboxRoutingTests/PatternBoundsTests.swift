@@ -98,8 +98,8 @@ import Testing
     }
 
     @Test func rejectsAnObjectAndAValueUnderTheSameKey() throws {
-        #expect(try mistake(#"{"a":{"b":[1]},"a":["x"]}"#)?.message.contains("stands here twice") == true)
-        #expect(try mistake(#"{"a":["x"],"a":{"b":[1]}}"#)?.message.contains("stands here twice") == true)
+        #expect(try mistake(#"{"a":{"b":[1]},"a":["x"]}"#)?.message.contains("is listed twice") == true)
+        #expect(try mistake(#"{"a":["x"],"a":{"b":[1]}}"#)?.message.contains("is listed twice") == true)
     }
 }
 

@@ -53,6 +53,16 @@ import Testing
         #expect(try decide(#"{"v":"braze"}"#, routes).destinations.isEmpty)
     }
 
+    /// A file is downloaded only if a target receives it.
+    @Test func mediaAreThoseOfTargetsWithStoredFiles() throws {
+        let event = #"{"data":{"media":[{"url":"https://x"}]}}"#
+        let link = try route("link", "{}", to: ["x"])
+        let stored = Route(
+            name: "stored", match: .everything, destinations: link.destinations, media: .stored(wait: .seconds(1)))
+        #expect(try decide(event, [link, stored]).media.isEmpty)
+        #expect(try decide(event, [stored, link]).media == ["https://x"])
+    }
+
     @Test func decisionWithoutRoutesIsEmpty() throws {
         #expect(try decide("{}", []) == RouteTable.Decision())
     }

@@ -51,6 +51,46 @@ import Testing
         }
     }
 
+    /// A power cut may remove names from a directory that was not synced.
+    @Test func syncsNewDirectoriesAndKeys() async throws {
+        try await withTemporaryDirectory { path in
+            let synced = Mutex<[String]>([])
+            func open() throws -> DataDirectory {
+                try DataDirectory(path: path + "/a/data") { folder in synced.withLock { $0.append(folder) } }
+            }
+            func take() -> [String] {
+                synced.withLock { folders in
+                    defer { folders = [] }; return folders
+                }
+            }
+            var directory: DataDirectory? = try open()
+            #expect(take() == [path + "/a", path])
+            _ = try directory?.key("token.key") { [1, 2, 3] }
+            #expect(take() == [path + "/a/data"])
+            directory = nil
+            directory = try open()
+            #expect(take().isEmpty)
+            // The process that made the key may have crashed before its sync.
+            _ = try directory?.key("token.key") { [1, 2, 3] }
+            #expect(take() == [path + "/a/data"])
+        }
+    }
+
+    @Test func doesNotUseAKeyThatMayNotBeOnDisk() async throws {
+        try await withTemporaryDirectory { path in
+            let failure = StoreError.directory(path: path, reason: "I/O error")
+            let directory = try DataDirectory(path: path) { (_) throws(StoreError) in throw failure }
+            #expect(throws: failure) { try directory.key("token.key") { [1, 2, 3] } }
+        }
+    }
+
+    @Test func syncsAnEntryOfTheDisk() async throws {
+        try await withTemporaryDirectory { path in
+            try DataDirectory.sync(path)
+            #expect(throws: StoreError.self) { try DataDirectory.sync(path + "/missing") }
+        }
+    }
+
     @Test func namesTheReasonWhenADirectoryCannotBeMade() async throws {
         try await withTemporaryDirectory { path in
             try Data().write(to: URL(fileURLWithPath: path + "/file"))

@@ -194,6 +194,14 @@ import Testing
         #expect(read.vendor.name == "onesignal")
     }
 
+    @Test func aNullUnderAPrefixIsAbsent() throws {
+        let entry = #"[{"vendor":"acme","markers":[{"strength":"signature","keyPrefix":"acme_"}],"fields":{}}]"#
+        let known = try Normalised(Array(#"{"aps":{"alert":"x"},"acme_a":null,"acme_b":1}"#.utf8), by: chain(entry))
+        #expect(known.notification.vendor.name == "acme")
+        let unknown = try Normalised(Array(#"{"aps":{"alert":"x"},"acme_a":null}"#.utf8), by: chain(entry))
+        #expect(unknown.notification.vendor.name == "unknown")
+    }
+
     // MARK: Explanations
 
     @Test(arguments: [

@@ -31,7 +31,7 @@ package struct ConfigLocation: Sendable, Equatable {
 /// Collects the errors and warnings of a config. Positions in the text are computed only for those that are listed.
 /// Never throws while a config is read; ``throwErrors(in:)`` ends the reading.
 package struct ConfigDiagnostics: Sendable {
-    /// After this many errors and warnings the rest is only counted.
+    /// After this many errors the rest is only counted. As many warnings are listed, so they hide no error.
     package static let most = 100
     /// Longest message, in characters; names in a config may be long.
     private static let longestMessage = 1_000
@@ -52,13 +52,18 @@ package struct ConfigDiagnostics: Sendable {
         let mayBeSecret: Bool
     }
 
-    /// At most ``most``, in the order of reading.
+    /// At most ``most`` errors and as many warnings, in the order of reading.
     private var findings: [Finding] = []
     /// All errors, including those that are not listed.
     package private(set) var errorCount = 0
 
-    /// True when further findings are only counted.
-    package var isFull: Bool { findings.count >= Self.most }
+    /// The number of ``findings`` of each severity.
+    private var listed: [ConfigMistake.Severity: Int] = [:]
+
+    /// True when further errors are only counted.
+    package var isFull: Bool { isFull(of: .error) }
+
+    private func isFull(of severity: ConfigMistake.Severity) -> Bool { listed[severity, default: 0] >= Self.most }
 
     /// Without findings.
     package init() {}
@@ -74,7 +79,7 @@ package struct ConfigDiagnostics: Sendable {
         add(.error, location, message, related, mayBeSecret: mayBeSecret)
     }
 
-    /// Records an unusual but harmless value. A warning counts towards ``most``, but never makes the config invalid.
+    /// Records an unusual but harmless value. A warning never makes the config invalid.
     package mutating func warning(
         at location: ConfigLocation, _ message: @autoclosure () -> String,
         also related: [Related] = []
@@ -82,24 +87,30 @@ package struct ConfigDiagnostics: Sendable {
         add(.warning, location, message, related, mayBeSecret: false)
     }
 
-    /// Ignores findings beyond ``most``, and cuts long messages.
+    /// Ignores findings beyond ``most`` of their severity, and cuts long messages.
     private mutating func add(
         _ severity: ConfigMistake.Severity, _ location: ConfigLocation, _ message: () -> String,
         _ related: [Related], mayBeSecret: Bool
     ) {
-        guard !isFull else { return }
+        guard !isFull(of: severity) else { return }
         var message = message()
         if message.utf8.count > Self.longestMessage { message = message.prefix(Self.longestMessage) + "…" }
-        findings.append(
+        list(
             Finding(
                 severity: severity, location: location, message: message, related: related, mayBeSecret: mayBeSecret))
+    }
+
+    private mutating func list(_ finding: Finding) {
+        guard !isFull(of: finding.severity) else { return }
+        findings.append(finding)
+        listed[finding.severity, default: 0] += 1
     }
 
     /// Appends the findings of a text that is a part of the config. `other`: its locations are already those of the
     /// whole config.
     package mutating func append(_ other: ConfigDiagnostics) {
         errorCount += other.errorCount
-        findings += other.findings.prefix(Self.most - findings.count)
+        for finding in other.findings { list(finding) }
     }
 
     /// Throws all findings if one of them is an error. The warnings are thrown with the errors.

@@ -128,7 +128,7 @@ extension OptionType<Category.Options> {
         let known = Category.Options.named.map { (name: $0.name, part: $0.option) }
         let words = OptionType<String>.word("option", among: known.map(\.name))
             .set(of: known.map { "`\($0.name)`" }.joined(separator: ", ")) {
-                "\"\($0)\" stands here twice; remove one"
+                "\"\($0)\" is listed twice; remove one"
             }
         return .parts(words, known)
     }

@@ -125,7 +125,7 @@ extension OptionType<Set<String>> {
     static var vendors: OptionType { distinct("vendors", .vendor) }
 
     private static func distinct(_ plural: String, _ type: OptionType<String>) -> OptionType {
-        type.set(of: plural) { "\"\($0)\" stands here twice; remove one" }
+        type.set(of: plural) { "\"\($0)\" is listed twice; remove one" }
             .map(write: { $0.isEmpty ? [] : nil }) { Set($0) }
     }
 }

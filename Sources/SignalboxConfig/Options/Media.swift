@@ -104,7 +104,7 @@ extension GatewayConfig.Media {
     ]).set(
         of: "MIME types", 1...ConfigBounds.entries,
         orElse: "without a type nothing would be kept; name some, or leave \"types\" out for the usual ones"
-    ) { "\"\($0)\" stands here twice, by this name or another; remove one" }
+    ) { "\"\($0)\" is listed twice, by this name or another; remove one" }
 }
 
 extension MediaLimits {

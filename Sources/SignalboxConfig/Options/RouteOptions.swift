@@ -43,7 +43,7 @@ package struct RouteOptions: Sendable, Equatable {
     enum MediaForm: String, Sendable, CaseIterable { case stored, link, none }
 
     /// The error for a field that occurs twice in a pattern.
-    package static let repeatedField = "this field stands here twice; remove one"
+    package static let repeatedField = "this field is listed twice; remove one"
 
     /// An action for the value under a pointer into the event, in which `*` is every element of an array.
     package struct Redaction: Sendable, Equatable {

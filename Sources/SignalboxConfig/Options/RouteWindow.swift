@@ -122,7 +122,7 @@ extension RouteWindow {
         Weekday(rawValue: $0)
     }.schema(["enum": .strings(Weekday.allCases.map(\.rawValue))])
         .set(of: "days of the week", 1...7, orElse: "this names no day; leave it out for every day") {
-            "\"\($0.rawValue)\" stands here twice; remove one"
+            "\"\($0.rawValue)\" is listed twice; remove one"
         }.map { Set($0) }
 
     /// In local time. The pattern of the schema accepts a few texts that the reader rejects, such as 29:00.

@@ -117,7 +117,7 @@ package struct ConfigReader {
         return true
     }
 
-    private static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
+    private static func repeated(_ key: String) -> String { "\"\(key)\" is listed twice; remove one" }
 
     /// The entries of an object with keys of its own; nil for another value or for too many entries. Includes entries
     /// with invalid or repeated keys, so that their values are checked too. `rule`: bounds, form and uniqueness of

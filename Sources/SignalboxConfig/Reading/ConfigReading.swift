@@ -52,7 +52,7 @@ package struct ConfigReading: Sendable {
                 + config.actions.custom.values.flatMap(\.destinations))
         for (name, location) in destinations.declared where !used.contains(name) {
             diagnostics.warning(
-                at: location, "nothing ever goes to \"\(name)\"; name it under \"to\" of a route, or remove it")
+                at: location, "no route delivers to \"\(name)\"; name it under \"to\" of a route, or remove it")
         }
         config.warnings = diagnostics.mistakes(in: files)
         return config
@@ -101,12 +101,12 @@ extension ConfigReader {
     private mutating func checkPayloads(_ config: GatewayConfig) {
         let raw = Set(config.destinations.filter(\.wantsPayload).map(\.name))
         for route in config.routes where !route.redactions.isEmpty || route.transform != nil {
-            let limit = route.redactions.isEmpty ? "of which nothing can be made" : "in which nothing can be redacted"
+            let change = route.redactions.isEmpty ? "transformed" : "redacted"
             for (position, name) in route.destinations.enumerated() where raw.contains(name) {
                 diagnostics.error(
                     at: route.location.appending("to").appending("\(position)"),
-                    "\"\(name)\" gets the payload as it came (\"raw\"), \(limit); give the destination another format, "
-                        + "or leave it out here")
+                    "\"\(name)\" receives the original payload (\"raw\"), which cannot be \(change); give the "
+                        + "destination another format, or leave it out here")
             }
         }
     }

@@ -7,23 +7,24 @@ package import SignalboxStore
 /// a list; it does not follow later changes. Needs the config because the queue does not know which destinations
 /// exist and which of them have a rate.
 package struct DeliveryWaits: Sendable {
-    private let destinations: [DestinationName: Destination]
+    /// Nil without a config.
+    private let destinations: [DestinationName: Destination]?
     private let statuses: [DestinationName: DestinationStatus]
 
     /// `statuses`: of destinations that are not active. `config`: its destinations and their rates. A destination
     /// that is missing in `statuses` counts as active. Traps if two destinations of the config have the same name,
-    /// which the reader of the config rejects.
-    package init(_ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus]) {
-        destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
+    /// which the reader of the config rejects. `config`: without one, all destinations count as known.
+    package init(_ config: GatewayConfig?, _ statuses: [DestinationName: DestinationStatus]) {
+        destinations = config.map { Dictionary(uniqueKeysWithValues: $0.destinations.map { ($0.name, $0) }) }
         self.statuses = statuses
     }
 
     /// Why a delivery waits; nil if it has ended. `now`: decides whether the delivery is due already. The rule is
     /// ``DeliveryWait/init(of:status:isKnown:hasRate:at:)``, as in the operations API.
     package func wait(of record: DeliveryRecord, now: Date = Date()) -> DeliveryWait? {
-        let destination = destinations[record.destination]
+        let destination = destinations?[record.destination]
         return DeliveryWait(
-            of: record, status: statuses[record.destination], isKnown: destination != nil,
+            of: record, status: statuses[record.destination], isKnown: destinations == nil || destination != nil,
             hasRate: destination?.perSecond != nil, at: now)
     }
 

@@ -108,15 +108,14 @@ extension MediaStore {
     /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
     /// files and the damaged or missing ones. Reads the list in pages of 200 and each file whole, so memory stays
     /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file. `report`
-    /// is called in the order of the list, the most recently used file first. A file that is stored or used meanwhile
-    /// may be left out.
+    /// is called in the order in which the files were recorded. A file that is stored meanwhile may be left out.
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
         var (intact, bad): (Int, [MediaFile]) = (0, [])
         var page: [MediaFileRecord] = []
         repeat {
-            page = try await queue.mediaFiles(after: page.last, limit: 200)
+            page = try await queue.mediaFiles(numberedAfter: page.last?.id ?? 0, limit: 200)
             for file in page.map(\.file) {
                 if let fault = fault(of: file) {
                     report(file, fault)

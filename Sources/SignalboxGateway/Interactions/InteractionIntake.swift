@@ -151,7 +151,10 @@ package struct InteractionIntake: Sendable {
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
         let stored: StoredEvent?
         do throws(StoreError) {
-            stored = try await queue.event(interaction.eventID)
+            // With a deadline, because a disk may hang.
+            stored = try await DelayedCall.onQueue.answer { [queue, id = interaction.eventID] () throws(StoreError) in
+                try await queue.event(id)
+            }
         } catch {
             throw .store(error)
         }

@@ -78,7 +78,7 @@ package struct Decisions: Sendable {
         lines.append(UInt8(ascii: "/"))
         lines += event.kind.rawValue.utf8
         lines += " -> ".utf8
-        if decision.targets.isEmpty { lines += "nowhere".utf8 }
+        if decision.targets.isEmpty { lines += "no destination".utf8 }
         write(decision.targets.lazy.map(\.destination.name))
         if !decision.routes.isEmpty {
             lines += " (".utf8

@@ -87,7 +87,8 @@ package final class GatewayClient: Sendable {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }
         let request = OutboundRequest(
-            url: address.url, headers: headers, body: body, timeout: Self.timeout, keptBytes: 256 * 1024)
+            url: address.url, headers: headers, body: body, timeout: Self.timeout,
+            keptBytes: UploadAnswer.longestReply + 1)
         var attempts = 0
         while true {
             try await waitForQuiet()

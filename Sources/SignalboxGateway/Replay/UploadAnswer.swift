@@ -11,6 +11,10 @@ package enum UploadAnswer: Sendable, Equatable {
     /// A repetition is useless. One sentence.
     case refused(String)
 
+    /// Bytes of a reply. Leaves a receipt of 300 KiB to each payload of the largest request, because a receipt lists
+    /// the routes and destinations of its payload.
+    package static let longestReply = 32 << 20
+
     /// `count`: number of payloads in the request. `now`: for a `Retry-After` that is a date. A request of one
     /// payload that is rejected as a whole counts as settled. A reply that lists fewer or more results than payloads
     /// refuses the run, because the results could not be matched.
@@ -18,6 +22,12 @@ package enum UploadAnswer: Sendable, Equatable {
         let body = ReceiptList(reply.excerpt)
         switch reply.status {
         case 202, 207:
+            guard reply.excerpt.count <= Self.longestReply else {
+                self = .refused(
+                    "The gateway accepted \(count) payloads, but its reply is longer than \(Self.longestReply >> 20) "
+                        + "MiB: too many routes or destinations receive them.")
+                return
+            }
             let known = body.receipts.compactMap(\.self)
             self =
                 known.count == count && body.receipts.count == count

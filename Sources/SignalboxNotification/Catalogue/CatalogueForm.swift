@@ -119,7 +119,7 @@ extension CatalogueForm {
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
             if !keys.contains(key) { record(member, "there is no \"\(key)\" here; known here: \(Self.names(keys))") }
-            if !seen.insert(key).inserted { record(member, "\"\(key)\" stands here twice; remove one") }
+            if !seen.insert(key).inserted { record(member, "\"\(key)\" is listed twice; remove one") }
         }
         return true
     }

@@ -37,7 +37,7 @@ extension PlatformPayload {
     func member(withPrefix prefix: [UInt8], in scope: CataloguePath.Scope) -> JSONValue? {
         var best: (key: UnsafeBufferPointer<UInt8>, value: JSONValue)?
         for layer in fields.layers where scope.admits(layer.reserved) {
-            for (key, value) in layer.object.members where key.starts(with: prefix) {
+            for (key, value) in layer.object.members where key.starts(with: prefix) && !value.isNull {
                 if let best, !key.lexicographicallyPrecedes(best.key), !key.equals(best.key) { continue }
                 best = (key, value)
             }

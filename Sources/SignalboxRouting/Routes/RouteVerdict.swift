@@ -38,7 +38,7 @@ package enum RouteVerdict: Sendable, Equatable {
         case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "nothing")"
         case .outsideWindow: "no; the event's time is outside its window"
         case .notInSample: "no; the event is not in its sample"
-        case .stopped(let route): "not asked, \(route) said stop"
+        case .stopped(let route): "not evaluated, because \(route) has \"stop\""
         }
     }
 }

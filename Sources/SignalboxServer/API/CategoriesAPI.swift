@@ -13,6 +13,8 @@ struct CategoriesAPI: Sendable {
     let statics: [CategoryRecord]
     /// The most categories of payloads that are listed.
     let limit: Int
+    /// Schedules the deadlines of requests.
+    var delayed = DelayedCall.onQueue
 
     /// Also the default size of a page.
     private static let longestPage = 500
@@ -60,10 +62,11 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: found.definition, to: call.request)
     }
 
-    /// Throws 503 when the queue does not answer. Waits as long as the queue does; unlike ``OperationsAPI``, it sets
-    /// no deadline of its own.
-    private func reply<T: Sendable>(_ read: () async throws(StoreError) -> T) async throws(Problem) -> T {
-        do throws(StoreError) { return try await read() } catch { throw .store(error) }
+    /// Throws 503 when the queue does not answer within ``StoreLimits/patience``.
+    private func reply<T: Sendable>(
+        _ read: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(Problem) -> T {
+        do throws(StoreError) { return try await delayed.answer(of: read) } catch { throw .store(error) }
     }
 }
 

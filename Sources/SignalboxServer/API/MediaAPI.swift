@@ -19,15 +19,13 @@ struct MediaAPI: Sendable {
 
     /// Answers conditional and range requests (RFC 9110, 13 and 14). Throws 404 for an unknown file, 403 for a link
     /// that is not valid, 412 and 416 for conditions that do not hold. The path names a digest; any other text is an
-    /// unknown file. If the file is removed between the lookup and the first read, the response is 404 or its
-    /// connection is closed; a file that is being sent stays readable, because it is open.
+    /// unknown file, also if it is removed meanwhile. If it is removed after the response has begun, the connection is
+    /// closed; a file that is being sent stays readable, because it is open.
     func file(_ call: Call) async throws -> Response {
         // Before the lookup, so that a client without a link does not learn which files exist.
         let caching = try caching(of: call)
         // On the threads that read files, because a Swift task must not wait for a disk.
-        let found = try await NIOThreadPool.singleton.runIfActive { [store] in
-            try store.find(call.path("sha256")).map { ($0, try store.kind(of: $0)) }
-        }
+        let found = try await NIOThreadPool.singleton.runIfActive { [self] in try find(call.path("sha256")) }
         guard let (media, kind) = found else { throw Problem.noMedia }
         let (tag, conditions) = (EntityTag(quoting: media.sha256), call.request.headers)
         if conditions[.ifMatch] != nil, !tag.isListed(in: conditions[.ifMatch], acceptsWeak: false) {
@@ -40,12 +38,36 @@ struct MediaAPI: Sendable {
         switch Self.range(of: call.request, length: media.bytes, tag: tag) {
         case .unsatisfiable: throw Problem.noSuchRange(of: media.bytes)
         case .whole:
-            let body = try await files.loadFile(path: store.path(of: media), context: call.context)
-            return Response(status: .ok, headers: headers, body: body)
+            return Response(status: .ok, headers: headers, body: try await content(of: media, for: call.context))
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound)/\(media.bytes)"
-            let body = try await files.loadFile(path: store.path(of: media), range: range, context: call.context)
+            let body = try await content(of: media, range, for: call.context)
             return Response(status: .partialContent, headers: headers, body: body)
+        }
+    }
+
+    /// The file and its kind; nil for an unknown file, and for one that is removed before its first bytes are read.
+    /// Blocks during the read. Throws ``MediaError`` for a file that cannot be read.
+    func find(_ digest: String) throws(MediaError) -> (StoredMedia, MediaKind)? {
+        guard let media = store.find(digest) else { return nil }
+        do throws(MediaError) {
+            return (media, try store.kind(of: media))
+        } catch {
+            guard store.find(digest) != nil else { return nil }
+            throw error
+        }
+    }
+
+    /// The content of a file, or a range of it. Throws 404 if the file was removed since the lookup.
+    func content(
+        of media: StoredMedia, _ range: ClosedRange<Int>? = nil, for context: GatewayRequestContext
+    ) async throws -> ResponseBody {
+        let path = store.path(of: media)
+        do {
+            guard let range else { return try await files.loadFile(path: path, context: context) }
+            return try await files.loadFile(path: path, range: range, context: context)
+        } catch let error as HTTPError where error.status == .notFound {
+            throw Problem.noMedia
         }
     }
 

@@ -18,6 +18,8 @@ struct OperationsAPI: Sendable {
     let senders: [DestinationName: any Sender]
     /// Makes test events in the gateway's name.
     let events: OperationalEvent
+    /// Schedules the deadlines of requests.
+    var delayed = DelayedCall.onQueue
 
     // MARK: Deliveries
 
@@ -90,7 +92,8 @@ struct OperationsAPI: Sendable {
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
         let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
-        guard count == 1 else { throw Problem.notRetried(id) }
+        // Read again, because the delivery may have changed since.
+        guard count == 1 else { throw Problem.notRetried(try await record(call)) }
         return .json { $0.member("due", count) }
     }
 
@@ -188,14 +191,6 @@ struct OperationsAPI: Sendable {
     private func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
-        let result = await DelayedCall.onQueue.result(within: StoreLimits.patience) {
-            () async -> Result<T, StoreError> in
-            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
-        }
-        do throws(StoreError) {
-            return try (result ?? .failure(.undecided(after: StoreLimits.patience))).get()
-        } catch {
-            throw .store(error)
-        }
+        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }

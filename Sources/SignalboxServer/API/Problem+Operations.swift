@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SignalboxStore
 
 // MARK: Deliveries, categories and media
 
@@ -34,11 +35,16 @@ extension Problem {
             headers: [.contentRange: "bytes */\(bytes)"])
     }
 
-    /// For a delivery that ``InspectionStore/retry(_:)`` does not requeue.
-    static func notRetried(_ id: Int64) -> Problem {
-        Problem(
-            .conflict, "delivery-ended", title: "No change was made",
-            "Delivery \(id) was delivered or has expired: only dead and waiting deliveries can be retried.")
+    /// For a delivery that ``InspectionStore/retry(_:)`` does not requeue: it has ended, or waits for media.
+    static func notRetried(_ record: DeliveryRecord) -> Problem {
+        guard record.state == .waiting else {
+            return Problem(
+                .conflict, "delivery-ended", title: "No change was made",
+                "Delivery \(record.id) was delivered or has expired: only dead and waiting deliveries can be retried.")
+        }
+        return Problem(
+            .conflict, "delivery-awaits-media", title: "No change was made",
+            "Delivery \(record.id) waits for its media files: it is sent when they have arrived or the wait is over.")
     }
 
     /// `id`: as the client sent it, which need not be a number.

@@ -201,7 +201,7 @@ extension Problem {
     static func description(of error: StoreError) -> String {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"
-        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .damaged:
+        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .otherSchema, .damaged:
             "The queue cannot be used until an operator intervenes."
         }
     }

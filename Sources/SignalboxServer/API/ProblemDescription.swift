@@ -90,6 +90,9 @@ package struct ProblemDescription: Sendable {
             "The report contradicts an accepted one. `state` stays; `reason` names the rule, `ended` how it ended.",
             "Drop the report."),
         Self("delivery-not-found", 404, "No delivery has this number.", "List them with `GET /v1/deliveries`."),
+        Self(
+            "delivery-awaits-media", 409, "The delivery waits for its media files.",
+            "Wait: it is sent when they have arrived or the wait is over."),
         Self("delivery-ended", 409, "The delivery was delivered or has expired.", "Retry dead or waiting ones only."),
         Self(
             "destination-not-found", 404, "The config has no such destination.",

@@ -19,8 +19,7 @@ struct Deliveries: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
-        /// Without a config, `list` knows no destination and reports each waiting delivery as one of an unknown
-        /// destination.
+        /// Without a config, `list` cannot tell unknown destinations from known ones, and counts all as known.
         @OptionGroup var options: GatewayOptions
         /// Nil: all states.
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
@@ -38,7 +37,7 @@ struct Deliveries: AsyncParsableCommand {
             let queue = try options.existingQueue(config)
             let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
             let records = try await queue.deliveries(filter, limit: max(0, limit))
-            let waits = DeliveryWaits(config, try await queue.statuses())
+            let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
             if !json { print(DeliveryWaits.heading) }
             for record in records { print(json ? record.json(waits.wait(of: record)) : waits.row(record)) }
         }
@@ -64,7 +63,8 @@ struct Deliveries: AsyncParsableCommand {
                 StandardError.write("signalbox: there is no delivery \(id).\n")
                 throw ExitCode.incomplete
             }
-            print(record.json(DeliveryWaits(config, try await queue.statuses()).wait(of: record)))
+            let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
+            print(record.json(waits.wait(of: record)))
             for attempt in try await queue.attempts(of: id) {
                 var json = JSONWriter()
                 json.attempt(attempt)

@@ -1,0 +1,80 @@
+import GRDB
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+/// Only the owner of a data directory changes the tables of its queue.
+@Suite(.timeLimit(.minutes(1))) struct SchemaVersionTests {
+    private func identifiers(in directory: String) async throws -> [String] {
+        let pool = try DatabasePool(path: directory + "/queue.db")
+        return try await pool.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations") }
+    }
+
+    @Test func aCommandDoesNotMigrateAnOlderQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/queue.db"
+            try SQLiteSchema.migrator.migrate(try DatabasePool(path: path), upTo: "backoffs")
+            let older = try await identifiers(in: directory)
+            let expected = StoreError.otherSchema(path: path, isNewer: false)
+            #expect(throws: expected) { try SQLiteQueue.existing(in: directory) }
+            #expect(try await identifiers(in: directory) == older)
+            #expect(expected.description.contains("start this version once with: signalbox serve"))
+
+            _ = try SQLiteQueue(of: try DataDirectory(path: directory))
+            #expect(try await identifiers(in: directory).count > older.count)
+            _ = try SQLiteQueue.existing(in: directory)
+        }
+    }
+
+    @Test func rejectsTheQueueOfANewerVersion() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await queue.file.pool.write {
+                try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('of the future')")
+            }
+            let expected = StoreError.otherSchema(path: directory + "/queue.db", isNewer: true)
+            #expect(throws: expected) { try SQLiteQueue.existing(in: directory) }
+            #expect(throws: expected) { try SQLiteQueue(of: try DataDirectory(path: directory)) }
+        }
+    }
+
+    /// A first start that was killed leaves such a file.
+    @Test func aCommandMakesNoTables() async throws {
+        try await withTemporaryDirectory { directory in
+            let pool = try DatabasePool(path: directory + "/queue.db")
+            #expect(throws: StoreError.missing(path: directory)) { try SQLiteQueue.existing(in: directory) }
+            #expect(try await pool.read { try $0.tableExists("events") } == false)
+        }
+    }
+
+    /// The value has 32 bits in the file.
+    @Test func theNumberOfProbesWraps() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 65535") }
+            try await queue.probe()
+            #expect(try await queue.file.pool.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 0)
+        }
+    }
+
+    /// A removal reads step by step; a step that reads all events makes it quadratic.
+    @Test func aFilterByAgeDoesNotReadAllEvents() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let (condition, arguments) = DeliveryFilter(acceptedBefore: queue.now).sql
+            let plan = try await queue.file.pool.read { db in
+                try Row.fetchAll(
+                    db,
+                    sql:
+                        "EXPLAIN QUERY PLAN SELECT d.id FROM deliveries d WHERE \(condition) AND d.id > 0 ORDER BY d.id",
+                    arguments: arguments
+                ).map { $0["detail"] as String }
+            }
+            #expect(!plan.isEmpty)
+            #expect(!plan.contains { $0.contains("SCAN events") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOEmbedded
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxServer
+
+/// Answers of the operator's endpoints that depend on the store or on files.
+@Suite(.timeLimit(.minutes(1))) struct OperatorAnswerTests {
+    private func record(_ state: DeliveryRecord.State) -> DeliveryRecord {
+        DeliveryRecord(
+            id: 7, event: "e", subject: "s", destination: DestinationName("crm"), state: state, attempts: 0,
+            due: Date(), notBefore: nil, notAfter: nil, acceptedAt: Date(), last: nil)
+    }
+
+    @Test func namesTheReasonWhyADeliveryIsNotRetried() {
+        let ended = Problem.notRetried(record(.delivered))
+        #expect(ended.status == .conflict && ended.code == "delivery-ended")
+        let waiting = Problem.notRetried(record(.waiting))
+        #expect(waiting.status == .conflict && waiting.code == "delivery-awaits-media")
+        #expect(waiting.detail.contains("waits for its media files"))
+    }
+
+    /// A disk that hangs must not hang requests.
+    @Test func aHangingQueueIsAnsweredInTime() async throws {
+        let timer = ManualTimer()
+        let delayed = DelayedCall { timer.schedule(after: $0, $1) }
+        let (hold, end) = AsyncStream<Void>.makeStream()
+        async let answer: Result<Int, StoreError> = {
+            do throws(StoreError) {
+                return .success(
+                    try await delayed.answer { () throws(StoreError) in
+                        for await _ in hold { break }
+                        return 1
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }()
+        while timer.count == 0 { await Task.yield() }
+        timer.pass(StoreLimits.patience)
+        #expect(await answer == .failure(.undecided(after: StoreLimits.patience)))
+        end.finish()
+    }
+
+    @Test func aFileThatIsRemovedAfterTheLookupIsUnknown() async throws {
+        try await withTemporaryDirectory { path in
+            let store = MediaStore(directory: path + "/media")
+            let api = MediaAPI(store: store, links: MediaLinks(publicUrl: nil))
+            let media = try store.keep(Array("text".utf8))
+            #expect(try api.find(media.sha256)?.0 == media)
+            try FileManager.default.removeItem(atPath: store.path(of: media))
+            #expect(try api.find(media.sha256) == nil)
+            let source = ApplicationRequestContextSource(
+                channel: NIOAsyncTestingChannel(), logger: Logger(label: "test"))
+            let context = GatewayRequestContext(source: source)
+            for range in [nil, 0...1] {
+                let error = await #expect(throws: Problem.self) {
+                    _ = try await api.content(of: media, range, for: context)
+                }
+                #expect(error?.code == "media-not-found")
+            }
+        }
+    }
+}
