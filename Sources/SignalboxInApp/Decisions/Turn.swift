@@ -104,7 +104,7 @@ struct Turn: ~Copyable {
         }
         var device = state.device
         device.ledger = Ledger()
-        changes.append(.device(consume device))
+        changes.append(.device(device))
         if changedOffers.count > 1 { changedOffers.sort() }
         for id in changedOffers {
             if let offer = state.offers[id] { changes.append(.offer(offer)) } else { changes.append(.removeOffer(id)) }
