@@ -124,7 +124,8 @@ import Testing
     @Test func disabledRouteRequiresNeitherPayloadNorMedia() throws {
         var table = RouteTable(routes: [
             Route(
-                name: "r", match: .everything, destinations: [], including: .apns, media: .stored(wait: .seconds(1)))
+                name: "r", match: .everything, destinations: [DestinationName("crm")], including: .apns,
+                media: .stored(wait: .seconds(1)))
         ])
         let parser = JSONParser()
         let event = try parser.parse(Array(#"{"data":{"media":[{"url":"https://a.example/x"}]}}"#.utf8))

@@ -151,10 +151,7 @@ package struct InteractionIntake: Sendable {
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
         let stored: StoredEvent?
         do throws(StoreError) {
-            // With a deadline, because a disk may hang.
-            stored = try await DelayedCall.onQueue.answer { [queue, id = interaction.eventID] () throws(StoreError) in
-                try await queue.event(id)
-            }
+            stored = try await queue.event(interaction.eventID)
         } catch {
             throw .store(error)
         }
