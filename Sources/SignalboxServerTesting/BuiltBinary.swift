@@ -53,11 +53,11 @@ package struct BuiltBinary: Sendable {
 
 /// A process that a test started. A class because one task awaits its end and another one stops it. Dropping it
 /// closes the standard input and does not otherwise end the process.
-package final class RunningBinary: @unchecked Sendable {
-    // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
-    private let process = Process()
+package final class RunningBinary: Sendable {
+    /// The process id.
+    package let identifier: Int32
     /// Closed by ``send(_:andClose:)`` or with the last reference.
-    private let standardInput = Pipe()
+    private let standardInput: Pipe
     /// Has one element: the exit code.
     private let ended: AsyncStream<Int32>
     /// One reader at a time.
@@ -76,20 +76,22 @@ package final class RunningBinary: @unchecked Sendable {
         self.ended = ended
         output = Lines(of: outputPipe)
         errors = Lines(of: errorPipe)
-        process.executableURL = url
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-        process.standardInput = standardInput
-        process.standardOutput = outputPipe
-        process.standardError = errorPipe
-        process.terminationHandler = { process in
-            // The shell's convention for a process that a signal ended.
-            ending.yield(
-                process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+        let standardInput = Pipe()
+        self.standardInput = standardInput
+        let descriptors = [
+            standardInput.fileHandleForReading, outputPipe.fileHandleForWriting, errorPipe.fileHandleForWriting,
+        ]
+        let id = try SpawnedProcess.start(
+            url.path, arguments, in: directory,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            descriptors: descriptors.map(\.fileDescriptor))
+        identifier = id
+        for end in descriptors { try? end.close() }
+        // A thread, because waiting blocks.
+        Thread {
+            ending.yield(SpawnedProcess.wait(for: id))
             ending.finish()
-        }
-        try process.run()
+        }.start()
     }
 
     deinit { try? standardInput.fileHandleForWriting.close() }
@@ -114,11 +116,8 @@ package final class RunningBinary: @unchecked Sendable {
         if isWhole { try? handle.close() }
     }
 
-    /// The process id.
-    package var identifier: Int32 { process.processIdentifier }
-
     /// `number`: of the signal, such as SIGTERM.
-    package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    package func signal(_ number: Int32) { kill(identifier, number) }
 
     /// Its exit code, once it has ended. Does not end the process: send a signal first. One caller only.
     package func end() async -> Int32 {
@@ -167,8 +166,7 @@ package final class RunningBinary: @unchecked Sendable {
                 }
                 if !rest.isEmpty { lines.yield(String(decoding: rest, as: UTF8.self)) }
                 lines.finish()
-                // The closure outlives the thread. With some 1,350 descriptors open, Foundation's `Process.run` reads
-                // beyond its list of them.
+                // The closure outlives the thread.
                 try? pipe.fileHandleForReading.close()
             }
             thread.start()
