@@ -25,7 +25,7 @@ enum SpawnedProcess {
             let changeDirectory = try function("posix_spawn_file_actions_addchdir_np", as: ChangeDirectory.self)
             try check(changeDirectory(&actions, directory))
         }
-        // Signals as in a new terminal, whatever the tests block or ignore.
+        // The tests may block or ignore signals; the process begins without that.
         var none = sigset_t()
         var all = sigset_t()
         sigemptyset(&none)
