@@ -108,6 +108,23 @@ def silent_stop(port, authority):
     report(aways=[repr(f) for f in connection.end() if f.name == "GOAWAY"])
 
 
+def late_request(port, authority):
+    """26: a request was on its way when the server stopped an idle connection."""
+    connection = Connection(port, authority)
+    connection.request(1, "/ok", b"{}")
+    connection.answers(1)
+    report(ready=True)
+    seen = []
+    for f in connection.frames():
+        if f.name == "GOAWAY" and not seen:
+            connection.request(3, "/ok", b"{}")
+        if f.name == "PING" and not f.flags:
+            connection.send(6, 1, 0, f.payload)
+        if f.name in ("GOAWAY", "HEADERS"):
+            seen.append(repr(f))
+    report(seen=seen)
+
+
 def cancels(port, authority):
     """29: three hundred requests are cancelled; later ones are answered."""
     connection = Connection(port, authority)

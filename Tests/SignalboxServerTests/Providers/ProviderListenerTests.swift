@@ -101,6 +101,19 @@ struct ProviderListenerTests {
         }
     }
 
+    /// 26: a request that was on its way when an idle connection was asked to end.
+    @Test func servesARequestThatCrossesTheAnnouncement() async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play("late_request") { line in
+                if line["ready"] != nil { await listener.stop() }
+            }
+            let seen = results.last?["seen"] as? [String] ?? []
+            #expect(seen.first == "GOAWAY 0 0 last=2147483647 code=0")
+            #expect(seen.contains { $0.hasPrefix("HEADERS 3 ") && $0.contains(":status=200") })
+            #expect(seen.contains("GOAWAY 0 0 last=3 code=0"))
+        }
+    }
+
     // MARK: Attacks
 
     /// 29

@@ -261,7 +261,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         for action in actions {
             switch action {
             case .announce:
-                write(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), on: .rootStream)
+                // The frames so far come first.
+                flush()
+                tap.announceEnd()
                 write(.ping(HTTP2PingData(withInteger: 1), ack: false), on: .rootStream)
                 startChecks()
             case .goAway(let debugData):
