@@ -109,7 +109,7 @@ import Testing
 /// The programs of `Tests/Providers`, which use clients of push services.
 enum ClientLibraries {
     private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardizedFileURL
-    private static let python = root.appendingPathComponent(".build/test-venv/bin/python").path
+    static let python = root.appendingPathComponent(".build/test-venv/bin/python").path
 
     /// Whether `make test` made the virtual environment.
     static var areInstalled: Bool {
@@ -117,13 +117,20 @@ enum ClientLibraries {
         return FileManager.default.fileExists(atPath: packages.path)
     }
 
-    /// The standard output of a program. Expects that it exits with 0.
-    static func run(_ program: String, _ arguments: [String]) async throws -> String {
+    /// The path of a program.
+    static func path(_ program: String) -> String { root.appendingPathComponent("Tests/Providers/\(program)").path }
+
+    /// The standard output of a program. Expects that it exits with 0. `environment`: of its own; without any, requests
+    /// use no proxy.
+    static func run(
+        _ program: String, _ arguments: [String],
+        // Requests to loopback must not leave through a proxy.
+        environment: [String: String] = ["NO_PROXY": "*", "no_proxy": "*"]
+    ) async throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = [root.appendingPathComponent("Tests/Providers/\(program)").path] + arguments
-        // Requests to loopback must not leave through a proxy.
-        process.environment = ProcessInfo.processInfo.environment.merging(["NO_PROXY": "*", "no_proxy": "*"]) { $1 }
+        process.arguments = [path(program)] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()

@@ -53,7 +53,8 @@ def aioapns(options):
     async def run():
         identity = {"client_cert": options.certificate} if options.certificate else {
             "key": pathlib.Path(options.key).read_text(), "key_id": options.kid, "team_id": options.team}
-        client = APNs(topic=TOPIC, ssl_context=tls(options), max_connections=1, **identity)
+        client = APNs(topic=TOPIC, ssl_context=tls(options), max_connections=1,
+                      max_connection_attempts=options.attempts, **identity)
 
         async def push(token):
             request = NotificationRequest(
@@ -145,6 +146,7 @@ def main():
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--bad", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--attempts", type=int, default=5)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     {"aioapns": aioapns, "apns2": apns2, "kalyke": kalyke}[options.client](options)

@@ -15,6 +15,8 @@ struct MetricValues: Sendable {
     let gauges: [DestinationName: DestinationGauges]
     /// Downloads and stored files.
     let media: MediaGauges
+    /// Connections and rejected requests of provider endpoints.
+    let providers: ProviderValues
     /// Decisions and messages.
     let inApp: InAppValues
     /// Counters since the start of the process, in the order of the config.
@@ -101,10 +103,10 @@ package struct Metric: Sendable {
     }
 
     /// Every metric, in the order of the page.
-    package static let all: [Metric] = gateway + inApp
+    package static let all: [Metric] = gateway + providers + inApp
 
     /// Metrics of the queue, the routes, the media and the config. Those of in-app messages are in
-    /// `Metrics+InApp.swift`.
+    /// `Metric+InApp.swift`, those of provider endpoints in `ProviderValues.swift`.
     private static let gateway: [Metric] = [
         perDestination("signalbox_deliveries_accepted_total", .counter, "Deliveries created.") {
             Double($0.gauges[$1]?.accepted ?? 0)

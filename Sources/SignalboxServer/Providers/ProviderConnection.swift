@@ -37,6 +37,8 @@ final class ProviderConnection: Sendable {
     let isLoopback: Bool
     let version: Version
     let certificate: ClientCertificate?
+    /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
+    let providerHost: ProviderHost?
 
     private let recorded = Mutex(Recorded())
 
@@ -49,7 +51,7 @@ final class ProviderConnection: Sendable {
 
     init(
         peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
-        certificate: ClientCertificate? = nil
+        certificate: ClientCertificate? = nil, providerHost: ProviderHost? = nil
     ) {
         id = Self.count.add(1, ordering: .relaxed).newValue
         self.peer = peer
@@ -58,6 +60,7 @@ final class ProviderConnection: Sendable {
         self.isLoopback = isLoopback
         self.version = version
         self.certificate = certificate
+        self.providerHost = providerHost
     }
 
     /// The first proof of the connection. Records `proof` if there was none.

@@ -99,6 +99,9 @@ enum ProviderVerdict: Sendable {
 protocol ProviderEndpoint: Sendable {
     /// Nil for a path of another endpoint.
     func verdict(on request: ProviderRequest) -> ProviderVerdict?
+
+    /// The API that a path belongs to; nil for a path of another endpoint, and for one that no API has.
+    func service(of path: String) -> ProviderService?
 }
 
 /// The endpoints of one config, in order. Replaced as a whole by a reload.
@@ -113,5 +116,10 @@ struct ProviderEndpoints: Sendable {
             if let verdict = endpoint.verdict(on: request) { return verdict }
         }
         return nil
+    }
+
+    /// Whether a host of a push service has the path.
+    func serve(_ path: String, on host: ProviderHost) -> Bool {
+        all.contains { endpoint in endpoint.service(of: path).map(host.services.contains) ?? false }
     }
 }

@@ -9,6 +9,8 @@ final class ProviderState: Sendable {
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
+    /// Connections that were refused.
+    let refusals = Tally<RefusedConnection>()
     /// Rejected credentials.
     let failures: FailedProofs
 

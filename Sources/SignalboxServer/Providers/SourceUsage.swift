@@ -8,7 +8,7 @@ final class SourceUsage: Sendable {
     // A class because all connections share it.
 
     /// The limit that a request exceeds.
-    enum Excess: Sendable, Equatable {
+    enum Excess: String, CaseIterable, Sendable {
         case connections
         case streams
         case rate
@@ -29,6 +29,8 @@ final class SourceUsage: Sendable {
         var time: NIODeadline
     }
 
+    /// Refused requests since the start.
+    let refusals = Tally<Excess>()
     private let sources = Mutex<[SourceName: Usage]>([:])
 
     /// Counts a request of a source. A connection counts from its first request to its end, once for each source. The
@@ -36,6 +38,14 @@ final class SourceUsage: Sendable {
     func admit(
         _ source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection,
         at now: NIODeadline = .now()
+    ) -> Admission {
+        let admission = decide(on: source, within: limits, on: connection, at: now)
+        if case .refused(let excess) = admission { refusals.count(excess) }
+        return admission
+    }
+
+    private func decide(
+        on source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection, at now: NIODeadline
     ) -> Admission {
         if let most = limits.connections {
             let permit = connection.permit("source \(source.name)") {

@@ -75,7 +75,7 @@ struct Serve: AsyncParsableCommand {
         }
         return GatewayServer.Addresses(
             http: try address(options.listenAddress(flag: self.listen, file: listen.http)),
-            providers: try listen.apns.map { try address($0) })
+            providers: try listen.apns.map { try address($0) }, proxy: try listen.proxy.map { try address($0) })
     }
 
     /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
@@ -108,7 +108,7 @@ struct Serve: AsyncParsableCommand {
         let operators = AdminAccess(
             tokens: try options.secretResolver.adminTokens(config, sources: sources),
             isOpen: addresses.http.isLoopback && config.sources.isEmpty)
-        let open = [addresses.http, addresses.providers].compactMap { $0 }.first { !$0.isLoopback }
+        let open = addresses.all.first { !$0.isLoopback }
         if let open, config.sources.isEmpty {
             throw ConfigRefusal(
                 "\(open) is reachable from other machines, and \(options.configPath) has no sources, so any client "
@@ -122,9 +122,25 @@ struct Serve: AsyncParsableCommand {
                 "\(address) is reachable from other machines, and \(options.configPath) has no certificate for it. "
                     + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
         }
+        if let address = addresses.proxy { try check(tls, ofProxyOn: address) }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
         let senders = try ProviderSenders(config, by: resolver)
         return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
+    }
+
+    /// Throws for a proxy that could serve no sender. The address needs a restart to change, so it may outlive its
+    /// options.
+    private func check(_ tls: ProviderTLS?, ofProxyOn address: ListenAddress) throws(ConfigRefusal) {
+        guard let tls else {
+            throw ConfigRefusal(
+                "The proxy on \(address) needs gateway.listen.tls. `signalbox certs new` makes a certificate.")
+        }
+        guard tls.uncoveredHosts.count < ProviderHost.names.count else {
+            throw ConfigRefusal(
+                "The certificate of gateway.listen.tls is for no host of a push service, so the proxy on \(address) "
+                    + "could serve no sender. Make a certificate for "
+                    + ProviderHost.names.joined(separator: ", ") + " with `signalbox certs new`.")
+        }
     }
 
     /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
@@ -135,7 +151,9 @@ struct Serve: AsyncParsableCommand {
         let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
         let address = addresses.http
         let scheme = config.gateway.listen.tls == nil ? "http" : "https"
-        let providers = addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? ""
+        let providers =
+            (addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? "")
+            + (addresses.proxy.map { "\nproxy for push services on http://\($0)" } ?? "")
         StandardError.write(
             """
             signalbox \(Version.current) listening on http://\(address)\(providers)

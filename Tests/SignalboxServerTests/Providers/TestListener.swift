@@ -59,7 +59,7 @@ final class TestListener: Sendable {
 
     /// Runs a listener while `body` runs.
     static func run<R: Sendable>(
-        limits: ProviderLimits = ProviderLimits(), tls: Replaceable<ProviderTLS?>? = nil,
+        limits: ProviderLimits = ProviderLimits(), tls: Replaceable<ProviderTLS?>? = nil, isProxy: Bool = false,
         budget: BodyBudget = BodyBudget(bytes: 64 << 20),
         _ body: @Sendable @escaping (TestListener) async throws -> R
     ) async throws -> R {
@@ -71,7 +71,7 @@ final class TestListener: Sendable {
         let listener = ListenerService(
             listener: ProviderListener(
                 address: ListenAddress(host: "127.0.0.1", port: 0), tls: { tls?.value }, serving: serving,
-                onListening: { listening.yield($0) }))
+                option: isProxy ? .proxy : .apns, onListening: { listening.yield($0) }))
         var logger = Logger(label: "listener")
         logger.logLevel = .critical
         let group = ServiceGroup(services: [listener], logger: logger)
@@ -151,6 +151,8 @@ final class TestEndpoint: ProviderEndpoint {
     private static func error(_ status: Int, _ reason: String, _ after: ProviderReply.After = .keep) -> ProviderReply {
         ProviderReply(status: status, body: Array(#"{"reason":"\#(reason)"}"#.utf8), after: after)
     }
+
+    func service(of path: String) -> ProviderService? { path == "/certificate" ? .expo : .apnsPushes }
 
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
         let id = request.header("apns-id").map { [ProviderReply.Header(name: "apns-id", value: $0)] } ?? []

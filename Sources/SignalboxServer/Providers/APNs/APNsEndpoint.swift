@@ -48,8 +48,18 @@ struct APNsEndpoint: ProviderEndpoint {
             case .unknown: throw .badPath
             }
         } catch {
-            if error.isFailedProof { failures.record(error.rawValue, from: request.connection.address) }
+            if error.isFailedProof { failures.record(.apns(error), from: request.connection.address) }
             return .reply(call.reply.failure(error))
+        }
+    }
+
+    func service(of path: String) -> ProviderService? { Self.service(of: path) }
+
+    static func service(of path: String) -> ProviderService? {
+        switch APNsTarget(path: path)?.resource {
+        case .device, .broadcast: .apnsPushes
+        case .channels, .allChannels: .apnsChannels
+        case .unknown, nil: nil
         }
     }
 
@@ -82,7 +92,7 @@ struct APNsEndpoint: ProviderEndpoint {
         let isCall = transport.pushType.map { $0 == "voip" } ?? topic.hasSuffix(".voip")
         let limit = isCall ? Self.largestCall : Self.largestPayload
         try call.checkLength(upTo: limit)
-        let (source, reply, isDevelopment) = (sender.source, call.reply, access.senders.isDevelopment(sender.source))
+        let (source, reply, isDevelopment) = (sender.source, call.reply, isDevelopment(call, from: sender.source))
         return ProviderBody(
             limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
             source: source, permit: nil
@@ -96,6 +106,11 @@ struct APNsEndpoint: ProviderEndpoint {
             push.warnOfPriority()
             accept(push, isDevelopment: isDevelopment, by: reply, whenDone: done)
         }
+    }
+
+    /// Whether answers have what only Apple's development environment sends. A host that the client names decides.
+    func isDevelopment(_ call: APNsCall, from source: SourceName) -> Bool {
+        call.request.connection.providerHost?.isDevelopment ?? access.senders.isDevelopment(source)
     }
 
     /// Reads the header fields that the event shows, in the order of their checks.
@@ -112,9 +127,8 @@ struct APNsEndpoint: ProviderEndpoint {
     // MARK: Accepting
 
     /// Accepts a push in a task.
-    func accept(_ push: ProviderPush, by reply: APNsReply) async -> ProviderReply {
-        let isDevelopment = access.senders.isDevelopment(push.source)
-        return await withCheckedContinuation { done in
+    func accept(_ push: ProviderPush, isDevelopment: Bool, by reply: APNsReply) async -> ProviderReply {
+        await withCheckedContinuation { done in
             accept(push, isDevelopment: isDevelopment, by: reply) { done.resume(returning: $0) }
         }
     }

@@ -17,9 +17,11 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     // A class because the channel calls it, only on its event loop.
-    private let serving: ProviderServing
+    let serving: ProviderServing
     /// Nil without TLS.
     private let tls: ProviderTLS?
+    /// The host that the client asked the proxy for; nil without a proxy.
+    var providerHost: ProviderHost?
     private let activity = ConnectionActivity(idleSince: .now())
     private var peer = PeerAddress(nil)
     private var timeout: Scheduled<Void>?
@@ -65,7 +67,9 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
     /// Failed handshakes are common on the internet, so they are not logged.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if isDecided { context.fireErrorCaught(error) } else { context.close(promise: nil) }
+        guard !isDecided else { return context.fireErrorCaught(error) }
+        if !isReady { serving.refusals.count(.handshake) }
+        context.close(promise: nil)
     }
 
     // MARK: The decision
@@ -102,7 +106,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         let connection = ProviderConnection(
             peer: peer, address: context.remoteAddress?.ipAddress ?? "", isTLS: tls != nil,
             isLoopback: context.remoteAddress?.isLoopback ?? false, version: version,
-            certificate: tls?.clientCertificate(of: context.pipeline))
+            certificate: tls?.clientCertificate(of: context.pipeline), providerHost: providerHost)
         do {
             switch version {
             case .http1: try installHTTP1(connection, context)

@@ -41,17 +41,19 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
     }
 
+    func service(of path: String) -> ProviderService? { path.hasPrefix(Self.path) ? .expo : nil }
+
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
-            let isExpo = (request.authority ?? "").prefix { $0 != ":" }.lowercased() == "exp.host"
+            let isExpo = ProviderHost.isNamed(by: request.authority, of: [.expo])
             guard request.connection.isLoopback,
                 credentials.isFromThisMachine || (isExpo && credentials.origin == nil)
             else { throw .foreignPage }
             return .default
         }
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
-            failures.record(ExpoError.unauthorized.code, from: request.connection.address)
+            failures.record(.expo, from: request.connection.address)
             throw .unauthorized
         }
         return source

@@ -33,6 +33,8 @@ struct FCMEndpoint: ProviderEndpoint {
         }
     }
 
+    func service(of path: String) -> ProviderService? { FCMOperation(path: path)?.service }
+
     private func verdict(on request: ProviderRequest, _ operation: FCMOperation) throws(GoogleError) -> ProviderVerdict
     {
         guard operation != .unknown else { throw .noSuchMethod }
@@ -92,7 +94,7 @@ struct FCMEndpoint: ProviderEndpoint {
         do throws(GoogleError) {
             return try access.source(of: request, at: now())
         } catch {
-            failures.record(error.status.rawValue, from: request.connection.address)
+            failures.record(.fcm(error.status), from: request.connection.address)
             throw error
         }
     }
@@ -198,7 +200,7 @@ extension GoogleError {
                 body: Array(page.utf8), after: after)
         case .grant:
             GrantError(
-                status: status.code, code: status == .unavailable ? "temporarily_unavailable" : "invalid_request",
+                status: status.code, code: status == .unavailable ? .temporarilyUnavailable : .invalidRequest,
                 description: message, headers: headers
             ).reply
         }
