@@ -39,6 +39,8 @@ final class ProviderConnection: Sendable {
     let certificate: ClientCertificate?
     /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
     let providerHost: ProviderHost?
+    /// True if the value stands for one request, so that other requests of the same connection have others.
+    let isOfOneRequest: Bool
 
     private let recorded = Mutex(Recorded())
 
@@ -51,7 +53,7 @@ final class ProviderConnection: Sendable {
 
     init(
         peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
-        certificate: ClientCertificate? = nil, providerHost: ProviderHost? = nil
+        certificate: ClientCertificate? = nil, providerHost: ProviderHost? = nil, isOfOneRequest: Bool = false
     ) {
         id = Self.count.add(1, ordering: .relaxed).newValue
         self.peer = peer
@@ -61,6 +63,7 @@ final class ProviderConnection: Sendable {
         self.version = version
         self.certificate = certificate
         self.providerHost = providerHost
+        self.isOfOneRequest = isOfOneRequest
     }
 
     /// The first proof of the connection. Records `proof` if there was none.

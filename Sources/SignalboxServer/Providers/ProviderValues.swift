@@ -5,7 +5,7 @@ final class Tally<Event: Hashable & Sendable>: Sendable {
     // A class because all connections share it.
     private let counts = Mutex<[Event: Int]>([:])
 
-    func count(_ event: Event) { counts.withLock { $0[event, default: 0] += 1 } }
+    func count(_ event: Event, times: Int = 1) { counts.withLock { $0[event, default: 0] += times } }
 
     subscript(_ event: Event) -> Int { counts.withLock { $0[event] ?? 0 } }
 }
@@ -49,13 +49,13 @@ struct ProviderValues: Sendable {
     let connections: Int
     let refused: [RefusedConnection: Int]
     let failedProofs: [FailedProof: Int]
-    let limited: [SourceUsage.Excess: Int]
+    let limited: [SourceUsage.Limit: Int]
 
     init(_ state: ProviderState, connections: Int) {
         self.connections = connections
         refused = Self.values(of: state.refusals, RefusedConnection.allCases)
         failedProofs = Self.values(of: state.failures.counts, FailedProof.all)
-        limited = Self.values(of: state.usage.refusals, SourceUsage.Excess.allCases)
+        limited = Self.values(of: state.usage.refusals, SourceUsage.Limit.allCases)
     }
 
     private static func values<Event>(of tally: Tally<Event>, _ all: [Event]) -> [Event: Int] {
@@ -86,9 +86,9 @@ extension Metric {
         },
         Metric(
             "signalbox_provider_limited_total", .counter, ["limit"],
-            "Requests beyond a limit of their source since the start."
+            "Requests, and for `rate` pushes, beyond a limit of their source since the start."
         ) { values in
-            SourceUsage.Excess.allCases.map { ([$0.rawValue], Double(values.providers.limited[$0] ?? 0)) }
+            SourceUsage.Limit.allCases.map { ([$0.rawValue], Double(values.providers.limited[$0] ?? 0)) }
         },
     ]
 }
