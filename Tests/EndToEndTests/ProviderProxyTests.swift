@@ -154,9 +154,14 @@ import Testing
             #expect(refused.status == 2)
             #expect(refused.errors.contains("is for no host of a push service"))
             try await certificate("DNS:*.push.apple.com,DNS:api-manage-broadcast.sandbox.push.apple.com,DNS:exp.host")
-            let gateway = try await Gateway.start(in: directory, config: config)
-            #expect(await gateway.stop() == 0)
-            let log = await gateway.process.errors.text()
+            let process = try binary.start(["serve", "--listen", "127.0.0.1:0"], in: directory)
+            var log = ""
+            for await line in process.errors.stream {
+                log += line + "\n"
+                if line.contains("proxy for push services on") { break }
+            }
+            process.signal(SIGTERM)
+            #expect(await process.end() == 0)
             let missing = "fcm.googleapis.com iid.googleapis.com oauth2.googleapis.com www.googleapis.com"
             #expect(log.contains(missing) && !log.contains("exp.host"), "\(log)")
         }

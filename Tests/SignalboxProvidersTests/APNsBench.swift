@@ -61,6 +61,7 @@ struct APNsBench {
                 environment: [
                     "FIRST": tokens.keys["first"] ?? "", "SECOND": tokens.keys["second"] ?? "",
                     "THIRD": tokens.keys["third"] ?? "", "SECRET": "open-sesame",
+                    "OTHER": "another",
                 ])
             let log = RecordedLog()
             let endpoint = APNsEndpoint(

@@ -95,7 +95,7 @@ import Testing
             text == """
                 HTTP/1.1 403 Forbidden\r
                 content-type: text/plain\r
-                content-length: 116\r
+                content-length: 115\r
                 connection: close\r
                 \r
                 The proxy serves push services only, not example.com:443. Name hosts that the sender reaches directly in NO_PROXY.

@@ -160,7 +160,6 @@ struct ProviderTLSTests {
                 ])
             #expect(answers.allSatisfy { $0.contains("connection: close") && $0.hasSuffix("\n") })
             #expect(answers[2].contains("is not for exp.host"))
-            #expect(listener.table.count == 0)
         }
     }
 
@@ -189,6 +188,25 @@ struct ProviderTLSTests {
             try replace()
             let next = try await listener.play("tunnel", authority: authority).texts("sha256")
             #expect(Set(first).count == 1 && Set(next).count == 1 && first != next)
+        }
+    }
+
+    // MARK: Identities
+
+    /// Two subjects would be two senders.
+    @Test(arguments: [("/UID=com.example.app/CN=x", "com.example.app"), ("/UID=a/UID=b/CN=x", nil), ("/CN=x", nil)])
+    func readsTheOnlySubject(name: String, uid: String?) async throws {
+        try await withTemporaryDirectory { directory in
+            let process = try RunningBinary(
+                URL(fileURLWithPath: "/usr/bin/openssl"),
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", name,
+                    "-keyout", directory + "/key", "-outform", "DER", "-out", directory + "/crt",
+                ])
+            process.send(Data())
+            #expect(await process.end() == 0)
+            let der = try Data(contentsOf: URL(fileURLWithPath: directory + "/crt"))
+            #expect(try #require(X509Certificate(der: Array(der))).subjectUID == uid)
         }
     }
 
