@@ -9,13 +9,15 @@ import Testing
 @testable import SignalboxStore
 
 /// Damages files in many ways. No call traps, every call ends, and missing deliveries are reported.
-@Suite(.timeLimit(.minutes(10))) struct DamageTests {
+///
+/// A round of `make damage` takes minutes, and rounds run one after the other.
+@Suite(.serialized, .timeLimit(.minutes(DamageTests.rounds == nil ? 10 : 60))) struct DamageTests {
     enum Damage: String, CaseIterable {
         case zeroed, random, swapped, copied
     }
 
     /// Rounds of the sweep; `make damage` asks for more.
-    private static let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUNDS"].flatMap { Int($0) }
+    fileprivate static let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUNDS"].flatMap { Int($0) }
     private static let pageSize = 8192
 
     /// Damages each page of a small queue in turn.
