@@ -1,4 +1,5 @@
 import GRDB
+package import SignalboxNotification
 package import SignalboxStore
 
 /// Accepting events.
