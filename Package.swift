@@ -138,7 +138,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxTesting", dependencies: ["SignalboxJSON"], swiftSettings: strict),
+            name: "SignalboxTesting", dependencies: ["SignalboxInApp", "SignalboxJSON"], swiftSettings: strict),
         .target(
             name: "SignalboxStoreTesting",
             dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
@@ -185,7 +185,8 @@ let package = Package(
                 "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
-        .testTarget(name: "SignalboxInAppTests", dependencies: ["SignalboxInApp"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxInAppTests", dependencies: ["SignalboxInApp", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxFormsTests",
             dependencies: [

@@ -28,7 +28,9 @@ package final class X509Certificate: @unchecked Sendable {
             guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return [] }
             defer { BIO_free(source) }
             var found: [X509Certificate] = []
-            while let handle = PEM_read_bio_X509(source, nil, nil, nil) { found.append(X509Certificate(handle)) }
+            while let handle = PEM_read_bio_X509(source, nil, noPassphrase, nil) {
+                found.append(X509Certificate(handle))
+            }
             // The end of the text is an error for OpenSSL, which the next call on this thread must not see.
             ERR_clear_error()
             return found

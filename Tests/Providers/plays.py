@@ -1,6 +1,7 @@
 """The plays of frames.py, a function each. The server answers /ok with 200 and no body, /error with 400 and a
 body, and /hold never. The numbers are those of the scenarios of provider endpoints."""
 
+import socket
 import ssl
 import struct
 import time
@@ -45,6 +46,56 @@ def http1(port, authority):
             while b"\r\n\r\n" not in answer or (path == "/error" and not answer.endswith(b"}")):
                 answer += connection.socket.recv(4096)
             report(answer=answer.decode())
+
+
+def text(connection):
+    """Everything that arrives before the connection ends, as text."""
+    answer = b""
+    while piece := connection.socket.recv(65536):
+        answer += piece
+    return answer.decode()
+
+
+def pipelined(port, authority):
+    """Two requests with chunked bodies in one piece. The first line asks for the answer to the first one."""
+    connection = Connection(port, authority, begin=False)
+    first, second = [f"POST {path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+                     for path in ("/hold", "/error")]
+    connection.socket.sendall((first + second).encode())
+    report(ready=True)
+    answer = b""
+    while (answer.count(b"HTTP/1.1") < 2 or not answer.endswith(b"}")) and (piece := connection.socket.recv(4096)):
+        answer += piece
+    report(statuses=[int(line.split()[1]) for line in answer.decode().splitlines() if line.startswith("HTTP/1.1")])
+    connection.socket.sendall(b"POST /ok HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    report(last=text(connection).splitlines()[0])
+
+
+def large(port, authority):
+    """The last response is larger than the socket takes at once, and the client reads late."""
+    connection = Connection(port, authority, begin=False)
+    connection.socket.sendall(b"POST /large HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    connection.socket.recv(1, socket.MSG_PEEK)
+    report(ready=True)
+    report(bytes=len(text(connection).split("\r\n\r\n")[1]))
+
+
+def half_closed(port, authority):
+    """A client that ends its output before it receives the response. The first line asks for the response."""
+    connection = Connection(port, authority, begin=False)
+    connection.socket.sendall(b"POST /hold HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}")
+    connection.socket.shutdown(socket.SHUT_WR)
+    report(ready=True)
+    report(answer=text(connection).splitlines()[0])
+
+
+def head(port, authority):
+    """The response to HEAD has no DATA frame."""
+    connection = Connection(port, authority)
+    connection.request(1, "/error", method="HEAD")
+    for f in connection.frames(until=lambda f: f.flags & END_STREAM and f.stream):
+        if f.stream:
+            report(frame=repr(f))
 
 
 def too_large(port, authority):

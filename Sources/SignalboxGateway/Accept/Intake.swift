@@ -119,7 +119,9 @@ package struct Intake: Sendable {
             if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes) { return one }
             return try readAll(bytes, from: source)
         }
-        let request = repeatable.map { self.request($0, body, source, read) }
+        // The repeat of a request without an event is rejected again, for the same reason.
+        let isRejected = read.events.isEmpty && !read.isBatch
+        let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(read.events, of: request)

@@ -35,7 +35,7 @@ package struct ProblemDescription: Sendable {
     /// Every other code. In the order of the reference page.
     package static let requests = [
         Self(
-            "batch-too-large", 413, "The request has more than 10,000 payloads or 1,000 interactions.",
+            "batch-too-large", 413, "More than 10,000 payloads, 1,000 interactions or 16 MiB of events.",
             "Split the batch."),
         Self("body-too-large", 413, "The body exceeds 8 MiB.", "Split the batch."),
         Self("body-incomplete", 400, "The connection closed before the whole body arrived.", "Send the request again."),

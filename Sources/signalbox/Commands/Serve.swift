@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         try await gateway.openInApp()
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
         let watch = ConfigWatch(
-            loaded: stamps, origin: { gateway.plan.config.origin }, reload: { await reload.run() })
+            loaded: stamps, origin: { Self.newestOrigin(of: gateway.plan) }, reload: { await reload.run() })
         let interrupted = try await runServices(
             [
                 gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, watch, server,
@@ -84,8 +84,10 @@ struct Serve: AsyncParsableCommand {
     private func prepare(
         _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses
     ) -> ConfigReload.Preparation {
+        var namedFiles: [String] = []
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: options.configPath)
+            namedFiles = config.config.origin.files
             let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
             let surface = try surface(gateway, plan, addresses)
             return .ready(plan, serve: { server.replace(by: surface) })
@@ -94,8 +96,17 @@ struct Serve: AsyncParsableCommand {
             StandardError.write(
                 StandardError.isTerminal
                     ? error.report(hasColor: StandardError.hasColor) : error.problems.joined(separator: "\n") + "\n")
-            return .rejected(problems: error.problems)
+            return .rejected(problems: error.problems, namedFiles: namedFiles + error.namedFiles)
         }
+    }
+
+    /// The files of the active config, and of a newer one that was rejected.
+    private static func newestOrigin(of plan: GatewayPlan) -> GatewayConfig.Origin {
+        var origin = plan.config.origin
+        for name in plan.status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
+            origin.files.append(name)
+        }
+        return origin
     }
 
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address

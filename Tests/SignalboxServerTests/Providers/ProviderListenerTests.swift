@@ -40,6 +40,40 @@ struct ProviderListenerTests {
             ])
     }
 
+    /// A chunked body does not say where it ends, so the next request may arrive with it.
+    @Test func answersPipelinedRequestsInTheirOrder() async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play("pipelined") { line in
+                guard line["ready"] != nil else { return }
+                while listener.heldCount == 0 { await Task.yield() }
+                listener.release()
+            }
+            #expect(results.last?["last"] as? String == "HTTP/1.1 200 OK")
+            #expect(results.texts("statuses") == ["[200,400]"])
+        }
+    }
+
+    @Test func sendsTheWholeOfALastResponse() async throws {
+        let results = try await TestListener.run { try await $0.play("large") }
+        #expect(results.last?["bytes"] as? Int == TestEndpoint.large)
+    }
+
+    @Test func answersAClientThatEndedItsOutput() async throws {
+        try await TestListener.run { listener in
+            let results = try await listener.play("half_closed") { line in
+                guard line["ready"] != nil else { return }
+                while listener.heldCount == 0 { await Task.yield() }
+                listener.release()
+            }
+            #expect(results.last?["answer"] as? String == "HTTP/1.1 200 OK")
+        }
+    }
+
+    @Test func leavesOutTheBodyOfAResponseToHEAD() async throws {
+        let frames = try await TestListener.run { try await $0.play("head").texts("frame") }
+        #expect(frames == ["HEADERS 1 5 :status=400"])
+    }
+
     /// 21
     @Test func answersTooLargeABodyBeforeItArrives() async throws {
         try await TestListener.run { listener in
@@ -215,7 +249,9 @@ struct ProviderListenerTests {
         limits.keepalive = .milliseconds(50)
         let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
         #expect(results.last?["closed"] as? Bool == true)
-        #expect(results.last?["frames"] as? [String] == ["PING 0 0 \0\0\0\0\0\0\0\u{2}"])
+        // A late frame of the client puts the end off by one PING.
+        let frames = try #require(results.last?["frames"] as? [String])
+        #expect(Set(frames) == ["PING 0 0 \0\0\0\0\0\0\0\u{2}"])
     }
 
     @Test func rejectsBodiesBeyondTheMemory() async throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import SignalboxServer
 
 /// A listener for providers with an endpoint of the tests: `/ok` answers 200 without a body, `/error` 400 with one,
-/// `/goaway` ends the connection, `/hold` answers when the test says so.
+/// `/goaway` ends the connection, `/hold` answers when the test says so, `/large` answers with 32 MiB.
 final class TestListener: Sendable {
     // A class because the connections and the test share it.
     let address: ListenAddress
@@ -33,6 +33,9 @@ final class TestListener: Sendable {
 
     /// Begins the stop of the listener.
     func stop() async { await stopping() }
+
+    /// The requests to `/hold` that wait.
+    var heldCount: Int { endpoint.heldCount }
 
     /// Answers the requests to `/hold` so far.
     func release() { endpoint.release() }
@@ -140,6 +143,11 @@ final class TestEndpoint: ProviderEndpoint {
     // A class because it collects the requests that wait.
     private let held = Mutex<[@Sendable (ProviderReply) -> Void]>([])
 
+    var heldCount: Int { held.withLock(\.count) }
+
+    /// Bytes of the answer to `/large`: more than the buffers of a connection take.
+    static let large = 32 << 20
+
     func release() {
         let replies = held.withLock { held in
             defer { held = [] }
@@ -166,6 +174,10 @@ final class TestEndpoint: ProviderEndpoint {
         case "/error": return body { _, reply in reply(Self.error(400, "BadDeviceToken")) }
         case "/goaway": return body { _, reply in reply(Self.error(403, "Bad", .goAway(debugData: Array("why".utf8)))) }
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
+        case "/large":
+            return body { _, reply in
+                reply(ProviderReply(status: 200, body: Array(repeating: UInt8(ascii: "x"), count: Self.large)))
+            }
         case "/certificate":
             let certificate = request.connection.certificate
             let text = "\(certificate?.subjectUID ?? "-") \(certificate?.isIssuedByClientCA ?? false)"

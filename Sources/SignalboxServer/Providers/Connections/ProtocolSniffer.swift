@@ -41,11 +41,12 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     func channelActive(context: ChannelHandlerContext) {
         peer = PeerAddress(context.remoteAddress)
         let (channel, table, peer) = (context.channel, serving.table, peer)
-        guard table.count < serving.mostConnections, table.open(channel, by: peer, activity) else {
-            return context.close(promise: nil)
-        }
         // For every handler that the connection has later. Has no effect for an unknown connection.
         channel.closeFuture.whenComplete { _ in table.close(channel, by: peer) }
+        // Opening comes first, because it may close an idle connection.
+        guard table.open(channel, by: peer, activity), table.count <= serving.mostConnections else {
+            return context.closeAtOnce()
+        }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         timeout = context.eventLoop.scheduleTask(in: serving.limits.handshake) { bound.value.close(promise: nil) }
         context.fireChannelActive()
@@ -61,7 +62,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         guard event is ConnectionTable.CloseIfIdle || event is StopConnection else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        if !isDecided { context.close(promise: nil) }
+        if !isDecided { context.closeAtOnce() }
         promise?.succeed()
     }
 
@@ -76,6 +77,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent else {
+            if case .inputClosed? = event as? ChannelEvent, !isDecided { return context.close(promise: nil) }
             return context.fireUserInboundEventTriggered(event)
         }
         isReady = true
@@ -144,13 +146,11 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         let limits = ConnectionLimits()
         let gate = InputGate(heldLimit: limits.heldBytes)
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding)
-        // The guard registers the connection itself.
-        serving.table.close(context.channel, by: peer)
         try add(
             [
                 gate, HTTPResponseEncoder(), ByteToMessageHandler(decoder),
-                RequestGuard(gate: gate, limits: limits, table: serving.table),
-                HTTP1Requests(serving, connection: connection),
+                RequestGuard(gate: gate, limits: limits, table: serving.table, registered: activity),
+                HTTPServerPipelineHandler(), HTTP1Requests(serving, connection: connection),
             ], context)
         context.fireChannelActive()
     }

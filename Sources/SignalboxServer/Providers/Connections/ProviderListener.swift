@@ -27,7 +27,13 @@ struct ProviderListener: Sendable {
     /// cancelled. `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
     func run(_ channel: any Channel) async {
         await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
-        try? await gracefulShutdown()
+        let table = serving.table
+        await withTaskGroup { group in
+            // Ends when it is cancelled.
+            group.addTask { try? await FreedMemory.release { table.hasFallen() } }
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
         await stop(channel)
     }
 
@@ -39,6 +45,8 @@ struct ProviderListener: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            // A client may end its output before it receives its response.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             // An idle connection keeps a piece of the smallest size. The largest one bounds the responses to one read.
             .childChannelOption(
                 .recvAllocator,
