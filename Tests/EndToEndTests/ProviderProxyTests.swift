@@ -116,6 +116,12 @@ import Testing
             }
             let plain = try await curl(setting, ["http://api.push.apple.com/"])
             #expect(plain.contains("It forwards no other request."))
+            // Trusts another authority.
+            let distrustful = try await curl(setting, ["--cacert", "client.pem", "https://exp.host/"])
+            #expect(distrustful.hasSuffix(" 60"), "\(distrustful)")
+            let metrics = try await setting.gateway.get("/metrics", keeping: 100_000).text
+            #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="proxy"} 3"#))
+            #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="handshake"} 1"#))
         }
     }
 

@@ -5,9 +5,7 @@ import Testing
 
 /// The scenarios of provider endpoints that need many pushes, connections, or minutes. `make test` runs them with
 /// small numbers, `make providers-long` with the full ones.
-@Suite(.timeLimit(.minutes(10))) struct ProviderScaleTests {
-    private static let isLong = ProcessInfo.processInfo.environment["SIGNALBOX_PROVIDERS_LONG"] == "1"
-
+@Suite(.timeLimit(.minutes(isLong ? 10 : 1))) struct ProviderScaleTests {
     private static func size(_ small: Int, _ full: Int) -> Int { isLong ? full : small }
 
     /// A gateway whose port stays the same over restarts.
@@ -57,7 +55,7 @@ import Testing
             let process = try RunningBinary(
                 URL(fileURLWithPath: ClientLibraries.python),
                 [ClientLibraries.path("apns-clients.py"), name, "localhost", String(port), "certs/ca.crt"]
-                    + ["--key", "key.p8", "--team", "TEAM000001", "--kid", "KEY0000001", "--timeout", "400"] + more,
+                    + ["--key", "key.p8", "--team", "TEAM000001", "--kid", "KEY0000001", "--timeout", isLong ? "400" : "40"] + more,
                 in: directory)
             process.send(Data())
             return process
@@ -241,6 +239,8 @@ import Testing
         }
     }
 }
+
+private let isLong = ProcessInfo.processInfo.environment["SIGNALBOX_PROVIDERS_LONG"] == "1"
 
 /// What a process uses now, as the system tells it.
 private struct ProcessUsage {

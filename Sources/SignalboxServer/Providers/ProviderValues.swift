@@ -12,7 +12,7 @@ final class Tally<Event: Hashable & Sendable>: Sendable {
 
 /// Why a connection to the provider endpoints ended before its first request.
 enum RefusedConnection: String, CaseIterable, Sendable {
-    /// TLS failed or took too long. Often the client does not trust the certificate.
+    /// TLS failed. Often the client does not trust the certificate.
     case handshake
     /// There are too many connections, and none of them is idle.
     case capacity

@@ -44,7 +44,9 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         // For every handler that the connection has later. Has no effect for an unknown connection.
         channel.closeFuture.whenComplete { _ in table.close(channel, by: peer) }
         // Opening comes first, because it may close an idle connection.
-        guard table.open(channel, by: peer, activity), table.count <= serving.mostConnections else {
+        let isOpen = table.open(channel, by: peer, activity)
+        guard isOpen, table.count <= serving.mostConnections else {
+            serving.refusals.count(isOpen ? .capacity : .peerShare)
             return context.closeAtOnce()
         }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
