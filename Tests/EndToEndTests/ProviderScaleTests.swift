@@ -55,7 +55,10 @@ import Testing
             let process = try RunningBinary(
                 URL(fileURLWithPath: ClientLibraries.python),
                 [ClientLibraries.path("apns-clients.py"), name, "localhost", String(port), "certs/ca.crt"]
-                    + ["--key", "key.p8", "--team", "TEAM000001", "--kid", "KEY0000001", "--timeout", isLong ? "400" : "40"] + more,
+                    + [
+                        "--key", "key.p8", "--team", "TEAM000001", "--kid", "KEY0000001", "--timeout",
+                        isLong ? "400" : "40",
+                    ] + more,
                 in: directory)
             process.send(Data())
             return process

@@ -505,7 +505,9 @@ def pushes(port, authority):
 
 
 def pushes_until_goaway(port, authority):
-    """26: 200 pushes at a time until the server announces its end. Counts the answered ones, and those not taken."""
+    """26: 200 pushes at a time, with a secret in the path, until the server announces its end.
+
+    Counts the answered ones, and those not taken."""
     connection = Connection(port, authority)
     connection.settle()
     stream, last, aways, answered = 1, None, 0, set()
@@ -523,7 +525,7 @@ def pushes_until_goaway(port, authority):
 
     while not aways and stream < 100_000:
         for _ in range(200):
-            connection.request(stream, "/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
+            connection.request(stream, "/s/secret/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
             stream += 2
         if stream == 401:
             report(ready=True)
@@ -542,5 +544,5 @@ def slow_pings(port, authority):
         for f in connection.frames(until=lambda f: f.name == "PING" and f.flags):
             pass
         time.sleep(15)
-    connection.request(1, "/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
+    connection.request(1, "/s/secret/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
     report(answers=connection.answers(1))

@@ -10,7 +10,8 @@ import Testing
 
     @Test func failedProofsAreAClosedSet() {
         #expect(Set(FailedProof.all).count == FailedProof.all.count)
-        #expect(FailedProof.all.contains(.apns(.missingProviderToken)) && FailedProof.all.contains(.token(.invalidGrant)))
+        #expect(
+            FailedProof.all.contains(.apns(.missingProviderToken)) && FailedProof.all.contains(.token(.invalidGrant)))
         #expect(!FailedProof.all.contains(.apns(.badDeviceToken)))
     }
 
