@@ -1,6 +1,7 @@
 import Hummingbird
 package import Logging
 import ServiceLifecycle
+import SignalboxGateway
 import SignalboxNotification
 package import SignalboxStore
 
@@ -136,8 +137,10 @@ private final class ActiveAPI: Sendable {
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
+        state.captures.set(surface.captures)
         router = GatewayAPI(
-            surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness
+            surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
+            log: state.captures
         ).router()
     }
 }

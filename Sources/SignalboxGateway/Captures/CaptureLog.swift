@@ -51,8 +51,9 @@ package final class CaptureLog: Sendable {
     /// The position of a capture as clients see it.
     package func cursor(_ number: Int64) -> String { "\(mark)-\(number)" }
 
-    /// Nil for text that is not a cursor. A cursor of an earlier process is the beginning of this log.
+    /// Nil for text that is not a cursor. `0`, and every cursor of an earlier process, is the beginning of this log.
     package func number(ofCursor text: String) -> Int64? {
+        if text == "0" { return 0 }
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == mark.utf8.count, let number = Int64(parts[1]), number >= 0
         else { return nil }
@@ -64,20 +65,36 @@ package final class CaptureLog: Sendable {
     /// Captures that are read under one lock.
     private static let step = 256
 
-    /// The selected captures behind a number, in order, at most `most`; and the number of the last capture that was
-    /// examined. Suspends between steps, so that a long search holds no thread.
-    package func captures(
-        _ selection: CaptureSelection, after number: Int64, upTo most: Int
-    ) async -> (captures: [Capture], examined: Int64) {
-        var (found, examined) = ([Capture](), number)
+    /// Captures that were read in order.
+    package struct Reading: Sendable {
+        package var captures: [Capture] = []
+        /// The number of the last capture that was examined.
+        package var examined: Int64
+        /// True if captures behind the start were dropped before they were examined.
+        package var isTruncated = false
+    }
+
+    /// The selected captures behind a number, in order, at most `most`, which is at least 1. `number`: nil for all that
+    /// the log has. Suspends between steps, so that a long search holds no thread.
+    package func captures(_ selection: CaptureSelection, after number: Int64?, upTo most: Int) async -> Reading {
+        var reading = Reading(examined: number ?? 0)
+        // What is gone already is no part of the log.
+        let start = number ?? state.withLock { $0.ring.dropped }
         while true {
-            let batch = state.withLock { $0.ring.batch(after: examined, upTo: Self.step) }
-            guard !batch.isEmpty else { return (found, examined) }
+            let (batch, dropped, last) = state.withLock { state in
+                let ring = state.ring
+                return (ring.batch(after: reading.examined, upTo: Self.step), ring.dropped, ring.last)
+            }
+            if dropped > max(start, reading.examined) { reading.isTruncated = true }
+            guard !batch.isEmpty else {
+                reading.examined = max(reading.examined, last)
+                return reading
+            }
             for capture in batch {
-                examined = capture.number
+                reading.examined = capture.number
                 guard selection.matches(capture) else { continue }
-                found.append(capture)
-                if found.count == most { return (found, examined) }
+                reading.captures.append(capture)
+                if reading.captures.count == most { return reading }
             }
             await Task.yield()
         }

@@ -6,11 +6,11 @@ package struct CaptureWait: Sendable {
     package var selection: CaptureSelection
     /// The number of captures to wait for.
     package var count: Int
-    /// Only captures behind this number count; 0 for all that the log has.
-    package var after: Int64
+    /// Only captures behind this number count; nil for all that the log has.
+    package var after: Int64?
     package var timeout: Duration
 
-    package init(_ selection: CaptureSelection, count: Int, after: Int64, timeout: Duration) {
+    package init(_ selection: CaptureSelection, count: Int, after: Int64?, timeout: Duration) {
         self.selection = selection
         self.count = count
         self.after = after
@@ -56,21 +56,24 @@ extension CaptureLog {
         let (id, signal) = try beginWait()
         var hold = Hold(state: self)
         defer { endWait(id, hold) }
-        var result = CaptureWait.Result(examined: wait.after)
+        var result = CaptureWait.Result(examined: wait.after ?? 0)
         let stopwatch = Stopwatch(clock)
+        var start = wait.after
         while true {
-            if state.withLock({ $0.ring.dropped }) > result.examined { result.isTruncated = true }
-            let more = await captures(wait.selection, after: result.examined, upTo: wait.count - result.captures.count)
+            // Before the reading, so that the last reading is after the end of the time.
+            let left = wait.timeout - stopwatch.elapsed()
+            let more = await captures(wait.selection, after: start, upTo: wait.count - result.captures.count)
             try hold.add(more.captures)
             result.captures += more.captures
-            result.examined = max(result.examined, more.examined)
+            result.examined = more.examined
+            result.isTruncated = result.isTruncated || more.isTruncated
+            start = more.examined
             if result.captures.count >= wait.count { return result }
             guard !Task.isCancelled else { throw .cancelled }
-            let left = wait.timeout - stopwatch.elapsed()
             guard left > .zero else { break }
             guard await signal.wait(atMost: left, by: clock) else { throw .cancelled }
         }
-        result.nearMisses = await nearMisses(wait.selection, after: wait.after, upTo: Self.mostNearMisses)
+        result.nearMisses = await nearMisses(wait.selection, after: wait.after ?? 0, upTo: Self.mostNearMisses)
         return result
     }
 
@@ -116,7 +119,7 @@ extension CaptureLog {
 }
 
 /// The time since a start, by any clock.
-private struct Stopwatch {
+struct Stopwatch {
     let elapsed: () -> Duration
 
     init(_ clock: any Clock<Duration>) { elapsed = Self.measure(clock) }

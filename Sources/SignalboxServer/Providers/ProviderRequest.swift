@@ -16,6 +16,8 @@ struct ProviderRequest: Sendable {
     var bodyLength: Int?
     /// The connection that carried the request.
     var connection: ProviderConnection
+    /// The label of the sender's run; nil without one. Set before an endpoint sees the request.
+    var run: String?
 
     /// The value of the first field of this name, which is in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -107,10 +109,12 @@ struct ProviderEndpoints: Sendable {
     /// The answer to a path that no endpoint serves, on the listener for providers.
     var notFound = ProviderReply.notFound
 
-    /// The decision of the first endpoint that serves the path; nil if none does.
+    /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        var request = request
+        let isValid = request.readRun()
         for endpoint in all {
-            if let verdict = endpoint.verdict(on: request) { return verdict }
+            if let verdict = endpoint.verdict(on: request) { return isValid ? verdict : .reply(.invalidRun) }
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import Logging
+import SignalboxGateway
 
 /// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
@@ -9,6 +10,8 @@ final class ProviderState: Sendable {
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
+    /// The newest pushes.
+    let captures = CaptureLog()
     /// Rejected credentials.
     let failures: FailedProofs
 
