@@ -3,9 +3,6 @@ package import SignalboxNotification
 
 /// A push that reached a provider endpoint, and its answer. Has no device token in clear and no credential.
 package struct Capture: Sendable {
-    /// The push service that the endpoint stands for. Raw values are the words of the API.
-    package enum Service: String, Sendable, CaseIterable { case apns, fcm, expo }
-
     /// What the gateway did with a push. Raw values are the words of the API.
     package enum Outcome: String, Sendable, CaseIterable {
         /// Its event is durable.
@@ -46,7 +43,8 @@ package struct Capture: Sendable {
     package internal(set) var number: Int64 = 0
     /// When the answer was decided.
     package let time: Date
-    package let service: Service
+    /// The push service that the endpoint stands for. Raw values are the words of the API.
+    package let service: PushService
     package let outcome: Outcome
     /// The HTTP status of the answer. In a batch, of the part.
     package let status: Int
@@ -65,7 +63,7 @@ package struct Capture: Sendable {
     /// Structured CloudEvents JSON; nil unless the push was accepted. The same bytes that the queue stores.
     package var event: [UInt8]?
 
-    package init(_ service: Service, _ outcome: Outcome, status: Int, at time: Date) {
+    package init(_ service: PushService, _ outcome: Outcome, status: Int, at time: Date) {
         self.service = service
         self.outcome = outcome
         self.status = status

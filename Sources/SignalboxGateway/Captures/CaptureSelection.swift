@@ -7,7 +7,7 @@ package import SignalboxRouting
 package struct CaptureSelection: Sendable {
     package var run: String?
     package var source: SourceName?
-    package var service: Capture.Service?
+    package var service: PushService?
     /// Inclusive.
     package var since: Date?
     /// The hash of the device token.

@@ -79,6 +79,10 @@ struct ExpoEndpoint: ProviderEndpoint {
         return .body(reading)
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        request.path == Self.path + "send" ? RefusedPush(service: .expo) : nil
+    }
+
     // MARK: Sending
 
     /// One ticket for each recipient. The id of a ticket is the id of its event.
