@@ -83,7 +83,7 @@ import Testing
         #expect(try await log.wait(Self.wait(3)).captures.count == 3)
     }
 
-    @Test func aCancelledWaitLeavesNothing() async throws {
+    @Test func aCancelledWaitFreesItsPlace() async throws {
         let (log, clock) = (CaptureLog(), ManualClock())
         let task = Task { try await log.wait(Self.wait(1), by: clock) }
         await clock.waitForSleepers(1)
@@ -92,7 +92,7 @@ import Testing
         #expect(log.waits == 0)
     }
 
-    @Test func switchedOffItKeepsNothing() {
+    @Test func aSwitchedOffLogKeepsNoCapture() {
         let log = CaptureLog(limits: CaptureSetting.limits(count: 0))
         log.append(CaptureSetting.accepted())
         #expect(!log.isOn && log.last == 0)
@@ -111,7 +111,7 @@ import Testing
 
     private static func run(_ random: inout SeededGenerator) -> String { "run\(Int.random(in: 0...3, using: &random))" }
 
-    /// Whatever the order of appends and waits, a wait returns exactly the first captures that match, in their order.
+    /// In any order of appends and waits, a wait returns exactly the first captures that match, in their order.
     @Test(arguments: 0..<40 as Range<UInt64>) func returnsTheFirstThatMatch(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let log = CaptureLog()

@@ -3,7 +3,7 @@ package import SignalboxNotification
 
 /// A push that reached a provider endpoint, and its answer. Has no device token in clear and no credential.
 package struct Capture: Sendable {
-    /// What the gateway did with a push. Raw values are the words of the API.
+    /// The decision of the gateway on a push. Raw values are the words of the API.
     package enum Outcome: String, Sendable, CaseIterable {
         /// Its event is durable.
         case accepted

@@ -36,8 +36,8 @@ package struct CaptureFollow: Sendable {
     /// The most captures that a wait of the gateway counts.
     private static let longestCount = 1000
 
-    /// Passes each capture to `show`, in order, without those before the start if `onlyNew`. Calls `warn` if the gateway
-    /// dropped captures that were not read. Throws ``CaptureClient/Failure``.
+    /// Passes each capture to `show`, in order, without those before the start if `onlyNew`. Calls `warn` if the
+    /// gateway dropped captures that were not read. Throws ``CaptureClient/Failure``.
     package func run(
         onlyNew: Bool, show: (JSONText) -> Void, warn: (String) -> Void
     ) async throws(CaptureClient.Failure) -> End {
@@ -55,7 +55,7 @@ package struct CaptureFollow: Sendable {
             guard page.captures.isEmpty else { continue }
             let left = timeout.map { $0 - stopwatch.elapsed() } ?? Self.longestWait
             guard left > .zero else { return .timeout(nearMisses: try await nearMisses(after: start)) }
-            // What it finds is read again, because more may have come by then.
+            // The next search reads its capture again, because more may have come by then.
             _ = try await client.wait(request, for: 1, after: cursor, atMost: min(left, Self.longestWait))
         }
     }

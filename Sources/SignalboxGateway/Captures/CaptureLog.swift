@@ -78,7 +78,7 @@ package final class CaptureLog: Sendable {
     /// the log has. Suspends between steps, so that a long search holds no thread.
     package func captures(_ selection: CaptureSelection, after number: Int64?, upTo most: Int) async -> Reading {
         var reading = Reading(examined: number ?? 0)
-        // What is gone already is no part of the log.
+        // Captures that were dropped before are not a part of the log.
         let start = number ?? state.withLock { $0.ring.dropped }
         while true {
             let (batch, dropped, last) = state.withLock { state in

@@ -42,7 +42,7 @@ package struct CaptureSelection: Sendable {
             since.map({ capture.time >= $0 }) ?? true
         else { return false }
         guard token != nil || match != nil else { return true }
-        // Read only here: events of captures that nobody selects by content are never parsed.
+        // Only here: a selection without conditions on the content parses no event.
         guard let event = capture.event else { return match == nil && token == capture.addressee.token }
         return ParserPool.events.withParser { parser in
             guard let event = EventDocument(event, with: parser) else { return false }

@@ -104,7 +104,7 @@ protocol ProviderEndpoint: Sendable {
     /// Nil for a path of another endpoint.
     func verdict(on request: ProviderRequest) -> ProviderVerdict?
 
-    /// What the head of a refused request says about its push; nil for a request that brings no push.
+    /// The facts in the head of a refused request about its push; nil for a request that brings no push.
     func refusedPush(of request: ProviderRequest) -> RefusedPush?
 }
 

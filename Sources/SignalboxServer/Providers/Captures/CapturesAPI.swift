@@ -19,9 +19,9 @@ struct CapturesAPI: Sendable {
     private static let largestCount = 1000
     static let longestWait: Duration = .seconds(60)
 
-    /// Without `after`, the newest first; `next` is the `cursor` of older ones, and absent at the end. With `after`, the
-    /// oldest first, from there on; `next` is the next `after`. `last` is the cursor of the newest push of all. Throws
-    /// 400 for an invalid parameter or body, and 409 without captures.
+    /// Without `after`, the newest first; `next` is the `cursor` of older ones, and absent at the end. With `after`,
+    /// the oldest first, from there on; `next` is the next `after`. `last` is the cursor of the newest push of all.
+    /// Throws 400 for an invalid parameter or body, and 409 without captures.
     func list(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let query = try query(call)
         let selection = try query.selection(body)
@@ -51,8 +51,8 @@ struct CapturesAPI: Sendable {
     }
 
     /// Answers 200 as soon as `count` pushes are there, and 408 with near misses if they do not come in time. Accepted
-    /// pushes count, unless `outcome` says otherwise: those of the log, from `after` or `since` if given, and later ones.
-    /// Throws 503 when too many waits are in progress or the gateway stops. Ends when the client closes the connection.
+    /// pushes count, unless `outcome` says otherwise: those of the log, from `after` or `since` if given, and later
+    /// ones. Throws 503 when too many waits are in progress or the gateway stops. Ends when the client closes the connection.
     func wait(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let query = try query(call)
         let count = try call.number("count", in: 1...Self.largestCount) ?? 1

@@ -97,7 +97,7 @@ struct PushCaptures: Sendable {
     private static func cut(_ text: String) -> String { String(text.prefix(256)) }
 }
 
-/// What a refused request says about its push.
+/// The facts of a refused request about its push.
 struct RefusedPush: Sendable {
     let service: PushService
     /// In its canonical spelling; nil for none, or a malformed one.
