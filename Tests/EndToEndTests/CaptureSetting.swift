@@ -56,7 +56,15 @@ struct CaptureSetting {
 
     /// The status and the object of a response of the API. `more`: further arguments of curl.
     func api(_ path: String, _ more: [String] = []) async throws -> (status: String, json: [String: Any]) {
-        let text = try await curl(["-w", "\n%{http_code}"] + more + [gateway.url + path])
+        try Self.response(try await text(path, more))
+    }
+
+    /// The same as text, for ``response(_:)``.
+    func text(_ path: String, _ more: [String] = []) async throws -> String {
+        try await curl(["-w", "\n%{http_code}"] + more + [gateway.url + path])
+    }
+
+    static func response(_ text: String) throws -> (status: String, json: [String: Any]) {
         let lines = text.split(separator: "\n")
         let json = try JSONSerialization.jsonObject(with: Data((lines.first ?? "").utf8)) as? [String: Any]
         return (lines.last.map(String.init) ?? "", json ?? [:])

@@ -28,13 +28,15 @@ import Testing
 
     @Test func aWaitEndsWithThePushThatItWaitsFor() async throws {
         try await CaptureSetting.run { setting async throws in
-            async let waiting = setting.captures(
+            async let waiting = setting.text(
                 "/v1/captures/wait?timeout=60s&count=2&run=t1&token=\(CaptureSetting.token.uppercased())")
             try await setting.push("1", headers: ["signalbox-run: t2"])
             try await setting.push(to: CaptureSetting.otherToken, "2", headers: ["signalbox-run: t1"])
             try await setting.push("3", headers: ["signalbox-run: t1"])
             try await setting.push("4", prefix: "/r/t1")
-            let bodies = try await waiting.map { "\($0["event"] ?? "")" }
+            let (status, json) = try CaptureSetting.response(try await waiting)
+            #expect(status == "200")
+            let bodies = (json["captures"] as? [[String: Any]] ?? []).map { "\($0["event"] ?? "")" }
             #expect(bodies.count == 2 && bodies[0].contains("body = 3") && bodies[1].contains("body = 4"))
             // The pushes that came before the wait count too.
             #expect(try await setting.captures("/v1/captures/wait?timeout=0s&count=3&run=t1").count == 3)
@@ -181,11 +183,11 @@ import Testing
             let gateway = try await Gateway.start(in: directory, config: config)
             let setting = CaptureSetting(gateway: gateway, providers: "", directory: directory)
             try await RawConnection.withClient(Self.waits(255), of: gateway.url) {
-                async let waiting = setting.api("/v1/captures/wait?timeout=60s")
+                async let waiting = setting.text("/v1/captures/wait?timeout=60s")
                 // All places are taken, so this wait has begun.
                 while try await setting.api("/v1/captures/wait?timeout=0s").status != "503" {}
                 #expect(await gateway.stop() == 0)
-                let (status, problem) = try await waiting
+                let (status, problem) = try CaptureSetting.response(try await waiting)
                 #expect(status == "503" && problem.text("code") == "captures-stopping")
             }
         }

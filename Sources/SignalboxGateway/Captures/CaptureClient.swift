@@ -1,6 +1,7 @@
 import Foundation
+import SignalboxConfig
 package import SignalboxEgress
-package import SignalboxJSON
+import SignalboxJSON
 
 /// The conditions of `signalbox capture`, as the gateway's API reads them.
 package struct CaptureRequest: Sendable {

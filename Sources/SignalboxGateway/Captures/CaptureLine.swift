@@ -23,7 +23,7 @@ package enum CaptureLine {
         let event = capture["event"]
         let status = capture["status"]?.integer.map(String.init)
         let answer = [status, text("outcome"), text("reason")].compactMap { $0 }.joined(separator: " ")
-        let token = text("token").map { $0.utf8.count > shownToken ? $0.prefix(shownToken) + "…" : $0 }
+        let token = text("token").map { $0.utf8.count > shownToken ? "\($0.prefix(shownToken))…" : $0 }
         let topic = text("topic") ?? text("condition") ?? text("channel") ?? text("project")
         let content = event?["data"]?["content"]
         let parts: [String?] = [

@@ -3,6 +3,8 @@ import Foundation
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
 
 /// Reads the captures of a running gateway over its API. Needs neither its config nor its data directory.
 struct CaptureCommand: AsyncParsableCommand {
@@ -97,11 +99,11 @@ struct CaptureCommand: AsyncParsableCommand {
 
     private func request() throws(ExitCode) -> CaptureRequest {
         var request = CaptureRequest()
-        let parameters = [
+        let parameters: [(name: String, value: String?)] = [
             ("run", label), ("source", source), ("platform", platform),
             ("outcome", outcome ?? (until == nil ? "any" : "accepted")),
         ]
-        request.parameters = parameters.compactMap { name, value in value.map { (name, $0) } }
+        request.parameters = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
         request.token = token
         if let match {
             let isJSON = match.drop { $0.isWhitespace }.hasPrefix("{")
