@@ -47,7 +47,7 @@ import Testing
         let result = try await waiting
         #expect(result.captures.map(\.number) == [32])
         #expect(result.nearMisses.count == CaptureLog.mostNearMisses)
-        #expect(result.nearMisses.map(\.capture.number) == [33] + (13...31).reversed().map(Int64.init))
+        #expect(result.nearMisses.map(\.capture.number) == [33] + (13...31).reversed().map { Int64($0) })
         #expect(result.nearMisses[0].capture.reason == "InvalidProviderToken")
         #expect(result.nearMisses[0].mismatch.words == "outcome is rejected, expected accepted")
         #expect(result.nearMisses[1].mismatch.words == "run is b, expected a")
@@ -63,7 +63,7 @@ import Testing
 
     @Test func refusesTheWaitBeyondTheLimit() async throws {
         let (log, clock) = (CaptureLog(), ManualClock())
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: CaptureWait.Result.self) { group in
             for _ in 0..<CaptureLog.mostWaits { group.addTask { try await log.wait(Self.wait(1), by: clock) } }
             await clock.waitForSleepers(CaptureLog.mostWaits)
             await #expect(throws: CaptureWait.Failure.tooManyWaits) { try await log.wait(Self.wait(1), by: clock) }
@@ -128,7 +128,7 @@ import Testing
             waits.append((Int.random(in: 0...runs.count, using: &random), wait, Array(matching.prefix(count))))
         }
         let yields = runs.map { _ in Int.random(in: 0...2, using: &random) }
-        let result = try await withThrowingTaskGroup(of: ([Int64], [Int64]).self) { group in
+        let result: [([Int64], [Int64])] = try await withThrowingTaskGroup(of: ([Int64], [Int64]).self) { group in
             for position in 0...runs.count {
                 for (_, wait, expected) in waits.filter({ $0.at == position }) {
                     group.addTask { (try await log.wait(wait).captures.map(\.number), expected) }

@@ -42,7 +42,7 @@ package struct CaptureFollow: Sendable {
         onlyNew: Bool, show: (JSONText) -> Void, warn: (String) -> Void
     ) async throws(CaptureClient.Failure) -> End {
         let stopwatch = Stopwatch(clock)
-        let start = onlyNew ? try await client.last() : "0"
+        let start = try await onlyNew ? client.last() : "0"
         var (cursor, shown) = (start, 0)
         while true {
             let most = min(Self.page, until.map { $0 - shown } ?? Self.page)

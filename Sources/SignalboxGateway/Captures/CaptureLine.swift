@@ -21,7 +21,7 @@ package enum CaptureLine {
     private static func line(_ capture: JSONValue) -> String {
         func text(_ name: StaticString) -> String? { capture[name]?.string }
         let event = capture["event"]
-        let status = capture["status"]?.integer.map(String.init)
+        let status = capture["status"]?.integer.map { String($0) }
         let answer = [status, text("outcome"), text("reason")].compactMap { $0 }.joined(separator: " ")
         let token = text("token").map { $0.utf8.count > shownToken ? "\($0.prefix(shownToken))…" : $0 }
         let topic = text("topic") ?? text("condition") ?? text("channel") ?? text("project")

@@ -103,7 +103,7 @@ struct CaptureQuery {
     ) throws(Problem) -> (match: JSONText?, token: String?) {
         let root: JSONValue
         do throws(JSONError) { root = try parser.parse(body) } catch {
-            throw .captureBody("The body is not JSON: \(error.reason).", at: "")
+            throw .captureBody("The body is not valid JSON: send {\"match\": PATTERN}.", at: "")
         }
         guard root.isObject else { throw .captureBody("The body must be an object with \"match\".", at: "") }
         for (key, _) in root.members where !key.equals("match") && !key.equals("token") {
