@@ -77,20 +77,36 @@ struct PushCaptures: Sendable {
         }
     }
 
+    /// Records those pushes of a request that fail the checks of their endpoint although the request does not.
+    func refuse(_ parts: [RefusedPart], of request: ProviderRequest, from source: SourceName) {
+        guard !parts.isEmpty, log.isOn else { return }
+        log.append(
+            contentsOf: parts.map { part in
+                capture(part.push, status: part.status, reason: part.reason, of: request, from: source)
+            })
+    }
+
     private func refuse(
         _ reply: ProviderReply, of request: ProviderRequest, from source: SourceName?, _ facts: () -> RefusedPush?
     ) {
         guard reply.status >= 400, !request.mark.isSet, log.isOn, let facts = facts() else { return }
-        var capture = Capture(facts.service, .rejected, status: reply.status, at: now())
-        capture.reason = reply.reason
-        capture.source = source
-        capture.run = request.run.flatMap { RunLabel.allows($0) ? $0 : nil }
-        capture.addressee = Capture.Addressee(
-            token: facts.token.map { tokens.name(of: $0) }, topic: facts.topic.map(Self.cut),
-            channel: facts.channel.map(Self.cut), project: facts.project.map(Self.cut))
+        var capture = capture(facts, status: reply.status, reason: reply.reason, of: request, from: source)
         capture.apnsID = reply.headers.first { $0.name == "apns-id" || $0.name == "apns-request-id" }
             .map { Self.cut($0.value) }
         log.append(capture)
+    }
+
+    private func capture(
+        _ push: RefusedPush, status: Int, reason: String?, of request: ProviderRequest, from source: SourceName?
+    ) -> Capture {
+        var capture = Capture(push.service, .rejected, status: status, at: now())
+        capture.reason = reason
+        capture.source = source
+        capture.run = request.run.flatMap { RunLabel.allows($0) ? $0 : nil }
+        capture.addressee = Capture.Addressee(
+            token: push.token.map { tokens.name(of: $0) }, topic: push.topic.map(Self.cut),
+            channel: push.channel.map(Self.cut), project: push.project.map(Self.cut))
+        return capture
     }
 
     /// Values of refused requests may be of any length.
@@ -105,6 +121,14 @@ struct RefusedPush: Sendable {
     var topic: String?
     var channel: String?
     var project: String?
+}
+
+/// A push that is refused alone.
+struct RefusedPart: Sendable {
+    let push: RefusedPush
+    /// Of the part; 200 for an error of one of Expo's tickets.
+    let status: Int
+    let reason: String?
 }
 
 /// Whether the pushes of a request were captured.
