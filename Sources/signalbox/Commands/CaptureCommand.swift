@@ -69,10 +69,11 @@ struct CaptureCommand: AsyncParsableCommand {
         guard let address = GatewayAddress(url, source: nil) else { throw ExitCode.unusable }
         // The operator typed the address, so the egress policy does not apply to it.
         let http = OutboundHTTP(policy: AddressPolicy(allow: ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }))
-        defer { http.stop() }
         let interruption = Interruption(by: SIGINT)
         interruption.whenItHappens { http.stop() }
-        let time = until == nil ? nil : timeout.flatMap { Duration(text: $0) } ?? .seconds(10)
+        // The signal is handled as long as the value lives.
+        defer { withExtendedLifetime(interruption) { http.stop() } }
+        let time: Duration? = until == nil ? nil : timeout.flatMap { Duration(text: $0) } ?? .seconds(10)
         let follow = CaptureFollow(
             CaptureClient(address, token: try secret(), http: http), try request(), until: until, timeout: time)
         do throws(CaptureClient.Failure) {
