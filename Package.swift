@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -2,6 +2,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
+import SignalboxGateway
 import SignalboxNotification
 package import SignalboxStore
 
@@ -168,9 +169,11 @@ private final class ActiveAPI: Sendable {
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
+        state.captures.set(surface.captures)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
-            providers: { ProviderValues(state, connections: table.count) }
+            providers: { ProviderValues(state, connections: table.count) },
+            log: state.captures
         ).router()
     }
 }

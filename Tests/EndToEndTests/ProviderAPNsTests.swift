@@ -102,6 +102,22 @@ import Testing
         }
     }
 
+    /// 47: captures have the identifiers that the client gave its pushes.
+    @Test func capturesThePushesOfARealClient() async throws {
+        try await run { setting async throws in
+            let results = try await send("aioapns", setting, ["--count", "20", "--bad", "2"])
+            let (status, text) = try await setting.gateway.get(
+                "/v1/captures/wait?count=20&timeout=5s&platform=apns", keeping: 1 << 20)
+            #expect(status == 200)
+            let accepted = results.filter { $0.status == "200" }.compactMap(\.id)
+            #expect(accepted.count == 20)
+            for id in accepted { #expect(text.contains(#""apnsId":"\#(id)""#)) }
+            let refused = try await setting.gateway.get("/v1/captures?outcome=rejected", keeping: 1 << 20).text
+            #expect(refused.split(separator: #""reason":"BadDeviceToken""#).count == 3)
+            for _ in 0..<20 { _ = await setting.receiver.next() }
+        }
+    }
+
     /// 9: a client certificate instead of a token.
     @Test func servesAClientWithACertificate() async throws {
         try await run(sources: Self.source) { setting async throws in

@@ -15,9 +15,11 @@ import Testing
             "expo": {"tokens": ["env:EXPO_TOKEN"]}},
           "other": {"auth": {"bearer": ["env:OTHER_TOKEN"]}, "fcm": {"projects": ["elsewhere"]}}
         },
+        "admin": {"auth": {"bearer": ["env:ADMIN_TOKEN"]}},
         """
     private static let environment = [
         "SERVER_KEY": "server-key", "EXPO_TOKEN": "expo-token", "OTHER_TOKEN": "other-token",
+        "ADMIN_TOKEN": "admin-token",
     ]
 
     /// One line of the program.
@@ -49,6 +51,8 @@ import Testing
                 environment: Self.environment)
             let output = try await ClientLibraries.run(
                 "fcm-clients.py", [gateway.url, key, String(scenario.dropFirst("scenario".count))])
+            let accepted = Self.accepted[scenario] ?? 0
+            if accepted > 0 { try await expectCaptures(accepted, of: gateway) }
             #expect(await gateway.stop() == 0)
             let results = try output.split(separator: "\n").map {
                 try JSONDecoder().decode(Result.self, from: Data($0.utf8))
@@ -59,8 +63,19 @@ import Testing
             #expect(audit.status == 0)
             let row = audit.output.split(separator: "\n").first { $0.hasPrefix("inbox") }
             let events = row?.split(separator: " ")[1] ?? "0"
-            #expect(events == "\(Self.accepted[scenario] ?? 0)")
+            #expect(events == "\(accepted)")
         }
+    }
+
+    /// Every accepted push was captured with its event.
+    private func expectCaptures(_ count: Int, of gateway: Gateway) async throws {
+        let captures = try await binary.run(
+            ["capture", "--url", gateway.url, "--until", "\(count)", "--json"],
+            environment: ["SIGNALBOX_ADMIN_TOKEN": "admin-token"])
+        #expect(captures.status == 0, "\(captures.errors)")
+        let lines = captures.output.split(separator: "\n")
+        #expect(lines.count == count)
+        #expect(lines.allSatisfy { $0.contains(#""outcome":"accepted""#) && $0.contains(#""event":{"#) })
     }
 
     private func openssl(_ arguments: String...) async throws {

@@ -84,6 +84,8 @@ package struct GatewayConfig: Sendable {
         package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
+        /// The newest pushes to the provider endpoints.
+        package var captures = Captures()
 
         /// The name by which webhooks know the gateway: the host of its public URL, otherwise its name.
         var origin: String {
@@ -202,6 +204,9 @@ extension GatewayConfig.Gateway {
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
         )
+        Option(
+            "captures", \.captures, .section(GatewayConfig.Captures.options),
+            "The newest pushes to the provider endpoints, in memory.")
     }
 }
 

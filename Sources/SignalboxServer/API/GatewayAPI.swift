@@ -22,6 +22,12 @@ struct GatewayAPI: Sendable {
     /// Reads the values of the metrics of provider endpoints.
     let providers: @Sendable () -> ProviderValues
 
+    /// Pushes that reached the provider endpoints; shared by all configs.
+    let log: CaptureLog
+
+    /// Captures, with the hashes of the same config.
+    var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
+
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, alarm: alarm) }
 

@@ -27,6 +27,10 @@ package struct GatewaySurface: Sendable {
     let media: MediaAPI
     /// Accepted events, and the channels of senders.
     let queue: any IntakeStore & ChannelStore
+    /// Hashes device tokens as events show them.
+    let tokens: TokenHash
+    /// How many pushes to provider endpoints are kept in memory.
+    let captures: GatewayConfig.Captures
     /// Identities of senders at provider endpoints.
     let senders: ProviderSenders
     /// The certificate of the listener for providers; nil without TLS.
@@ -56,6 +60,8 @@ package struct GatewaySurface: Sendable {
             queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
         queue = gateway.queue
+        tokens = plan.normalizer.tokens
+        captures = config.gateway.captures
         self.senders = senders
         self.tls = tls
     }

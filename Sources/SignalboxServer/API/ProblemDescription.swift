@@ -107,6 +107,20 @@ package struct ProblemDescription: Sendable {
             "Replay the event for a new one, or raise `media.signedUrls.expiry`."),
         Self("media-not-matched", 412, "`if-match` does not have the file's `etag`.", "Leave the header out."),
         Self("range-not-satisfiable", 416, "The file is shorter than the range.", "See `content-range`."),
+        Self(
+            "capture-timeout", 408,
+            "The wait ended before enough pushes came. `captures` has those that came, `nearMisses` the newest others, "
+                + "each with the first condition that it does not meet.",
+            "Read `nearMisses`; wait longer by `timeout`."),
+        Self(
+            "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
+            "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
+        Self(
+            "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
+            "Wait again later, for fewer captures."),
+        Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

@@ -7,7 +7,8 @@ extension ProviderEndpoints {
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
         let acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
-            store: PushStore(intake: surface.intake, alarm: alarm))
+            store: PushStore(intake: surface.intake, alarm: alarm),
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens))
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 
@@ -30,6 +31,6 @@ extension ProviderEndpoints {
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,
                     failures: state.failures),
-            ], notFound: APNsReply.badPath)
+            ], notFound: APNsReply.badPath, captures: acceptance.captures)
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import SignalboxGateway
 
 /// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
@@ -11,6 +12,8 @@ final class ProviderState: Sendable {
     let usage = SourceUsage()
     /// Connections that were refused.
     let refusals = Tally<RefusedConnection>()
+    /// The newest pushes.
+    let captures = CaptureLog()
     /// Rejected credentials.
     let failures: FailedProofs
 

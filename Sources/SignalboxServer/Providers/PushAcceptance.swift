@@ -2,10 +2,12 @@ import SignalboxGateway
 import SignalboxNotification
 
 /// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the limit
-/// of the source, then the queue.
+/// of the source, the queue, then the captures.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
     let store: PushStore
+    /// Nil records nothing.
+    var captures: PushCaptures?
 
     /// Makes the reply to a request of the answers to its pushes, in their order.
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
@@ -16,10 +18,14 @@ struct PushAcceptance: Sendable {
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
     ) {
+        let pushes = labelled(pushes, request.run)
         let decided = limited(pushes)
         let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
         store.append(open) { stored in
-            reply(words(Self.answers(stored, decided, count: pushes.count)))
+            let answers = Self.answers(stored, decided, count: pushes.count)
+            let response = words(answers)
+            captures?.record(pushes, answers, stored ?? [], response, of: request)
+            reply(response)
         }
     }
 
@@ -29,6 +35,15 @@ struct PushAcceptance: Sendable {
     ) async -> ProviderReply {
         await withCheckedContinuation { done in
             accept(pushes, of: request, { done.resume(returning: $0) }, as: words)
+        }
+    }
+
+    private func labelled(_ pushes: [ProviderPush], _ run: String?) -> [ProviderPush] {
+        guard let run else { return pushes }
+        return pushes.map { push in
+            var push = push
+            push.run = run
+            return push
         }
     }
 

@@ -115,6 +115,18 @@ struct APNsEndpoint: ProviderEndpoint {
         return transport
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        guard let call = APNsCall(request) else { return nil }
+        switch call.target.resource {
+        case .device(let token):
+            return RefusedPush(service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic)
+        case .broadcast(let bundle):
+            return RefusedPush(service: .apns, topic: bundle, channel: call.headers.channelID)
+        case .unknown: return RefusedPush(service: .apns)
+        case .channels, .allChannels: return nil
+        }
+    }
+
     // MARK: Accepting
 
     /// Accepts a push in a task.

@@ -118,6 +118,17 @@ struct FCMEndpoint: ProviderEndpoint {
     }
 }
 
+extension FCMEndpoint {
+    /// Includes requests for a token, because a sender without one sends no push.
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        switch FCMOperation(path: request.path) {
+        case .send(let project): RefusedPush(service: .fcm, project: project)
+        case .batch, .legacySend, .token: RefusedPush(service: .fcm)
+        default: nil
+        }
+    }
+}
+
 // MARK: HTTP v1
 
 extension FCMEndpoint {
