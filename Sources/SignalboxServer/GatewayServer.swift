@@ -51,6 +51,7 @@ package struct GatewayServer: Service {
         onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        surface.activate()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
@@ -110,6 +111,7 @@ package struct GatewayServer: Service {
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        surface.activate()
         active.replace(by: ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
     }
 }

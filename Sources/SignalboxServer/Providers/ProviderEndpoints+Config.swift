@@ -7,7 +7,8 @@ extension ProviderEndpoints {
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
         let acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
-            store: PushStore(intake: surface.intake, alarm: alarm))
+            failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
+            store: PushStore(intake: surface.intake, alarm: alarm), held: state.held)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 

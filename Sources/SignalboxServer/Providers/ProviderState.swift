@@ -9,6 +9,8 @@ final class ProviderState: Sendable {
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
+    /// Answers that failure rules delay.
+    let held = HeldReplies()
     /// Rejected credentials.
     let failures: FailedProofs
 

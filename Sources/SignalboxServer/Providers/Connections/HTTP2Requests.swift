@@ -35,6 +35,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// Whether the library ended the connection for an error of the client.
     private var hasFailed = false
     private var isClosing = false
+    /// Whether the client may use one stream at a time.
+    var isNarrow = false
 
     init(
         _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
@@ -188,13 +190,16 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             // Values such as identifiers never repeat, so they would only fill the table of the client.
             headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
         }
+        if reply.after == .cut { return cut(id, headers, reply.body) }
         write(.headers(.init(headers: headers, endStream: reply.body.isEmpty)), on: id)
         if !reply.body.isEmpty {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: id)
             if window.isRunningOut(limits: serving.limits) { perform(farewell.begin(at: now)) }
         }
         switch reply.after {
-        case .keep: break
+        case .keep: if isNarrow, reply.status == 200 { widen() }
+        case .oneStream: narrow()
+        case .cut: break
         case .goAway(let debugData):
             perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
         case .close:
