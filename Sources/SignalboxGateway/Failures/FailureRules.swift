@@ -43,37 +43,33 @@ package final class FailureRules: Sendable {
         guard !isEmpty.load(ordering: .acquiring), !pushes.isEmpty else { return [:] }
         // Patterns are matched without the lock: events may be large.
         let entries = entries
-        let selected = pushes.map { push in
-            var facts = PushFacts(push, intake)
-            return entries.filter { facts.areSelected(by: $0.prepared) }.map(\.id)
-        }
+        let selected = pushes.map { Self.selected(entries, by: $0, intake) }
         return decider.withLock { decider in
             var taken: [Int: FailureRule] = [:]
             for (position, ids) in zip(pushes.indices, selected) { taken[position] = decider.decide(ids) }
             return taken
         }
     }
-}
 
-/// Properties of a push that are computed once, for the first rule that needs them.
-private struct PushFacts {
-    private let push: ProviderPush
-    private let intake: Intake
-    private lazy var token = push.token.map { intake.normalizer.tokens.name(of: $0) }
-    private lazy var event = try? intake.preview(of: push)
-
-    init(_ push: ProviderPush, _ intake: Intake) {
-        self.push = push
-        self.intake = intake
-    }
-
-    mutating func areSelected(by prepared: PreparedFailure) -> Bool {
-        guard prepared.selects(push, token: prepared.tokens.isEmpty ? nil : token) else { return false }
-        guard let pattern = prepared.selector.pattern else { return true }
-        guard let event else { return false }
+    /// The ids of the rules that select a push. Token and event are made once, and only if a rule needs them. All
+    /// patterns share the limit of work of one event on an event loop.
+    private static func selected(
+        _ entries: [FailureDecider.Entry], by push: ProviderPush, _ intake: Intake
+    ) -> [Int] {
+        let needsToken = entries.contains { !$0.prepared.tokens.isEmpty }
+        let token = needsToken ? push.token.map { intake.normalizer.tokens.name(of: $0) } : nil
+        let candidates = entries.filter { $0.prepared.selects(push, token: token) }
+        let needsEvent = candidates.contains { $0.prepared.selector.pattern != nil }
+        guard needsEvent else { return candidates.map(\.id) }
+        let event = try? intake.preview(of: push)
         return ParserPool.events.withParser { parser in
-            guard let body = try? parser.read(event, at: PayloadPosition()) else { return false }
-            return (try? pattern.matches(body)) ?? false
+            let body = event.flatMap { try? parser.read($0, at: PayloadPosition()) }
+            var work = MatchWork(limit: Intake.directWork)
+            return candidates.filter { entry in
+                guard let pattern = entry.prepared.selector.pattern else { return true }
+                guard let body else { return false }
+                return (try? pattern.matches(body, work: &work)) ?? false
+            }.map(\.id)
         }
     }
 }
