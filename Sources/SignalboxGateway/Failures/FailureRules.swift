@@ -63,6 +63,8 @@ package final class FailureRules: Sendable {
         guard needsEvent else { return candidates.map(\.id) }
         let event = try? intake.preview(of: push)
         return ParserPool.events.withParser { parser in
+            // The parsed event points into its bytes.
+            defer { withExtendedLifetime(event) {} }
             let body = event.flatMap { try? parser.read($0, at: PayloadPosition()) }
             var work = MatchWork(limit: Intake.directWork)
             return candidates.filter { entry in
