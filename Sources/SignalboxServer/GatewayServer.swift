@@ -62,6 +62,7 @@ package struct GatewayServer: Service {
         onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        surface.activate()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
@@ -141,6 +142,7 @@ package struct GatewayServer: Service {
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         reportCertificate(of: surface, instead: active.value.tls)
+        surface.activate()
         active.replace(by: ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
     }
 }

@@ -33,8 +33,17 @@ import Testing
     /// The number of events that each scenario accepts.
     private static let accepted = [
         "scenario34": 2, "scenario35": 0, "scenario36": 0, "scenario37": 499, "scenario40": 2, "scenario41": 0,
-        "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1,
+        "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1, "scenario137": 499, "scenario138": 2,
     ]
+
+    /// Of the scenarios from 137 on.
+    private static let failures = """
+        "failures": [
+          {"name": "dead", "token": "dead", "answer": {"reason": "UNREGISTERED"}},
+          {"name": "down", "token": "down", "first": 2, "answer": {"reason": "UNAVAILABLE"}},
+          {"name": "busy", "token": "busy", "first": 1, "answer": {"reason": "QUOTA_EXCEEDED", "retryAfter": "1s"}}
+        ],
+        """
 
     @Test(arguments: accepted.keys.sorted()) func clientsAreServed(scenario: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -44,7 +53,7 @@ import Testing
             let gateway = try await Gateway.start(
                 in: directory,
                 config: """
-                    { "gateway": { "name": "test" }, \(Self.sources)
+                    { "gateway": { "name": "test" }, \(Self.sources) \(Self.failures)
                       "destinations": { "inbox": { "builtin": "inbox" } },
                       "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
                     """,

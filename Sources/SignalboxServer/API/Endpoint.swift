@@ -206,6 +206,20 @@ extension Endpoint {
             parameters: ["source"]
         ) { try $0.surface.routes.test($1, $2) },
         Endpoint(
+            "GET", "/v1/failures", .admin, "Lists failure rules in the order of evaluation, with their counters."
+        ) { api, _ in api.surface.failures.list() },
+        Endpoint(
+            "PUT", "/v1/failures/{name}", .admin,
+            "Sets a failure rule until the process ends; before those of the config.",
+            bodyLimit: FailuresAPI.bodyLimit
+        ) { try $0.surface.failures.put($1, $2) },
+        Endpoint("DELETE", "/v1/failures/{name}", .admin, "Removes a failure rule that `PUT` has set.") {
+            try $0.surface.failures.remove($1)
+        },
+        Endpoint("POST", "/v1/failures/reset", .admin, "Sets the counters of all failure rules to 0.") { api, _ in
+            api.surface.failures.reset()
+        },
+        Endpoint(
             "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: ["expires", "signature"]
         ) { try await $0.surface.media.file($1) },
         Endpoint("GET", "/metrics", .admin, "Serves metrics in the Prometheus text format.") { api, _ in

@@ -21,6 +21,10 @@ package struct GatewaySurface: Sendable {
     let operations: OperationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Failure rules of provider endpoints.
+    let failures: FailuresAPI
+    /// Those of the config, which replace the former ones when the surface becomes active.
+    let configuredFailures: [PreparedFailure]
     /// Button sets for apps.
     let categories: CategoriesAPI
     /// Stored files, by open or signed links.
@@ -56,6 +60,8 @@ package struct GatewaySurface: Sendable {
             routes: plan.routes,
             trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
             counts: gateway.resources.counts, status: plan.status)
+        failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
+        configuredFailures = plan.failures
         categories = CategoriesAPI(
             queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
@@ -65,4 +71,7 @@ package struct GatewaySurface: Sendable {
         self.senders = senders
         self.tls = tls
     }
+
+    /// Applies what the config declares for the whole process. Called once, before the surface answers requests.
+    func activate() { failures.rules.replaceFile(by: configuredFailures) }
 }

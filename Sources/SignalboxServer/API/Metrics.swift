@@ -21,6 +21,8 @@ struct MetricValues: Sendable {
     let inApp: InAppValues
     /// Counters since the start of the process, in the order of the config.
     let routes: [(name: String, count: RouteCounts.Count)]
+    /// Pushes that failure rules took, in the order of evaluation.
+    let failures: [(rule: String, taken: Int)]
     /// The active config, and the last rejected one.
     let config: ActiveConfigStatus
     /// The clock of the queue. Ages are relative to it.
@@ -136,6 +138,10 @@ package struct Metric: Sendable {
         },
         perRoute("signalbox_route_matched_total", "Events that matched a route since the start.") { $0.matched },
         perRoute("signalbox_route_failed_total", "Events whose route transformation failed.") { $0.failed },
+        Metric(
+            "signalbox_failure_rules_taken_total", .counter, ["rule"],
+            "Pushes that a failure rule of provider endpoints took, since it was set or reset."
+        ) { $0.failures.map { ([$0.rule], Double($0.taken)) } },
         Metric("signalbox_media_urls", .gauge, ["state"], "Known media URLs by download state.") { values in
             let media = values.media
             return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {

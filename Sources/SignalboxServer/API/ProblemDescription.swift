@@ -97,6 +97,13 @@ package struct ProblemDescription: Sendable {
         Self(
             "destination-not-found", 404, "The config has no such destination.",
             "List them with `GET /v1/destinations`."),
+        Self(
+            "failure-malformed", 400, "A failure rule has a mistake; no rule was changed.",
+            "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "failure-not-found", 404, "The API has no failure rule of this name.",
+            "List them with `GET /v1/failures`. Rules of the config are changed there."),
+        Self("failures-full", 409, "The API has 1,000 failure rules.", "Delete some."),
         Self("media-not-found", 404, "No stored file has this digest.", "Use the `href` of an event."),
         Self(
             "media-link-unsigned", 403, "Media links are signed here, and this one has no signature.",

@@ -7,8 +7,9 @@ extension ProviderEndpoints {
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
         let acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
+            failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
-            captures: PushCaptures(log: state.captures, tokens: surface.tokens))
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 

@@ -36,6 +36,13 @@ struct ProviderReply: Sendable, Equatable {
         case goAway(debugData: [UInt8]?)
         /// As ``goAway(debugData:)``, without debug data, and without waiting for other requests in progress.
         case close
+        /// HTTP/2: it serves one request at a time until it has sent a response of status 200. HTTP/1.1: as ``keep``.
+        case oneStream
+        /// It closes in the middle of the response, with all requests in progress. For tests of clients.
+        case cut
+
+        /// Whether this is the last response of an HTTP/1.1 connection.
+        var isLast: Bool { self != .keep && self != .oneStream }
     }
 
     struct Header: Sendable, Equatable {

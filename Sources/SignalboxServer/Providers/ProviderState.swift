@@ -14,6 +14,8 @@ final class ProviderState: Sendable {
     let refusals = Tally<RefusedConnection>()
     /// The newest pushes.
     let captures = CaptureLog()
+    /// Answers that failure rules delay.
+    let held = HeldReplies()
     /// Rejected credentials.
     let failures: FailedProofs
 
