@@ -11,9 +11,12 @@ package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
     /// `idleConnections`: how many idle connections are kept for later requests. The thread starts with the first
-    /// request. `policy` applies to every connection, also to those to a proxy.
-    package init(policy: AddressPolicy, idleConnections: Int = 1024) {
-        loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
+    /// request. `policy` applies to every connection, also to those to a proxy. `groups`: bounds of the connections
+    /// of ``OutboundRequest/group``, which `idleConnections` does not count.
+    package init(
+        policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
+    ) {
+        loop = OutboundLoop(policy: policy, idleConnections: idleConnections, groups: groups)
     }
 
     /// For tests that replace the loop's socket poll.
