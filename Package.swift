@@ -94,6 +94,7 @@ let package = Package(
             resources: [
                 .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
                 .embedInCode("InApp/Schemas/message-1.json"), .embedInCode("InApp/Schemas/inapp-1.json"),
+                .embedInCode("Forward/Schemas/push-1.json"),
             ],
             swiftSettings: strict),
         .target(

@@ -113,6 +113,7 @@ final class Transfer: @unchecked Sendable {
         }
         if request.sink != nil { codes.append(sb_curl_set_ready_callback(handle, Self.onReady, context)) }
         if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
+        if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
         // Concurrent requests of a group wait for its connection instead of opening others.
         if request.group != nil { codes.append(sb_curl_set_long(handle, CURLOPT_PIPEWAIT, 1)) }
         codes += request.transport.apply(to: handle) + setHeaders(handle) + setBody(handle)
