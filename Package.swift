@@ -150,7 +150,10 @@ let package = Package(
                 "SignalboxServer", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Peer/peer.py"), .embedInCode("Peer/certificates.sh")],
+            resources: [
+                .embedInCode("Peer/peer.py"), .embedInCode("Peer/push-service.py"),
+                .embedInCode("Peer/certificates.sh"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
@@ -243,6 +246,14 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxForwardTests",
+            dependencies: [
+                "SignalboxGateway", "SignalboxConfig", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
+                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxReplayTests",
             dependencies: [

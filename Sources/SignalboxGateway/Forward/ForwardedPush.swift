@@ -12,7 +12,7 @@ package struct ForwardedPush: Sendable {
     /// The source that the sender proved to be.
     package let source: SourceName
     /// The id of the stored event of this push.
-    package let event: String
+    package var event: String
     /// The request target with its query, without prefixes of the gateway's own.
     package var path: String
     /// The sender's fields, in their order, without those of its connection; see ``forwards(_:)``.
