@@ -64,10 +64,11 @@ struct APNsBench {
                 ])
             let log = RecordedLog()
             let endpoint = APNsEndpoint(
-                try APNsSenders(config, by: secrets), intake: intake, channels: queue,
-                alarm: QueueAlarm(logger: log.logger),
-                failures: FailedProofs(logger: log.logger), usage: SourceUsage(),
-                now: { ProviderTokens.now })
+                try APNsSenders(config, by: secrets),
+                PushAcceptance(
+                    admission: SourceAdmission(usage: SourceUsage(), limits: SourceUsageLimits.all(in: config)),
+                    store: PushStore(intake: intake, alarm: QueueAlarm(logger: log.logger))),
+                channels: queue, failures: FailedProofs(logger: log.logger), now: { ProviderTokens.now })
             try await body(APNsBench(endpoint: endpoint, queue: queue, tokens: tokens, log: log))
         }
     }

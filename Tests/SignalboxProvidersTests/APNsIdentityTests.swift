@@ -199,7 +199,18 @@ import Testing
 
     // MARK: Limits
 
-    @Test(arguments: [("connections", true), ("streams", false), ("pushesPerSecond", false)])
+    @Test func limitsThePushesOfASource() async throws {
+        let config = """
+            {"sources": {"mobile": {"apns": {"secrets": ["env:SECRET"]}, "limits": {"pushesPerSecond": 2}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            var answers: [String] = []
+            for _ in 0..<3 { answers.append(try await bench.push(path: "/s/open-sesame" + APNsBench.path).summary) }
+            #expect(answers == ["200", "200", "429 TooManyRequests"])
+        }
+    }
+
+    @Test(arguments: [("connections", true), ("streams", false)])
     func limitsASource(_ limit: String, _ closes: Bool) async throws {
         let config = """
             {"sources": {"mobile": {"apns": {"secrets": ["env:SECRET"]}, "limits": {"\(limit)": 1}}}}

@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    /// Source: expo/expo-server-sdk-node, `Expo.isExpoPushToken`.
+    @Test func uuidsOfEarlySDKsAreTokens() async throws {
+        try await GoogleBench.run { bench in
+            let uuid = "F5741A13-bcda-434b-a316-5dc0e6ffa94f"
+            let reply = try await bench.post(Self.path, #"{"to":"\#(uuid)","title":"Hi","data":{"copy":"\#(uuid)"}}"#)
+            #expect(reply.string("/data/status") == "ok")
+            let event = try #require(try await bench.events().first)
+            #expect(event.contains("\"target\":{\"token\":\"sha256:"))
+            #expect(!event.contains(uuid))
+        }
+    }
+
+    @Test func messagesBeyondTheRateHaveErrorsOfTheirOwn() async throws {
+        try await GoogleBench.run(GoogleBench.sources(perSecond: 2)) { bench in
+            let message = #"{"to":["ExpoPushToken[a]","ExpoPushToken[b]","ExpoPushToken[c]"]}"#
+            let reply = try await bench.post(Self.path, message, ("authorization", "Bearer expo-token"))
+            #expect(reply.status == 200)
+            #expect(reply.string("/data/1/status") == "ok")
+            #expect(reply.string("/data/2/details/error") == "MessageRateExceeded")
+            #expect(try await bench.events().count == 2)
+            let next = try await bench.post(Self.path, message, ("authorization", "Bearer expo-token"))
+            #expect(next.status == 429)
+            #expect(next.string("/errors/0/code") == "TOO_MANY_REQUESTS")
+        }
+    }
+
     @Test func aRequestHasABoundOfRecipients() async throws {
         try await GoogleBench.run { bench in
             let message = #"{"to":"\#(Self.token)"}"#

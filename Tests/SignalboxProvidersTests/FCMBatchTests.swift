@@ -34,6 +34,48 @@ import Testing
         }
     }
 
+    @Test func partsBeyondTheRateAreRefused() async throws {
+        try await GoogleBench.run(GoogleBench.sources(perSecond: 2)) { bench in
+            let body = Self.part("<1>", Self.first) + Self.part("<2>", Self.third) + Self.part("<3>", Self.first)
+            let reply = try await bench.post(
+                "/batch", body + "--b_1--", Self.type, ("authorization", "key=server-key"))
+            let statuses = reply.text.split(separator: "\r\n").filter { $0.hasPrefix("HTTP/1.1") }
+            #expect(statuses == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests"])
+            #expect(reply.text.contains("QUOTA_EXCEEDED"))
+            #expect(try await bench.events().count == 2)
+        }
+    }
+
+    /// Only messages count.
+    @Test func topicManagementIsNotLimitedByPushes() async throws {
+        try await GoogleBench.run(GoogleBench.sources(perSecond: 1)) { bench in
+            let key = ("authorization", "key=server-key")
+            for _ in 0..<3 {
+                let path = "/v1/projects/demo/registrations/abc/topicSubscriptions?topic_name=news"
+                let status = try await bench.post(path, "{}", key).status
+                #expect([200, 409].contains(status))
+                let dryRun = #"{"validate_only":true,"message":{"topic":"news"}}"#
+                #expect(try await bench.post("/v1/projects/demo/messages:send", dryRun, key).status == 200)
+            }
+            let message = #"{"message":{"topic":"news"}}"#
+            #expect(try await bench.post("/v1/projects/demo/messages:send", message, key).status == 200)
+            let second = try await bench.post("/v1/projects/demo/messages:send", message, key)
+            #expect(second.status == 429)
+            #expect(second.string("/error/details/0/errorCode") == "QUOTA_EXCEEDED")
+        }
+    }
+
+    @Test func devicesBeyondTheRateAreUnavailable() async throws {
+        try await GoogleBench.run(GoogleBench.sources(perSecond: 2)) { bench in
+            let reply = try await bench.post(
+                "/fcm/send", #"{"registration_ids":["a","b","c"],"data":{"n":"1"}}"#,
+                ("content-type", "application/json"), ("authorization", "key=server-key"))
+            #expect(reply.text.contains("\"success\":2,\"failure\":1"))
+            #expect(reply.string("/results/2/error") == "Unavailable")
+            #expect(try await bench.events().count == 2)
+        }
+    }
+
     @Test func linesMayEndWithoutACarriageReturn() async throws {
         try await GoogleBench.run { bench in
             let body = (Self.part("<1>", Self.first) + "--b_1--").replacing("\r\n", with: "\n")

@@ -32,6 +32,11 @@ struct GoogleBench {
         }}
         """
 
+    /// The source `mobile` may send so many pushes in a second, with a burst of as many.
+    static func sources(perSecond rate: Int) -> String {
+        sources.replacing("\"auth\": {", with: "\"limits\": {\"pushesPerSecond\": \(rate)}, \"auth\": {")
+    }
+
     /// `config`: without its destinations; `{}` leaves access open.
     static func run(_ config: String = "{}", _ body: (GoogleBench) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
@@ -53,9 +58,12 @@ struct GoogleBench {
             let clock = ManualDate()
             clock.set(by: assertions.now.timeIntervalSince(clock.now))
             let state = ProviderState(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let acceptance = PushAcceptance(
+                admission: SourceAdmission(usage: state.usage, limits: SourceUsageLimits.all(in: config)),
+                store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))))
             let endpoints = ProviderEndpoints(
                 try ProviderSenders(config, by: resolver), sources: sources.isEmpty ? .open : SourceAccess(sources),
-                PushAcceptance(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), queue, state,
+                acceptance, queue, state,
                 now: { clock.now })
             try await body(GoogleBench(endpoints: endpoints, queue: queue, state: state, clock: clock))
         }

@@ -14,9 +14,13 @@ extension GatewayConfig {
         package init() {}
 
         static let options = Section(SourceLimits()) {
-            Option("connections", \.connections, .whole(1...1_000_000), "Largest number of connections.")
+            Option(
+                "connections", \.connections, .whole(1...1_000_000),
+                "Largest number of connections to the listener for providers.")
             Option("streams", \.streams, .whole(1...1_000_000), "Largest number of requests in progress.")
-            Option("pushesPerSecond", \.pushesPerSecond, .whole(1...1_000_000), "Largest number of pushes in a second.")
+            Option(
+                "pushesPerSecond", \.pushesPerSecond, .whole(1...1_000_000),
+                "Largest number of pushes in a second. Each message of a batch counts.")
         }
     }
 }

@@ -32,7 +32,8 @@ package struct Intake: Sendable {
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.events
     private let spareWriter = SpareWriter()
-    private let now: @Sendable () -> Date
+    /// The clock for `time` and for ids.
+    let now: @Sendable () -> Date
 
     /// True if one payload takes microseconds and may be read on an event loop. False if routes make variants, which
     /// may be large.
@@ -191,14 +192,16 @@ package struct Intake: Sendable {
     ) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
-        let event = event(of: RecordedPayload(text: payload, place: PayloadPosition()), from: source)
+        let event = event(of: RecordedPayload(text: payload, place: PayloadPosition()), from: source, at: now())
         guard case .success = event else { return nil }
         return Report(items: [route(event, from: source, by: routes)], isBatch: false)
     }
 
-    /// The event of one payload, read on the calling thread.
-    func event(of payload: RecordedPayload, from source: SourceName) -> Result<Event, Rejection> {
-        let envelope = normalizer.envelope(of: reception(from: source))
+    /// The event of one payload that arrived at `time`, read on the calling thread.
+    func event(
+        of payload: RecordedPayload, from source: SourceName, at time: Date
+    ) -> Result<Event, Rejection> {
+        let envelope = normalizer.envelope(of: reception(from: source, at: time))
         return payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
                 Result { () throws(Rejection) in
@@ -226,7 +229,7 @@ package struct Intake: Sendable {
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it was read.
-                blocks.take().read(by: normalizer, as: reception(from: source), with: parser) { item in
+                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) { item in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }
                     items.append(route(item, by: routes, dedupe: dedupe, with: eventParser))
@@ -239,8 +242,8 @@ package struct Intake: Sendable {
     }
 
     /// The time is taken once for each reading, so all events of a request have the same `time`.
-    private func reception(from source: SourceName) -> Reception {
-        Reception(from: source, at: now(), vendor: sources[source]?.vendor)
+    private func reception(from source: SourceName, at time: Date) -> Reception {
+        Reception(from: source, at: time, vendor: sources[source]?.vendor)
     }
 
     /// Uses the uniform decision if there is one and the source does not look for repeats.
@@ -280,7 +283,7 @@ extension UnsafeBufferPointer<UInt8> {
     fileprivate var hasLineEnd: Bool { baseAddress.map { memchr($0, 0x0A, count) != nil } ?? false }
 
     /// The bytes without JSON whitespace at both ends.
-    fileprivate var trimmed: UnsafeBufferPointer<UInt8> {
+    var trimmed: UnsafeBufferPointer<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D }
         guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
             return UnsafeBufferPointer(rebasing: prefix(0))

@@ -1,62 +1,86 @@
+import Foundation
 import SignalboxEgress
-import SignalboxNotification
+package import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
 
 extension Intake {
-    /// Accepts a push. Its event is durable when this returns ``ProviderAnswer/accepted(event:)``. Throws
-    /// ``Failure/store(_:)`` only.
-    package func accept(_ push: ProviderPush) async throws(Failure) -> ProviderAnswer {
-        let read = read(push, by: routes)
-        // Each append calls its handler once.
-        let result = await withCheckedContinuation { done in store(read, of: push) { done.resume(returning: $0) } }
-        do throws(StoreError) { return try result.get() } catch { throw .store(error) }
-    }
-
-    /// Accepts a push without waiting. Calls `done` once, when the event is durable or was not stored, on any thread,
-    /// which it must not block. May be called on an event loop: routes that take long are evaluated in a task.
+    /// Accepts the pushes of one request without waiting. Calls `done` once, when all their events are durable or none
+    /// was stored, on any thread, which it must not block. `done` receives an answer for each push, in order. May be
+    /// called on an event loop: several pushes, and routes that take long, are read in a task. All pushes must have
+    /// the same source. Only a push that is alone may have a ``ProviderPush/repeatKey``.
     package func accept(
-        _ push: ProviderPush, whenDone done: @escaping @Sendable (Result<ProviderAnswer, StoreError>) -> Void
+        _ pushes: [ProviderPush], whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
     ) {
-        if readsAtOnce {
-            let read = read(push, by: quickRoutes)
+        precondition(
+            pushes.count <= 1 || pushes.allSatisfy { $0.repeatKey == nil },
+            "Several pushes of a request have no name by which it is repeated.")
+        if readsAtOnce, pushes.count == 1 {
+            let read = read(pushes[0], at: now(), by: quickRoutes)
             if case .failure(let rejection) = read, rejection.code == .tooCostly {
             } else {
-                return store(read, of: push, whenDone: done)
+                return store([read], of: pushes, whenDone: done)
             }
         }
         // Unstructured, because the caller is an event loop, which must not wait. `done` ends it.
-        Task { store(read(push, by: routes), of: push, whenDone: done) }
-    }
-
-    /// The routed event of a push, read on the calling thread.
-    private func read(_ push: ProviderPush, by routes: RouteTable) -> Result<RoutedEvent, Rejection> {
-        push.body.withUnsafeBufferPointer { text in
-            route(event(of: RecordedPayload(text: text, of: push), from: push.source), from: push.source, by: routes)
+        Task {
+            let time = now()
+            store(pushes.map { read($0, at: time, by: routes) }, of: pushes, whenDone: done)
         }
     }
 
-    /// Appends the event. A rejection is answered at once.
+    /// The event that a push would become, read on the calling thread and not stored. Throws the rejection of a body
+    /// that cannot be read.
+    package func preview(of push: ProviderPush) throws(Rejection) -> Event {
+        try withText(of: push) { event(of: $0, from: push.source, at: now()) }.get()
+    }
+
+    /// The routed event of a push, read on the calling thread.
+    private func read(_ push: ProviderPush, at time: Date, by routes: RouteTable) -> Result<RoutedEvent, Rejection> {
+        withText(of: push) { route(event(of: $0, from: push.source, at: time), from: push.source, by: routes) }
+    }
+
+    /// Bodies for APNs are payloads as they are; others are trimmed, as bodies of the gateway's own API.
+    private func withText<R>(of push: ProviderPush, _ read: (RecordedPayload) -> R) -> R {
+        push.body.withUnsafeBufferPointer { text in
+            read(RecordedPayload(text: push.platform == .apns ? text : text.trimmed, of: push))
+        }
+    }
+
+    /// Appends the events in one commit. Rejections alone are answered at once.
     private func store(
-        _ read: Result<RoutedEvent, Rejection>, of push: ProviderPush,
-        whenDone done: @escaping @Sendable (Result<ProviderAnswer, StoreError>) -> Void
+        _ reads: [Result<RoutedEvent, Rejection>], of pushes: [ProviderPush],
+        whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
     ) {
-        switch read {
-        case .failure(let rejection): done(.success(.rejected(rejection)))
-        case .success(let event):
-            let id = event.event.id.description
-            queue.append([event], of: push.request(storing: id)) { result in
-                switch result {
-                case .success(.appended(let duplicates)):
-                    count([event], without: duplicates)
-                    done(.success(duplicates[0].map { .repeated(event: $0) } ?? .accepted(event: id)))
-                case .success(.repeated(let answer)):
-                    done(.success(.repeated(event: String(decoding: answer.body, as: UTF8.self))))
-                case .success(.conflicting):
-                    // The key contains the digest, so only a changed file has another one.
-                    done(.failure(.unavailable(reason: "the record of an earlier push was changed")))
-                case .failure(let error): done(.failure(error))
-                }
+        let events = reads.compactMap { try? $0.get() }
+        guard let first = events.first else { return done(.success(Self.answers(to: reads, [:]))) }
+        let request = pushes.count == 1 ? pushes[0].request(storing: first.event.id.description) : nil
+        queue.append(events, of: request) { result in
+            switch result {
+            case .success(.appended(let duplicates)):
+                count(events, without: duplicates)
+                done(.success(Self.answers(to: reads, duplicates)))
+            case .success(.repeated(let answer)):
+                done(.success([.repeated(event: String(decoding: answer.body, as: UTF8.self))]))
+            case .success(.conflicting):
+                // The key contains the digest, so only a changed file has another one.
+                done(.failure(.unavailable(reason: "the record of an earlier push was changed")))
+            case .failure(let error): done(.failure(error))
+            }
+        }
+    }
+
+    /// `duplicates`: ids of the earlier events that events repeat, by position among the events.
+    private static func answers(
+        to reads: [Result<RoutedEvent, Rejection>], _ duplicates: [Int: String]
+    ) -> [ProviderAnswer] {
+        var position = 0
+        return reads.map { read in
+            switch read {
+            case .failure(let rejection): return .rejected(rejection)
+            case .success(let event):
+                defer { position += 1 }
+                return duplicates[position].map { .repeated(event: $0) } ?? .accepted(event.event)
             }
         }
     }

@@ -8,12 +8,16 @@ package struct ProviderPush: Sendable {
     /// The source that the sender proved to be.
     package let source: SourceName
     /// The push service that the endpoint stands for.
-    package let platform: Platform
-    /// The device token in its canonical spelling, in clear. Only its keyed hash reaches the event. Nil if the body
-    /// names the addressee.
+    package let platform: PushService
+    /// The device token in its canonical spelling, in clear. Only its keyed hash reaches the event. Nil for a push
+    /// to a group.
     package var token: [UInt8]?
-    /// The topic of a request to APNs.
+    /// The topic of a request to APNs, or of a message to FCM.
     package var topic: String?
+    /// The condition over topics of a message to FCM.
+    package var condition: String?
+    /// The project of a message to FCM; nil in its legacy protocol.
+    package var project: String?
     /// The channel of a broadcast to APNs.
     package var channel: String?
     /// The parameters that the event shows; nil without any.
@@ -25,9 +29,11 @@ package struct ProviderPush: Sendable {
     /// A name of the request that its sender uses again when it repeats the request. A request with the same name,
     /// addressee and body is accepted once. Nil for a request that is always new.
     package var repeatKey: String?
+    /// The label of the run that the sender gave to the request; nil without one. The event does not show it.
+    package var run: String?
 
     /// A push without parameters. Set the other properties afterwards.
-    package init(body: [UInt8], source: SourceName, platform: Platform) {
+    package init(body: [UInt8], source: SourceName, platform: PushService) {
         self.body = body
         self.source = source
         self.platform = platform
@@ -57,28 +63,21 @@ package struct ProviderPush: Sendable {
 }
 
 /// The result of a push that was not rejected because of the store.
-package enum ProviderAnswer: Sendable, Equatable {
-    /// The event is durable. `event`: its id.
-    case accepted(event: String)
+package enum ProviderAnswer: Sendable {
+    /// The event is durable.
+    case accepted(Event)
     /// The push repeats an earlier one, whose event has this id. No event was stored.
     case repeated(event: String)
     /// The body cannot be read, or its routes take too much work. No event was stored.
     case rejected(Rejection)
-
-    /// The id of the event; nil for a rejected push.
-    package var event: String? {
-        switch self {
-        case .accepted(let event), .repeated(let event): event
-        case .rejected: nil
-        }
-    }
 }
 
 extension PushNotification {
     /// Adds the parameters of a request. Values of the payload have precedence for the tag; the earlier end counts for
     /// the period.
     mutating func apply(_ push: ProviderPush) {
-        if push.topic != nil || push.channel != nil {
+        // The body of a message to another service names its addressee, which the reader has found.
+        if push.platform == .apns, push.topic != nil || push.channel != nil {
             var target = target ?? Target()
             target.topic = push.topic ?? target.topic
             target.channel = push.channel

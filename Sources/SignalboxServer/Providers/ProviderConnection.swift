@@ -37,6 +37,8 @@ final class ProviderConnection: Sendable {
     let isLoopback: Bool
     let version: Version
     let certificate: ClientCertificate?
+    /// True if the value stands for one request, so that other requests of the same connection have others.
+    let isOfOneRequest: Bool
 
     private let recorded = Mutex(Recorded())
 
@@ -49,7 +51,7 @@ final class ProviderConnection: Sendable {
 
     init(
         peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
-        certificate: ClientCertificate? = nil
+        certificate: ClientCertificate? = nil, isOfOneRequest: Bool = false
     ) {
         id = Self.count.add(1, ordering: .relaxed).newValue
         self.peer = peer
@@ -58,6 +60,7 @@ final class ProviderConnection: Sendable {
         self.isLoopback = isLoopback
         self.version = version
         self.certificate = certificate
+        self.isOfOneRequest = isOfOneRequest
     }
 
     /// The first proof of the connection. Records `proof` if there was none.

@@ -53,7 +53,8 @@ extension ProviderRequest {
             bodyLength: Self.length(of: head),
             connection: ProviderConnection(
                 peer: context.peer, address: address?.ipAddress ?? "", isTLS: false,
-                isLoopback: ListenAddress(host: address?.ipAddress ?? "", port: 0).isLoopback, version: .http1))
+                isLoopback: ListenAddress(host: address?.ipAddress ?? "", port: 0).isLoopback, version: .http1,
+                isOfOneRequest: true))
     }
 
     private static func length(of head: HTTPRequest) -> Int? {

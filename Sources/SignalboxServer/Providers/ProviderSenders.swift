@@ -14,12 +14,14 @@ package struct ProviderSenders: Sendable {
     private(set) var projects: [String: SourceName] = [:]
     /// Access tokens of Expo.
     private(set) var expoTokens: [(value: SourceName, token: [UInt8])] = []
-    private var limits: [SourceName: SourceUsageLimits] = [:]
+    /// Of the sources with limits of their own.
+    let limits: [SourceName: SourceUsageLimits]
 
     /// Reads the secrets of a config. Throws for one that cannot be read, that two sources share, or that is not the
     /// public key that its option requires.
     package init(_ config: GatewayConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         apns = try APNsSenders(config, by: resolver)
+        limits = SourceUsageLimits.all(in: config)
         for (name, identities) in try resolver.providerIdentities(config) {
             for (account, pem) in identities.serviceAccounts {
                 guard let key = RSAPublicKey(pem: pem.text) else {
@@ -31,16 +33,9 @@ package struct ProviderSenders: Sendable {
             }
             serverKeys += identities.serverKeys.map { (name, Array($0.utf8)) }
             expoTokens += identities.expoTokens.map { (name, Array($0.utf8)) }
-            if let own = config.sources[name]?.limits, own != .init() {
-                limits[name] = SourceUsageLimits(
-                    connections: own.connections, streams: own.streams, pushesPerSecond: own.pushesPerSecond)
-            }
             for project in config.sources[name]?.fcm?.projects ?? [] { projects[project] = name }
         }
     }
-
-    /// None for a source without limits of its own.
-    func limits(of source: SourceName) -> SourceUsageLimits { limits[source] ?? SourceUsageLimits() }
 }
 
 // Shows no secret, however it is printed.

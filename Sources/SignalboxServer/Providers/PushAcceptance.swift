@@ -1,54 +1,64 @@
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxStore
 
-/// Accepts the payloads of one request to a provider endpoint that names its addressees in the payload.
+/// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the limit
+/// of the source, then the queue.
 struct PushAcceptance: Sendable {
-    /// The intake of one config.
-    let intake: Intake
-    /// Logs the first failed write and the recovery.
-    let alarm: QueueAlarm
+    let admission: SourceAdmission
+    let store: PushStore
 
-    /// The id of each payload's event, in the order of the payloads. A repeat of an earlier event has the id of that.
-    typealias Outcome = Result<[Result<String, Rejection>], Intake.Failure>
+    /// Makes the reply to a request of the answers to its pushes, in their order.
+    typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
 
-    /// Calls `done` once, on any thread, when all events are durable, or none was stored. `payloads`: one valid JSON
-    /// object each, at most ``Intake/batchLimit``. May be called on an event loop.
-    func accept(_ payloads: [[UInt8]], from source: SourceName, _ done: @escaping @Sendable (Outcome) -> Void) {
-        guard !payloads.isEmpty else { return done(.success([])) }
-        if payloads.count == 1, intake.readsAtOnce,
-            let read = payloads[0].withUnsafeBufferPointer({ intake.readOne($0, from: source) })
-        {
-            return intake.accept(read) { result in done(outcome(of: result.mapError { .store($0) })) }
-        }
-        // Unstructured, because the caller is an event loop, which must not wait. `done` ends it.
-        Task {
-            let body = payloads.count == 1 ? payloads[0] : Array("[".utf8) + payloads.joined(separator: [0x2C]) + [0x5D]
-            let result: Result<Intake.Report, Intake.Failure>
-            do throws(Intake.Failure) {
-                guard case .report(let report) = try await intake.accept(body, from: source) else {
-                    preconditionFailure("A request without an idempotency key has no stored answer.")
-                }
-                result = .success(report)
-            } catch {
-                result = .failure(error)
-            }
-            done(outcome(of: result))
+    /// Accepts the pushes of one request, which have its source. Calls `reply` once, on any thread, after their events
+    /// are durable. May be called on an event loop.
+    func accept(
+        _ pushes: [ProviderPush], of request: ProviderRequest,
+        _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
+    ) {
+        let decided = limited(pushes)
+        let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
+        store.append(open) { stored in
+            reply(words(Self.answers(stored, decided, count: pushes.count)))
         }
     }
 
-    /// Records an outage or its end.
-    private func outcome(of result: Result<Intake.Report, Intake.Failure>) -> Outcome {
-        switch result {
-        case .failure(let failure):
-            _ = alarm.problem(of: failure)
-            return .failure(failure)
-        case .success(let report):
-            alarm.recover(by: report.items)
-            return .success(
-                report.items.enumerated().map { position, item in
-                    item.map { report.duplicates[position] ?? $0.event.id.description }
-                })
+    /// Like ``accept(_:of:_:as:)``, in a task.
+    func accept(
+        _ pushes: [ProviderPush], of request: ProviderRequest, as words: @escaping Wording
+    ) async -> ProviderReply {
+        await withCheckedContinuation { done in
+            accept(pushes, of: request, { done.resume(returning: $0) }, as: words)
+        }
+    }
+
+    /// The answers to the pushes beyond the limit of their source, by position.
+    private func limited(_ pushes: [ProviderPush]) -> [Int: PushAnswer] {
+        guard let source = pushes.first?.source else { return [:] }
+        let admitted = admission.admit(pushes: pushes.count, from: source)
+        guard admitted < pushes.count else { return [:] }
+        return Dictionary(uniqueKeysWithValues: (admitted..<pushes.count).map { ($0, .limited) })
+    }
+
+    /// `stored`: of the pushes that were not decided, in order.
+    private static func answers(
+        _ stored: [ProviderAnswer]?, _ decided: [Int: PushAnswer], count: Int
+    ) -> [PushAnswer] {
+        guard let stored else { return (0..<count).map { decided[$0] ?? .unavailable } }
+        guard !decided.isEmpty else { return stored.map { PushAnswer($0) } }
+        var rest = stored[...]
+        return (0..<count).map { position in
+            decided[position] ?? rest.popFirst().map { PushAnswer($0) } ?? .unavailable
+        }
+    }
+}
+
+extension PushAnswer {
+    fileprivate init(_ answer: ProviderAnswer) {
+        switch answer {
+        case .accepted(let event): self = .accepted(event: event.id.description)
+        case .repeated(let event): self = .repeated(event: event)
+        case .rejected(let rejection): self = .rejected(rejection)
         }
     }
 }

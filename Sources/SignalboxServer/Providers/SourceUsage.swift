@@ -11,7 +11,6 @@ final class SourceUsage: Sendable {
     enum Excess: Sendable, Equatable {
         case connections
         case streams
-        case rate
     }
 
     enum Admission: Sendable {
@@ -31,20 +30,18 @@ final class SourceUsage: Sendable {
 
     private let sources = Mutex<[SourceName: Usage]>([:])
 
-    /// Counts a request of a source. A connection counts from its first request to its end, once for each source. The
-    /// rate permits bursts of one second. Without limits, nothing is counted.
+    /// Counts a request of a source. A connection counts from its first request to its end, once for each source.
+    /// Without limits, nothing is counted.
     func admit(
         _ source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection,
         at now: NIODeadline = .now()
     ) -> Admission {
-        if let most = limits.connections {
+        // A connection that is not known by its requests cannot be counted.
+        if let most = limits.connections, !connection.isOfOneRequest {
             let permit = connection.permit("source \(source.name)") {
                 count(\.connections, of: source, upTo: most, at: now)
             }
             guard permit != nil else { return .refused(.connections) }
-        }
-        if let rate = limits.pushesPerSecond, !spend(of: source, rate: Double(rate), at: now) {
-            return .refused(.rate)
         }
         guard let most = limits.streams else { return .admitted(nil) }
         guard let permit = count(\.streams, of: source, upTo: most, at: now) else { return .refused(.streams) }
@@ -67,15 +64,19 @@ final class SourceUsage: Sendable {
         return Permit { [self] in sources.withLock { $0[source]?[keyPath: counter] -= 1 } }
     }
 
-    /// A bucket of tokens that fills at the rate.
-    private func spend(of source: SourceName, rate: Double, at now: NIODeadline) -> Bool {
+    /// Counts pushes of a request that was admitted. Returns how many of them the rate permits, the first ones. The rate
+    /// permits bursts of one second.
+    func admit(pushes count: Int, of source: SourceName, perSecond most: Int, at now: NIODeadline = .now()) -> Int {
+        // A bucket of tokens that fills at the rate.
         sources.withLock { sources in
+            let rate = Double(most)
             var usage = sources[source] ?? Usage(time: now)
             let added = rate * Double((now - usage.time).nanoseconds) / 1e9
             let tokens = min(rate, (usage.tokens ?? rate) + added)
-            (usage.tokens, usage.time) = (tokens >= 1 ? tokens - 1 : tokens, now)
+            let spent = min(count, Int(tokens))
+            (usage.tokens, usage.time) = (tokens - Double(spent), now)
             sources[source] = usage
-            return tokens >= 1
+            return spent
         }
     }
 

@@ -38,9 +38,8 @@ struct SourceUsageTests {
     }
 
     @Test func theRatePermitsABurstAndFillsAgain() {
-        let limits = SourceUsageLimits(pushesPerSecond: 10)
         func refused(_ count: Int, after time: TimeAmount) -> Int {
-            (0..<count).map { _ in admit(limits, after: time) }.compactMap(excess).count
+            (0..<count).count { _ in usage.admit(pushes: 1, of: mobile, perSecond: 10, at: start + time) == 0 }
         }
         #expect(refused(11, after: .zero) == 1)
         #expect(refused(2, after: .milliseconds(100)) == 1)
@@ -48,8 +47,29 @@ struct SourceUsageTests {
     }
 
     @Test func theFirstPushMayComeAfterTheConnectionWasCounted() {
-        let limits = SourceUsageLimits(connections: 1, pushesPerSecond: 1)
-        #expect(excess(admit(limits)) == nil)
+        #expect(excess(admit(SourceUsageLimits(connections: 1))) == nil)
+        #expect(usage.admit(pushes: 1, of: mobile, perSecond: 1, at: start) == 1)
+    }
+
+    @Test func theRateCountsThePushesOfABatch() {
+        func admitted(_ count: Int, after time: TimeAmount = .zero) -> Int {
+            usage.admit(pushes: count, of: mobile, perSecond: 10, at: start + time)
+        }
+        #expect(admitted(4) == 4)
+        #expect(admitted(9) == 6)
+        #expect(admitted(1) == 0)
+        #expect(admitted(1, after: .milliseconds(100)) == 1)
+    }
+
+    /// Requests to the API's own listener come without their connection.
+    @Test func aConnectionOfOneRequestIsNotCounted() {
+        let limits = SourceUsageLimits(connections: 1)
+        let connections = (0..<3).map { _ in
+            ProviderConnection(
+                peer: PeerAddress(nil), address: "", isTLS: false, isLoopback: true, version: .http1,
+                isOfOneRequest: true)
+        }
+        for connection in connections { #expect(excess(admit(limits, on: connection)) == nil) }
     }
 
     @Test func givesNoPermitWithoutLimits() {

@@ -27,7 +27,7 @@ extension APNsEndpoint {
         transport.expiration = try call.headers.readExpiration()
         try call.checkLength(upTo: Self.largestCall)
         let parameters = transport
-        let (endpoint, reply, requestID) = (self, call.reply, call.headers.requestID?.lowercased())
+        let (endpoint, requestID) = (self, call.headers.requestID?.lowercased())
         return body(of: call, from: sender.source, upTo: Self.largestCall) {
             body async throws(APNsReason) -> ProviderReply in
             let channel = try await endpoint.channels.channel(id, of: bundle)
@@ -38,7 +38,7 @@ extension APNsEndpoint {
             push.transport = parameters
             push.expiration = .init(apns: parameters.expiration)
             push.repeatKey = requestID
-            return await endpoint.accept(push, by: reply)
+            return await endpoint.accept(push, of: call)
         }
     }
 

@@ -12,27 +12,22 @@ struct APNsEndpoint: ProviderEndpoint {
     let access: APNsAccess
     /// Keeps the channels of broadcasts.
     let channels: APNsChannels
-    private let intake: Intake
-    private let alarm: QueueAlarm
+    private let acceptance: PushAcceptance
     private let failures: FailedProofs
-    private let usage: SourceUsage
 
     /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
     private static let largestPayload = 4096
     static let largestCall = 5120
 
-    /// `alarm`, `failures`, `usage`: shared by all configs, so an outage or an attack is logged once, and a reload
-    /// keeps the counts. `now`: the clock for the age of tokens.
+    /// `failures`: shared by all configs, so an attack is logged once. `now`: the clock for the age of tokens.
     init(
-        _ senders: APNsSenders, intake: Intake, channels: any ChannelStore, alarm: QueueAlarm, failures: FailedProofs,
-        usage: SourceUsage, now: @escaping @Sendable () -> Date = { Date() }
+        _ senders: APNsSenders, _ acceptance: PushAcceptance, channels: any ChannelStore, failures: FailedProofs,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         access = APNsAccess(senders: senders, tokens: APNsTokens(senders, now: now))
-        self.channels = APNsChannels(store: channels, alarm: alarm)
-        self.intake = intake
-        self.alarm = alarm
+        self.channels = APNsChannels(store: channels, alarm: acceptance.store.alarm)
+        self.acceptance = acceptance
         self.failures = failures
-        self.usage = usage
     }
 
     /// Decides on the head alone, so a client without a proof, or with too long a body, is answered at once.
@@ -56,7 +51,7 @@ struct APNsEndpoint: ProviderEndpoint {
     /// Counts a valid push against the limits of its source. A connection beyond the limit ends with its answer.
     private func admit(_ body: ProviderBody, of call: APNsCall) -> ProviderVerdict {
         guard let source = body.source else { return .body(body) }
-        switch usage.admit(source, within: access.senders.limits(of: source), on: call.request.connection) {
+        switch acceptance.admission.admit(source, call.request) {
         case .admitted(let permit):
             var body = body
             body.permit = permit
@@ -82,7 +77,7 @@ struct APNsEndpoint: ProviderEndpoint {
         let isCall = transport.pushType.map { $0 == "voip" } ?? topic.hasSuffix(".voip")
         let limit = isCall ? Self.largestCall : Self.largestPayload
         try call.checkLength(upTo: limit)
-        let (source, reply, isDevelopment) = (sender.source, call.reply, access.senders.isDevelopment(sender.source))
+        let (source, reply) = (sender.source, call.reply)
         return ProviderBody(
             limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
             source: source, permit: nil
@@ -94,7 +89,8 @@ struct APNsEndpoint: ProviderEndpoint {
             push.expiration = .init(apns: transport.expiration)
             push.repeatKey = headers.id?.lowercased()
             push.warnOfPriority()
-            accept(push, isDevelopment: isDevelopment, by: reply, whenDone: done)
+            guard !body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
+            acceptance.accept([push], of: call.request, done, as: wording(of: reply, for: source))
         }
     }
 
@@ -112,29 +108,23 @@ struct APNsEndpoint: ProviderEndpoint {
     // MARK: Accepting
 
     /// Accepts a push in a task.
-    func accept(_ push: ProviderPush, by reply: APNsReply) async -> ProviderReply {
-        let isDevelopment = access.senders.isDevelopment(push.source)
-        return await withCheckedContinuation { done in
-            accept(push, isDevelopment: isDevelopment, by: reply) { done.resume(returning: $0) }
-        }
+    func accept(_ push: ProviderPush, of call: APNsCall) async -> ProviderReply {
+        guard !push.body.isEmpty else { return call.reply.failure(.payloadEmpty) }
+        return await acceptance.accept([push], of: call.request, as: wording(of: call.reply, for: push.source))
     }
 
-    /// Accepts a push on an event loop. Calls `done` once, on any thread.
-    private func accept(
-        _ push: ProviderPush, isDevelopment: Bool, by reply: APNsReply,
-        whenDone done: @escaping @Sendable (ProviderReply) -> Void
-    ) {
-        guard !push.body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
-        intake.accept(push) { [alarm] result in
-            switch result {
-            // A repeat gets the answer of the first request, which differs in nothing.
-            case .success(.accepted(let event)), .success(.repeated(let event)):
-                alarm.recover()
-                done(reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : []))
-            case .success(.rejected(let rejection)): done(reply.failure(APNsReason(rejection)))
-            case .failure(let error):
-                _ = alarm.problem(of: .store(error))
-                done(reply.failure(.serviceUnavailable))
+    /// The answer to the only push of a request. A repeat gets the answer of the first request, which differs in
+    /// nothing.
+    private func wording(of reply: APNsReply, for source: SourceName) -> PushAcceptance.Wording {
+        let isDevelopment = access.senders.isDevelopment(source)
+        return { answers in
+            switch answers.first {
+            case .accepted(let event), .repeated(let event):
+                reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : [])
+            case .rejected(let rejection): reply.failure(APNsReason(rejection))
+            case .limited: reply.failure(.tooManyRequests)
+            case .injected(let failure): reply.failure(failure)
+            case .unavailable, nil: reply.failure(.serviceUnavailable)
             }
         }
     }

@@ -34,6 +34,14 @@ struct APNsReply: Sendable {
             status: reason.status, headers: [header, Self.json], body: Array(#"{"reason":"\#(reason.rawValue)"}"#.utf8))
     }
 
+    /// A failure that a rule makes. Its words need no escapes.
+    func failure(_ failure: InjectedFailure) -> ProviderReply {
+        let time = failure.timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+        return ProviderReply(
+            status: failure.status, headers: [header, Self.json] + failure.headers,
+            body: Array(#"{"reason":"\#(failure.reason)"\#(time)}"#.utf8))
+    }
+
     private static let json = ProviderReply.Header(name: "content-type", value: "application/json")
 
     /// The answer to a path that no endpoint serves.

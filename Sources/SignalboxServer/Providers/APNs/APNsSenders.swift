@@ -23,7 +23,6 @@ package struct APNsSenders: Sendable {
     /// Secrets in paths.
     private let secrets: [(value: SourceName, token: [UInt8])]
     private let sources: [SourceName: GatewayConfig.APNsSource]
-    private let limits: [SourceName: SourceUsageLimits]
     /// The source that may send to a bundle's topics, if the config names one.
     private let owners: [String: Set<SourceName>]
 
@@ -32,11 +31,6 @@ package struct APNsSenders: Sendable {
     package init(_ config: GatewayConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         isOpen = config.sources.isEmpty
         sources = config.sources.compactMapValues(\.apns)
-        limits = config.sources.mapValues { source in
-            SourceUsageLimits(
-                connections: source.limits.connections, streams: source.limits.streams,
-                pushesPerSecond: source.limits.pushesPerSecond)
-        }
         let resolved = try resolver.apnsSecrets(config)
         var proofs = Proofs()
         for (name, source) in sources.sorted(by: { $0.key.name < $1.key.name }) {
@@ -121,9 +115,6 @@ extension APNsSenders {
 
     /// True if answers have what only Apple's development environment sends. Without sources it is one.
     func isDevelopment(_ source: SourceName) -> Bool { isOpen || sources[source]?.isDevelopment == true }
-
-    /// The source's share of the endpoint.
-    func limits(of source: SourceName) -> SourceUsageLimits { limits[source] ?? SourceUsageLimits() }
 
     // MARK: Topics
 

@@ -11,7 +11,6 @@ struct ExpoEndpoint: ProviderEndpoint {
     let sources: SourceAccess
     /// Expo's access tokens.
     let tokens: [(value: SourceName, token: [UInt8])]
-    let admit: SourceAdmission
     let acceptance: PushAcceptance
     let queue: any IntakeStore
     /// Rejected credentials; shared by all configs.
@@ -32,9 +31,16 @@ struct ExpoEndpoint: ProviderEndpoint {
             guard ["send", "getReceipts"].contains(operation) else { throw .notFound }
             guard request.method == "POST" else { throw .methodNotAllowed(request.method) }
             let source = try source(of: request)
-            guard case .admitted(let permit) = admit(source, request) else { throw .tooManyRequests }
+            let permit: (any Sendable)?
+            switch acceptance.admission.admit(source, request) {
+            case .admitted(let admitted): permit = admitted
+            case .refused(let excess):
+                var refusal = ExpoError.tooManyRequests.reply
+                if excess == .connections { refusal.after = .close }
+                return .reply(refusal)
+            }
             return body(of: request, source, permit) { body in
-                operation == "send" ? await send(body, from: source) : await receipts(body, of: source)
+                operation == "send" ? await send(body, from: source, of: request) : await receipts(body, of: source)
             }
         } catch {
             return .reply(error.reply)
@@ -76,25 +82,33 @@ struct ExpoEndpoint: ProviderEndpoint {
     // MARK: Sending
 
     /// One ticket for each recipient. The id of a ticket is the id of its event.
-    private func send(_ body: [UInt8], from source: SourceName) async -> ProviderReply {
+    private func send(_ body: [UInt8], from source: SourceName, of request: ProviderRequest) async -> ProviderReply {
         let read = Self.parsers.withParser { parser in
             Result { () throws(ExpoError) in try ExpoMessages(body, with: parser) }
         }
         let messages: ExpoMessages
         do throws(ExpoError) { messages = try read.get() } catch { return error.reply }
-        let accepted = messages.all.filter { $0.error == nil }.map(\.payload)
-        let outcome = await withCheckedContinuation { done in
-            acceptance.accept(accepted, from: source) { done.resume(returning: $0) }
+        let pushes = messages.all.filter { $0.error == nil }.map { message in
+            var push = ProviderPush(body: message.payload, source: source, platform: .expo)
+            push.token = Array(message.token.utf8)
+            return push
         }
-        guard case .success(let items) = outcome else { return ExpoError.unavailable.reply }
-        var rest = items[...]
+        return await acceptance.accept(pushes, of: request) { [messages] answers in
+            Self.reply(to: messages, answers)
+        }
+    }
+
+    /// `answers`: to the messages without an error of their own. A failure of the whole request stands for all.
+    private static func reply(to messages: ExpoMessages, _ answers: [PushAnswer]) -> ProviderReply {
+        for answer in answers {
+            if case .injected(let failure) = answer, failure.status != 200 { return ExpoError(failure).reply }
+        }
+        guard !answers.contains(where: \.isUnavailable) else { return ExpoError.unavailable.reply }
+        guard answers.isEmpty || !answers.allSatisfy(\.isLimited) else { return ExpoError.tooManyRequests.reply }
+        var rest = answers[...]
         let tickets = messages.all.map { message -> (token: String, result: Result<String, ExpoError>) in
             if let error = message.error { return (message.token, .failure(error)) }
-            let item = rest.popFirst() ?? .failure(Rejection(.notJSON, at: PayloadPosition(), "No result."))
-            return (
-                message.token,
-                item.mapError { ExpoError(status: 200, code: "MessageTooBig", message: $0.message) }
-            )
+            return (message.token, rest.popFirst().map { ticket($0) } ?? .failure(.unavailable))
         }
         return .json { json in
             guard messages.isSingle, let ticket = tickets.first else {
@@ -102,6 +116,16 @@ struct ExpoEndpoint: ProviderEndpoint {
             }
             json.key("data")
             Self.write(ticket, into: &json)
+        }
+    }
+
+    private static func ticket(_ answer: PushAnswer) -> Result<String, ExpoError> {
+        switch answer {
+        case .accepted(let event), .repeated(let event): .success(event)
+        case .rejected(let rejection): .failure(.ofTicket("MessageTooBig", rejection.message))
+        case .limited: .failure(.rateExceeded)
+        case .injected(let failure): .failure(ExpoError(failure))
+        case .unavailable: .failure(.unavailable)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxJSON
 
 /// The messages of one request to Expo's push service, one for each recipient
@@ -88,26 +89,23 @@ struct ExpoMessages: Sendable {
     /// The error of one ticket.
     private static func error(of message: JSONValue, to token: String) -> ExpoError? {
         guard isToken(token) else {
-            return ExpoError(
-                status: 200, code: "DeviceNotRegistered",
-                message: "\"\(token.prefix(200))\" is not a registered push notification recipient")
+            return .notRegistered(token)
         }
         let bytes = JSONText(message).bytes.count - (message["to"].map { JSONText($0).bytes.count } ?? 0)
         guard bytes > largest else { return nil }
-        return ExpoError(
-            status: 200, code: "MessageTooBig",
-            message: "The notification payload is larger than \(largest) bytes.")
+        return .ofTicket("MessageTooBig", "The notification payload is larger than \(largest) bytes.")
     }
 
-    /// `ExponentPushToken[…]` and `ExpoPushToken[…]`, in which the gateway recognises a device token without a key
-    /// (`Arrival.expoRecipient`). Every such token counts as registered. Rejects the UUIDs of early SDKs.
+    /// `ExponentPushToken[…]`, `ExpoPushToken[…]`, or the UUID of an early SDK (expo/expo-server-sdk-node,
+    /// `Expo.isExpoPushToken`). Every such token counts as registered.
     static func isToken(_ token: String) -> Bool {
         for prefix in ["ExponentPushToken[", "ExpoPushToken["] where token.hasPrefix(prefix) {
             let name = token.dropFirst(prefix.count).dropLast()
             return token.hasSuffix("]") && (1...200).contains(name.utf8.count)
                 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         }
-        return false
+        // `UUID` accepts the canonical form only, in either case.
+        return UUID(uuidString: token) != nil
     }
 
     private static func payload(_ message: JSONValue, to token: String) -> [UInt8] {
@@ -121,68 +119,5 @@ struct ExpoMessages: Sendable {
         }
         json.endObject()
         return json.bytes
-    }
-}
-
-/// An error of Expo's push service, of a request or of a ticket.
-struct ExpoError: Error, Equatable, Sendable {
-    /// Of a request; 200 for an error of a ticket.
-    let status: Int
-    let code: String
-    let message: String
-    /// Whether the same request may succeed later.
-    var isTransient = false
-
-    static func invalid(_ message: String) -> ExpoError {
-        ExpoError(status: 400, code: "VALIDATION_ERROR", message: message)
-    }
-
-    static let unauthorized = ExpoError(
-        status: 401, code: "UNAUTHORIZED", message: "The bearer token is missing or invalid.")
-    static let foreignPage = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.foreignPage.message)
-    static let tooManyRequests = ExpoError(
-        status: 429, code: "TOO_MANY_REQUESTS", message: "The source sends too many requests; try again later.",
-        isTransient: true)
-    static let notFound = ExpoError(status: 404, code: "NOT_FOUND", message: "The requested resource was not found.")
-    static let unavailable = ExpoError(
-        status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is currently unavailable.", isTransient: true)
-
-    static func methodNotAllowed(_ method: String) -> ExpoError {
-        ExpoError(
-            status: 405, code: "METHOD_NOT_ALLOWED",
-            message: "The method \(method.prefix(20)) is not supported; use POST.")
-    }
-
-    static func tooLarge(limit: Int) -> ExpoError {
-        ExpoError(
-            status: 413, code: "PAYLOAD_TOO_LARGE",
-            message: "The request entity is damaged or larger than \(limit) bytes.")
-    }
-
-    /// The response to a whole request.
-    var reply: ProviderReply {
-        var reply = ProviderReply.json(status: status) { json in
-            json.array("errors", [self]) { json, error in
-                json.object { json in
-                    json.member("code", error.code)
-                    json.member("message", error.message)
-                    json.member("isTransient", error.isTransient)
-                }
-            }
-        }
-        if isTransient { reply.headers.append(.init(name: "retry-after", value: "5")) }
-        if status == 405 { reply.headers.append(.init(name: "allow", value: "POST")) }
-        return reply
-    }
-
-    /// The members of a ticket.
-    func writeTicket(_ token: String, into json: inout JSONWriter) {
-        json.member("status", "error")
-        json.member("message", message)
-        json.key("details")
-        json.object { json in
-            json.member("error", code)
-            json.member("expoPushToken", token)
-        }
     }
 }

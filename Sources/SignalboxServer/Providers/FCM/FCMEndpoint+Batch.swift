@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxNotification
 
 // Batches of requests to send. A batch is accepted or fails as a whole; its parts have results of their own.
@@ -8,12 +9,12 @@ extension FCMEndpoint {
     private enum Step: Sendable {
         case answered(ProviderReply)
         /// To accept, in this project.
-        case send(project: String)
+        case send(ProviderPush, project: String)
     }
 
     /// `POST /batch`. The credential of the batch counts for its parts.
     func sendBatch(
-        _ body: [UInt8], _ boundary: String, from source: SourceName,
+        _ body: [UInt8], _ boundary: String, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
     ) {
         let batch: MultipartBatch
@@ -23,19 +24,19 @@ extension FCMEndpoint {
             return reply(error.reply)
         }
         let steps = batch.parts.map { step($0, from: source) }
-        let payloads = zip(batch.parts, steps).compactMap { part, step in
-            if case .send = step { part?.body } else { nil }
+        let pushes = steps.compactMap { step in
+            if case .send(let push, _) = step { push } else { nil }
         }
-        acceptance.accept(payloads, from: source) { outcome in
-            guard case .success(let items) = outcome else { return reply(GoogleError.unavailable.reply) }
-            var rest = items[...]
+        acceptance.accept(pushes, of: request, reply) { answers in
+            guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply }
+            var rest = answers[...]
             let replies = steps.map { step in
                 switch step {
                 case .answered(let reply): reply
-                case .send(let project): Self.reply(to: rest.popFirst(), in: project)
+                case .send(_, let project): Self.reply(to: rest.popFirst(), in: project)
                 }
             }
-            reply(Self.response(zip(batch.parts.map { $0?.id ?? "" }, replies).map { ($0, $1) }))
+            return Self.response(zip(batch.parts.map { $0?.id ?? "" }, replies).map { ($0, $1) })
         }
     }
 
@@ -48,7 +49,8 @@ extension FCMEndpoint {
             guard part.method == "POST" else { throw .methodNotAllowed(part.method, allow: "POST") }
             try access.check(project, of: source)
             let message = try FCMParser.check(part.body)
-            return message.isDryRun ? .answered(Self.sent(Self.dryRunID, to: project)) : .send(project: project)
+            guard !message.isDryRun else { return .answered(Self.sent(Self.dryRunID, to: project)) }
+            return .send(Self.push(of: message, part.body, to: project, from: source), project: project)
         } catch {
             return .answered(error.reply)
         }
@@ -77,7 +79,7 @@ extension FCMEndpoint {
     }
 
     private static let phrases = [
-        200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-        503: "Service Unavailable",
+        200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable",
     ]
 }

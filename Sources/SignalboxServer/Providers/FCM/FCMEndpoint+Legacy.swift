@@ -7,25 +7,24 @@ import SignalboxNotification
 extension FCMEndpoint {
     /// `POST /fcm/send`. `isForm`: the body is a form, and so is the response; otherwise both are JSON.
     func sendLegacy(
-        _ body: [UInt8], isForm: Bool, from source: SourceName, _ reply: @escaping @Sendable (ProviderReply) -> Void
+        _ body: [UInt8], isForm: Bool, from source: SourceName, of request: ProviderRequest,
+        _ reply: @escaping @Sendable (ProviderReply) -> Void
     ) {
-        let request = isForm ? LegacyMessage.json(of: FormParameters(body)) : body
+        let payload = isForm ? LegacyMessage.json(of: FormParameters(body)) : body
         let message: LegacyMessage
         do throws(LegacyMessage.Malformed) {
-            message = try Self.read(request)
+            message = try Self.read(payload)
         } catch {
             return reply(Self.text(400, isForm ? "Error=InvalidParameters" : error.text))
         }
-        let payloads = message.payloads(request)
-        acceptance.accept(payloads.compactMap(\.self), from: source) { outcome in
-            guard case .success(let items) = outcome else { return reply(GoogleError.unavailable.reply(as: .page)) }
-            var rest = items[...]
-            let results = zip(message.outcomes, payloads).map { outcome, payload -> LegacyResult in
-                guard payload != nil else { return outcome }
-                guard case .success(let id)? = rest.popFirst() else { return .error("InvalidParameters") }
-                return .message(id)
+        let pushes = message.pushes(payload, from: source)
+        acceptance.accept(pushes.compactMap(\.self), of: request, reply) { answers in
+            guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply(as: .page) }
+            var rest = answers[...]
+            let results = zip(message.outcomes, pushes).map { outcome, push in
+                push == nil ? outcome : rest.popFirst().map { LegacyResult($0) } ?? .error("Unavailable")
             }
-            reply(isForm ? Self.form(results) : Self.json(results, isToGroup: message.addressee == .group))
+            return isForm ? Self.form(results) : Self.json(results, isToGroup: message.addressee == .group)
         }
     }
 
@@ -93,6 +92,23 @@ extension FCMEndpoint {
 enum LegacyResult: Equatable, Sendable {
     case message(String)
     case error(String)
+
+    init(_ answer: PushAnswer) {
+        switch answer {
+        case .accepted(let event), .repeated(let event): self = .message(event)
+        case .rejected: self = .error("InvalidParameters")
+        case .limited, .unavailable: self = .error("Unavailable")
+        case .injected(let failure): self = .error(Self.words[failure.reason] ?? "InternalServerError")
+        }
+    }
+
+    /// The words of the legacy protocol for the error codes of HTTP v1.
+    private static let words = [
+        "INVALID_ARGUMENT": "InvalidRegistration", "UNREGISTERED": "NotRegistered",
+        "SENDER_ID_MISMATCH": "MismatchSenderId", "QUOTA_EXCEEDED": "DeviceMessageRateExceeded",
+        "THIRD_PARTY_AUTH_ERROR": "InvalidApnsCredential", "UNAVAILABLE": "Unavailable",
+        "INTERNAL": "InternalServerError",
+    ]
 }
 
 extension LegacyMessage {
@@ -103,13 +119,22 @@ extension LegacyMessage {
         return devices.map { device in device.error.map { .error($0) } ?? whole }
     }
 
-    /// The payload of each addressee; nil for one that is not accepted. A request for one device is accepted as sent.
-    fileprivate func payloads(_ request: [UInt8]) -> [[UInt8]?] {
+    /// The push to each addressee; nil for one that is not accepted. A request for one device is accepted as sent.
+    fileprivate func pushes(_ request: [UInt8], from source: SourceName) -> [ProviderPush?] {
         let isAccepted = error == nil && !isDryRun
-        guard case .devices(let devices) = addressee else { return [isAccepted ? request : nil] }
+        guard case .devices(let devices) = addressee else {
+            guard isAccepted else { return [nil] }
+            var push = ProviderPush(body: request, source: source, platform: .fcm)
+            push.topic = topic
+            push.condition = condition
+            return [push]
+        }
         return devices.map { device in
             guard isAccepted, device.error == nil else { return nil }
-            return devices.count == 1 ? request : payload(for: device.token)
+            let body = devices.count == 1 ? request : payload(for: device.token)
+            var push = ProviderPush(body: body, source: source, platform: .fcm)
+            push.token = Array(device.token.utf8)
+            return push
         }
     }
 }

@@ -7,7 +7,6 @@ import SignalboxNotification
 /// the legacy protocol. An immutable value of one config.
 struct FCMEndpoint: ProviderEndpoint {
     let access: GoogleAccess
-    let admit: SourceAdmission
     let acceptance: PushAcceptance
     /// Shared by all configs.
     let topics: TopicSubscriptions
@@ -42,7 +41,7 @@ struct FCMEndpoint: ProviderEndpoint {
         // The assertion in the body identifies the client.
         guard operation != .token else { return try tokenVerdict(on: request) }
         let source = try source(of: request)
-        switch admit(source, request) {
+        switch acceptance.admission.admit(source, request) {
         case .refused(let excess): throw .exhausted(excess)
         case .admitted(let permit):
             let verdict = try verdict(on: request, operation, from: source)
@@ -60,19 +59,19 @@ struct FCMEndpoint: ProviderEndpoint {
         case .send(let project):
             try access.check(project, of: source)
             return body(of: request, operation, source, limit: Self.sendLimit) { body, reply in
-                send(body, to: project, from: source, reply)
+                send(body, to: project, from: source, of: request, reply)
             }
         case .batch:
             let boundary = try MultipartBatch.boundary(request.header("content-type"))
             return body(of: request, operation, source, limit: MultipartBatch.limit) { body, reply in
                 // Unstructured, because reading a batch would hold up the event loop. Always replies.
-                Task { sendBatch(body, boundary, from: source, reply) }
+                Task { sendBatch(body, boundary, from: source, of: request, reply) }
             }
         case .legacySend:
             let isForm = request.header("content-type")?.lowercased().hasPrefix("application/json") != true
             return body(of: request, operation, source) { body, reply in
                 // Unstructured, because a multicast would hold up the event loop. Always replies.
-                Task { sendLegacy(body, isForm: isForm, from: source, reply) }
+                Task { sendLegacy(body, isForm: isForm, from: source, of: request, reply) }
             }
         case .subscriptions(let project, let registration), .subscription(let project, let registration, _):
             try access.check(project, of: source)
@@ -122,33 +121,47 @@ struct FCMEndpoint: ProviderEndpoint {
 extension FCMEndpoint {
     /// `POST /v1/projects/{project}/messages:send`.
     private func send(
-        _ body: [UInt8], to project: String, from source: SourceName,
+        _ body: [UInt8], to project: String, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
     ) {
+        let message: FCMMessage
         do throws(GoogleError) {
-            let message = try FCMParser.check(body)
-            guard !message.isDryRun else { return reply(Self.sent(Self.dryRunID, to: project)) }
+            message = try FCMParser.check(body)
         } catch {
             return reply(error.reply)
         }
-        acceptance.accept([body], from: source) { outcome in
-            switch outcome {
-            case .failure: reply(GoogleError.unavailable.reply)
-            case .success(let items): reply(Self.reply(to: items.first, in: project))
-            }
+        guard !message.isDryRun else { return reply(Self.sent(Self.dryRunID, to: project)) }
+        acceptance.accept([Self.push(of: message, body, to: project, from: source)], of: request, reply) { answers in
+            Self.reply(to: answers.first, in: project)
         }
+    }
+
+    /// `body`: of the message.
+    static func push(
+        of message: FCMMessage, _ body: [UInt8], to project: String, from source: SourceName
+    ) -> ProviderPush {
+        var push = ProviderPush(body: body, source: source, platform: .fcm)
+        push.project = project
+        switch message.target {
+        case .device(let token): push.token = token
+        case .topic(let name): push.topic = name
+        case .condition(let text): push.condition = text
+        }
+        return push
     }
 
     /// The id of a message that was only checked (recorded: bloomberg.github.io/pushiko/fcm_responses).
     static let dryRunID = "fake_message_id"
 
     /// The reply to one message: its name ends with the id of its event.
-    static func reply(to item: Result<String, Rejection>?, in project: String) -> ProviderReply {
-        switch item {
-        case .success(let id): sent(id, to: project)
+    static func reply(to answer: PushAnswer?, in project: String) -> ProviderReply {
+        switch answer {
+        case .accepted(let event), .repeated(let event): sent(event, to: project)
         // The payload passed Google's checks, and exceeds a limit of the gateway.
-        case .failure(let rejection): GoogleError(status: .invalidArgument, message: rejection.message).reply
-        case nil: GoogleError.unavailable.reply
+        case .rejected(let rejection): GoogleError(status: .invalidArgument, message: rejection.message).reply
+        case .limited: GoogleError.exhausted().reply
+        case .injected(let failure): GoogleError(failure).reply
+        case .unavailable, nil: GoogleError.unavailable.reply
         }
     }
 

@@ -5,6 +5,15 @@ import SignalboxNotification
 struct FCMMessage: Sendable, Equatable {
     /// Whether the request only asks for the check.
     let isDryRun: Bool
+    let target: Target
+
+    /// The addressee of a message.
+    enum Target: Sendable, Equatable {
+        /// A registration token or an installation id.
+        case device([UInt8])
+        case topic(String)
+        case condition(String)
+    }
 
     /// The most bytes of a message's keys and values (firebase.google.com, "About FCM messages").
     static let largest = 4096
@@ -31,7 +40,7 @@ struct FCMMessage: Sendable, Equatable {
         let isDryRun = root["validate_only"] ?? root["validateOnly"]
         self.isDryRun = isDryRun?.bool == true || isDryRun?.equals("true") == true
         guard let message = root["message"], message.isObject else { throw .recipientMissing }
-        try Self.checkTarget(of: message)
+        target = try Self.target(of: message)
         try Self.checkData(message["data"], "message.data")
         try Self.checkData(message["android"]?["data"], "message.android.data")
         try Self.checkLife(of: message["android"]?["ttl"])
@@ -51,19 +60,23 @@ struct FCMMessage: Sendable, Equatable {
 
     // MARK: Values
 
-    private static func checkTarget(of message: JSONValue) throws(GoogleError) {
+    private static func target(of message: JSONValue) throws(GoogleError) -> Target {
         let names = FCMSchema.targets
         guard let name = names.first(where: { message.member($0)?.isString == true }),
             let target = message.member(name)?.utf8, !target.isEmpty
         else { throw .recipientMissing }
         switch name {
-        case "topic" where !isTopic(target): throw .invalid("message.topic", "Invalid topic name.")
+        case "topic":
+            guard isTopic(target) else { throw .invalid("message.topic", "Invalid topic name.") }
+            return .topic(String(decoding: target, as: UTF8.self))
         case "condition":
             do throws(InvalidCondition) { _ = try TopicCondition(parsing: target) } catch {
                 throw .invalid("message.condition", "Invalid condition expression provided.")
             }
-        case "token", "fid": guard isToken(target) else { throw .tokenInvalid }
-        default: break
+            return .condition(String(decoding: target, as: UTF8.self))
+        default:
+            guard isToken(target) else { throw .tokenInvalid }
+            return .device(Array(target))
         }
     }
 

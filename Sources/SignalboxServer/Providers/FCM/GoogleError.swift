@@ -12,6 +12,8 @@ struct GoogleError: Error, Equatable, Sendable {
         case unimplemented = "UNIMPLEMENTED"
         case alreadyExists = "ALREADY_EXISTS"
         case resourceExhausted = "RESOURCE_EXHAUSTED"
+        /// `INTERNAL` of gRPC.
+        case internalError = "INTERNAL"
         case unavailable = "UNAVAILABLE"
 
         var code: Int {
@@ -23,6 +25,7 @@ struct GoogleError: Error, Equatable, Sendable {
             case .unimplemented: 405
             case .alreadyExists: 409
             case .resourceExhausted: 429
+            case .internalError: 500
             case .unavailable: 503
             }
         }
@@ -111,7 +114,7 @@ extension ProviderReply {
 /// Recorded responses: bloomberg.github.io/pushiko/fcm_responses; github.com/beste/firebase-php/issues/308;
 /// github.com/esl/MongoosePush/issues/123; github.com/olucurious/PyFCM/pull/371.
 extension GoogleError {
-    private static let general = "Request contains an invalid argument."
+    fileprivate static let general = "Request contains an invalid argument."
 
     /// A message without a token, topic, condition or installation id.
     static let recipientMissing = invalid("message", "Recipient of the message is not set.")
@@ -166,12 +169,29 @@ extension GoogleError {
         status: .unavailable, message: "The service is currently unavailable.", details: [.fcm("UNAVAILABLE")],
         headers: [.init(name: "retry-after", value: "5")])
 
-    /// The source exceeds one of its limits. A connection too many is closed.
-    static func exhausted(_ excess: SourceUsage.Excess) -> GoogleError {
+    /// The source exceeds one of its limits: the rate, without an `excess`. A connection too many is closed.
+    static func exhausted(_ excess: SourceUsage.Excess? = nil) -> GoogleError {
         GoogleError(
             status: .resourceExhausted, message: "Resource has been exhausted (e.g. check quota).",
             details: [.fcm("QUOTA_EXCEEDED")], headers: [.init(name: "retry-after", value: "1")],
             after: excess == .connections ? .close : .keep)
+    }
+
+    /// A failure that a rule makes, with the words that belong to its error code
+    /// (firebase.google.com, "REST Resource: ErrorCode").
+    init(_ failure: InjectedFailure) {
+        let (status, message): (Status, String) =
+            switch failure.reason {
+            case "INVALID_ARGUMENT": (.invalidArgument, Self.general)
+            case "UNREGISTERED": (.notFound, Self.notFound.message)
+            case "SENDER_ID_MISMATCH": (.permissionDenied, Self.senderIDMismatch.message)
+            case "QUOTA_EXCEEDED": (.resourceExhausted, Self.exhausted().message)
+            case "THIRD_PARTY_AUTH_ERROR":
+                (.unauthenticated, "Auth error from APNS or Web Push Service")
+            case "UNAVAILABLE": (.unavailable, Self.unavailable.message)
+            default: (.internalError, "Internal error encountered.")
+            }
+        self.init(status: status, message: message, details: [.fcm(failure.reason)], headers: failure.headers)
     }
 
     /// `allow`: the methods of the path.

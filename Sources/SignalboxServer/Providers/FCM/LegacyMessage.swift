@@ -20,6 +20,10 @@ struct LegacyMessage: Sendable {
     struct Malformed: Error, Equatable { let text: String }
 
     let addressee: Addressee
+    /// The topic of a message to one, without `/topics/`.
+    let topic: String?
+    /// The condition over topics of a message with one.
+    let condition: String?
     let isDryRun: Bool
     /// The error of the whole message, such as `MessageTooBig`; nil for one that FCM would accept.
     let error: String?
@@ -39,6 +43,8 @@ struct LegacyMessage: Sendable {
         guard root.isObject else { throw Malformed(text: "JSON_PARSING_ERROR: expected a JSON object.") }
         try Self.checkTypes(of: root)
         addressee = try Self.addressee(of: root)
+        topic = root["to"]?.string.flatMap { $0.hasPrefix("/topics/") ? String($0.dropFirst(8)) : nil }
+        condition = root["condition"]?.string
         isDryRun = root["dry_run"]?.bool == true
         error = Self.error(of: root, isToGroup: addressee == .group)
         var json = JSONWriter()

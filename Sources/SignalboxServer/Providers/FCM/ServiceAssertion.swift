@@ -10,7 +10,7 @@ struct ServiceAssertion: Sendable {
     /// The longest period of an assertion, in seconds, as Google limits it.
     static let longest = 3600.0
     /// The most bytes of an assertion.
-    static let mostBytes = 16 * 1024
+    static let mostBytes = JSONWebToken.largest
 
     /// `iss`: the e-mail address of the account.
     let issuer: String
@@ -30,28 +30,24 @@ struct ServiceAssertion: Sendable {
 
     /// Reads an assertion. Checks the algorithm first. Numbers may be integers or fractions.
     init(_ text: String) throws(Invalid) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard text.utf8.count <= Self.mostBytes, parts.count == 3,
-            let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
-            let signature = Self.decode(parts[2])
-        else { throw Invalid(description: "Bad Request") }
-        let parser = JSONParser()
-        // Values point into the memory of the parser.
-        defer { withExtendedLifetime(parser) {} }
-        guard let root = try? parser.parse(header), root["alg"]?.equals("RS256") == true else {
+        guard let token = JSONWebToken(text.utf8) else { throw Invalid(description: "Bad Request") }
+        guard let header = token.readHeader(), header.algorithm == "RS256" else {
             throw Invalid(description: "Invalid JWT: Only RS256 is supported.")
         }
-        keyID = root["kid"]?.string ?? ""
-        guard let root = try? parser.parse(claims), let issuer = root["iss"]?.string else {
-            throw Invalid(description: "Invalid JWT: Failed to read the claims.")
+        keyID = header.keyID ?? ""
+        let claims = token.readClaims { claims in
+            claims["iss"]?.string.map {
+                (issuer: $0, from: claims["iat"]?.double, until: claims["exp"]?.double, for: claims["aud"]?.string)
+            }
         }
-        guard let issuedAt = root["iat"]?.double, let expiresAt = root["exp"]?.double else { throw Self.notShortLived }
-        self.issuer = issuer
+        guard let claims else { throw Invalid(description: "Invalid JWT: Failed to read the claims.") }
+        guard let issuedAt = claims.from, let expiresAt = claims.until else { throw Self.notShortLived }
+        issuer = claims.issuer
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
-        audience = root["aud"]?.string ?? ""
-        signed = Array((parts[0] + "." + parts[1]).utf8)
-        self.signature = signature
+        audience = claims.for ?? ""
+        signed = token.signedBytes
+        signature = token.signature
     }
 
     /// Checks the period and the audience. `audiences`: the token endpoints that the assertion may be for.
@@ -68,12 +64,4 @@ struct ServiceAssertion: Sendable {
             + "Check your iat and exp values in the JWT claim.")
     /// For unknown accounts, unknown keys and wrong signatures alike.
     static let notSigned = Invalid(description: "Invalid JWT Signature.")
-
-    /// Base64url without padding (RFC 7515, 2); nil for other text.
-    private static func decode(_ text: Substring) -> [UInt8]? {
-        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") }) else { return nil }
-        let unpadded = text.replacing("-", with: "+").replacing("_", with: "/").prefix { $0 != "=" }
-        let padding = String(repeating: "=", count: (4 - unpadded.utf8.count % 4) % 4)
-        return Data(base64Encoded: unpadded + padding).map { Array($0) }
-    }
 }

@@ -1,0 +1,97 @@
+import SignalboxJSON
+
+/// An error of Expo's push service, of a request or of a ticket.
+struct ExpoError: Error, Equatable, Sendable {
+    /// Of a request; 200 for an error of a ticket.
+    let status: Int
+    let code: String
+    let message: String
+    /// Whether the same request may succeed later.
+    let isTransient: Bool
+    /// Seconds, for `retry-after`.
+    let retryAfter: Int?
+
+    static func invalid(_ message: String) -> ExpoError {
+        ExpoError(status: 400, code: "VALIDATION_ERROR", message: message)
+    }
+
+    /// An error of one message.
+    static func ofTicket(_ code: String, _ message: String) -> ExpoError {
+        ExpoError(status: 200, code: code, message: message)
+    }
+
+    static func notRegistered(_ token: String) -> ExpoError {
+        ofTicket(
+            "DeviceNotRegistered", "\"\(token.prefix(200))\" is not a registered push notification recipient")
+    }
+
+    /// The source exceeds its limit with this message.
+    static let rateExceeded = ofTicket(
+        "MessageRateExceeded", "The source sends too many messages; send this one again later.")
+
+    static let unauthorized = ExpoError(
+        status: 401, code: "UNAUTHORIZED", message: "The bearer token is missing or invalid.")
+    static let foreignPage = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.foreignPage.message)
+    static let tooManyRequests = ExpoError(
+        status: 429, code: "TOO_MANY_REQUESTS", message: "The source sends too many requests; try again later.",
+        isTransient: true)
+    static let notFound = ExpoError(status: 404, code: "NOT_FOUND", message: "The requested resource was not found.")
+    static let unavailable = ExpoError(
+        status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is currently unavailable.", isTransient: true)
+
+    static func methodNotAllowed(_ method: String) -> ExpoError {
+        ExpoError(
+            status: 405, code: "METHOD_NOT_ALLOWED",
+            message: "The method \(method.prefix(20)) is not supported; use POST.")
+    }
+
+    static func tooLarge(limit: Int) -> ExpoError {
+        ExpoError(
+            status: 413, code: "PAYLOAD_TOO_LARGE",
+            message: "The request entity is damaged or larger than \(limit) bytes.")
+    }
+
+    /// A failure that a rule makes, of a ticket or of the request.
+    init(_ failure: InjectedFailure) {
+        status = failure.status
+        code = failure.reason
+        message = "The failure rule \(failure.rule) answers this message."
+        isTransient = failure.status == 429 || failure.status >= 500
+        retryAfter = failure.retryAfter
+    }
+
+    init(status: Int, code: String, message: String, isTransient: Bool = false) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.isTransient = isTransient
+        retryAfter = isTransient ? 5 : nil
+    }
+
+    /// The response to a whole request.
+    var reply: ProviderReply {
+        var reply = ProviderReply.json(status: status) { json in
+            json.array("errors", [self]) { json, error in
+                json.object { json in
+                    json.member("code", error.code)
+                    json.member("message", error.message)
+                    json.member("isTransient", error.isTransient)
+                }
+            }
+        }
+        if let retryAfter { reply.headers.append(.init(name: "retry-after", value: "\(retryAfter)")) }
+        if status == 405 { reply.headers.append(.init(name: "allow", value: "POST")) }
+        return reply
+    }
+
+    /// The members of a ticket.
+    func writeTicket(_ token: String, into json: inout JSONWriter) {
+        json.member("status", "error")
+        json.member("message", message)
+        json.key("details")
+        json.object { json in
+            json.member("error", code)
+            json.member("expoPushToken", token)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import SignalboxNotification
+
+/// The answer to one push, which its endpoint words as the provider does.
+enum PushAnswer: Sendable {
+    /// The event of this id is durable.
+    case accepted(event: String)
+    /// The push repeats an earlier one, whose event has this id.
+    case repeated(event: String)
+    /// The body exceeds a limit of the gateway, or cannot be read. No event was stored.
+    case rejected(Rejection)
+    /// The queue does not accept events.
+    case unavailable
+    /// The source sends more pushes in a second than its limit.
+    case limited
+    /// A failure rule answers. No event was stored.
+    case injected(InjectedFailure)
+
+    /// True if the queue failed, so that none of the request's pushes was stored.
+    var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+
+    var isLimited: Bool { if case .limited = self { true } else { false } }
+}
+
+/// A failure that a rule makes of a push.
+struct InjectedFailure: Sendable, Equatable {
+    /// The name of the rule.
+    let rule: String
+    /// The HTTP status; 200 for an error of one of Expo's tickets.
+    let status: Int
+    /// Apple's `reason`, Google's `errorCode` or Expo's `error`.
+    let reason: String
+    /// Apple's `timestamp`: milliseconds since 1970.
+    var timestamp: Int64?
+    /// Seconds, for `retry-after`.
+    var retryAfter: Int?
+
+    /// The header field, if the rule has it.
+    var headers: [ProviderReply.Header] {
+        retryAfter.map { [.init(name: "retry-after", value: "\($0)")] } ?? []
+    }
+}

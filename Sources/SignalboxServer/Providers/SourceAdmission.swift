@@ -1,0 +1,34 @@
+import SignalboxConfig
+import SignalboxNotification
+
+/// Counts requests and pushes of sources against the limits of one config.
+struct SourceAdmission: Sendable {
+    let usage: SourceUsage
+    /// Of the sources with limits of their own.
+    let limits: [SourceName: SourceUsageLimits]
+
+    /// Counts a request and its connection.
+    func admit(_ source: SourceName, _ request: ProviderRequest) -> SourceUsage.Admission {
+        guard let limits = limits[source] else { return .admitted(nil) }
+        return usage.admit(source, within: limits, on: request.connection)
+    }
+
+    /// Counts the pushes of a request. Returns the number of those within the limit, which are the first ones.
+    func admit(pushes count: Int, from source: SourceName) -> Int {
+        guard let rate = limits[source]?.pushesPerSecond else { return count }
+        return usage.admit(pushes: count, of: source, perSecond: rate)
+    }
+}
+
+extension SourceUsageLimits {
+    /// The limits of the sources that have some.
+    static func all(in config: GatewayConfig) -> [SourceName: SourceUsageLimits] {
+        config.sources.compactMapValues { source in
+            source.limits == .init()
+                ? nil
+                : SourceUsageLimits(
+                    connections: source.limits.connections, streams: source.limits.streams,
+                    pushesPerSecond: source.limits.pushesPerSecond)
+        }
+    }
+}
