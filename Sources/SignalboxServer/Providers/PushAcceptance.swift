@@ -2,10 +2,12 @@ import SignalboxGateway
 import SignalboxNotification
 
 /// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the limit
-/// of the source, then the queue.
+/// of the source, then the queue, then the real push service.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
     let store: PushStore
+    /// Nil if no source forwards pushes.
+    var forwarding: PushForwarding?
 
     /// Makes the reply to a request of the answers to its pushes, in their order.
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
@@ -16,10 +18,21 @@ struct PushAcceptance: Sendable {
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
     ) {
+        let plan = forwarding?.plan(for: pushes, of: request) ?? .capture
+        if case .refuse(let reason) = plan {
+            forwarding?.recordRefusal(reason, of: pushes)
+            return reply(words(pushes.map { _ in .unavailable }))
+        }
         let decided = limited(pushes)
         let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
         store.append(open) { stored in
-            reply(words(Self.answers(stored, decided, count: pushes.count)))
+            let answers = Self.answers(stored, decided, count: pushes.count)
+            guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
+                return reply(words(answers))
+            }
+            forwarding.forward(push(event), alarm: self.store.alarm) { verdict in
+                reply(words([verdict.map { .verdict($0) } ?? .unavailable]))
+            }
         }
     }
 

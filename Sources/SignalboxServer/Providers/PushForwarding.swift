@@ -71,6 +71,24 @@ struct PushForwarding: Sendable {
         }
     }
 
+    /// Logs why the pushes of a request cannot be forwarded. `reason`: of ``Plan/refuse(reason:)``.
+    func recordRefusal(_ reason: String, of pushes: [ProviderPush]) {
+        guard let source = pushes.first?.source else { return }
+        passThrough.recordRefusal(reason, of: source)
+    }
+
+    /// True for a source whose pushes are all forwarded. Logs that its other requests are not.
+    func refusesOthers(of source: SourceName) -> Bool {
+        guard passThrough.mode(of: source) == .tee else { return false }
+        passThrough.recordRefusal(
+            "requests to manage topics or channels, and several pushes in one request, cannot be forwarded; send them "
+                + "to the push service", of: source)
+        return true
+    }
+
+    /// True for a source whose pushes are all forwarded.
+    func forwardsAll(of source: SourceName) -> Bool { passThrough.mode(of: source) == .tee }
+
     // MARK: Parts
 
     /// The service and the path of a request that can be forwarded; nil for any other.
@@ -117,7 +135,7 @@ struct PushForwarding: Sendable {
     }
 
     /// True for tokens of sources, those that the gateway granted to service accounts, and legacy server keys.
-    private func isOwnToken(_ authorization: String, _ request: ProviderRequest) -> Bool {
+    func isOwnToken(_ authorization: String, _ request: ProviderRequest) -> Bool {
         let token = authorization.split(separator: " ", maxSplits: 1).last ?? ""
         return authorization.lowercased().hasPrefix("key=") || AccessTokenTable.mayBeGranted(String(token))
             || sources.owner(of: Credentials(request)) != nil

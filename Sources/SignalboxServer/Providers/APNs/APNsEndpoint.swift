@@ -123,6 +123,7 @@ struct APNsEndpoint: ProviderEndpoint {
                 reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : [])
             case .rejected(let rejection): reply.failure(APNsReason(rejection))
             case .limited: reply.failure(.tooManyRequests)
+            case .verdict(let verdict): reply.answer(verdict)
             case .injected(let failure): reply.failure(failure)
             case .unavailable, nil: reply.failure(.serviceUnavailable)
             }
