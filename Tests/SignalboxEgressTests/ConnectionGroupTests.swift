@@ -153,7 +153,7 @@ import Testing
             let http = try client()
             defer { http.stop() }
             var silent = request("a", to: peer)
-            silent.url = "http://127.0.0.1:\(peer.port)/3/device/000\(Self.token.dropFirst(3))"
+            silent.url = "http://127.0.0.1:\(peer.port)/3/device/999\(Self.token.dropFirst(3))"
             silent.timeout = .milliseconds(200)
             guard case .failure(.timeoutReplying) = await http.attempt(silent).answer else {
                 Issue.record("The silent server has an answer.")

@@ -62,7 +62,7 @@ import Testing
 
     @Test func aSilentServiceIsUnreachable() async throws {
         try await ForwardBench.run(#""mode": "tee", "timeout": "100ms""#) { bench in
-            #expect(await bench.answer(ForwardBench.push(0)) == "unreachable timeout-reply")
+            #expect(await bench.answer(ForwardBench.push(999)) == "unreachable timeout-reply")
             let events = try await bench.events()
             #expect(events.count == 1)
             #expect(events.allSatisfy { text($0).contains(#""outcome":"unreachable","reason":"timeout-reply""#) })
@@ -127,7 +127,7 @@ import Testing
 
     @Test func aRepeatAfterAPassingFailureIsForwardedAgain() async throws {
         try await ForwardBench.run(#""mode": "tee", "timeout": "100ms""#) { bench in
-            for status in [503, 429, 403, 0] {
+            for status in [503, 429, 403, 999] {
                 let first = await bench.answer(ForwardBench.push(status, id: Self.id))
                 #expect(await bench.answer(ForwardBench.push(status, id: Self.id)) == first)
             }

@@ -53,6 +53,9 @@ package struct PassThrough: Sendable {
 
     // MARK: Decisions
 
+    /// True if no source forwards pushes.
+    package var isEmpty: Bool { upstreams.isEmpty }
+
     /// How pushes of a source are answered.
     package func mode(of source: SourceName) -> GatewayConfig.Upstream.Mode {
         upstreams[source]?.settings.mode ?? .capture

@@ -16,6 +16,8 @@ package struct PushVerdict: Sendable, Equatable {
     package struct Header: Sendable, Equatable {
         package let name: String
         package let value: String
+
+        package init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 
     /// Host of the service, with its port if that is not the usual one.
@@ -24,9 +26,9 @@ package struct PushVerdict: Sendable, Equatable {
     /// Nil if the service is unreachable.
     package var status: Int?
     /// The fields for the sender, at most one of each name.
-    package var headers: [Header] = []
+    package var headers: [Header]
     /// As the service sent it.
-    package var body: [UInt8] = []
+    package var body: [UInt8]
     /// The service's word for a rejection, such as `Unregistered`; the code of a transport error if it is
     /// unreachable. Nil if it gave none.
     package var reason: String?
@@ -36,6 +38,19 @@ package struct PushVerdict: Sendable, Equatable {
     package var message: String?
     /// From the start of the request to the end of the answer.
     package var duration: Duration = .zero
+
+    /// The defaults are those of a service that is unreachable.
+    package init(
+        host: String, outcome: Outcome, status: Int? = nil, headers: [Header] = [], body: [UInt8] = [],
+        reason: String? = nil
+    ) {
+        self.host = host
+        self.outcome = outcome
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.reason = reason
+    }
 
     /// The value of the field of this name, in lower case.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }

@@ -8,8 +8,10 @@ extension ProviderEndpoints {
         var acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
             store: PushStore(intake: surface.intake, alarm: alarm))
-        acceptance.forwarding = PushForwarding(
-            passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
+        if !surface.passThrough.isEmpty {
+            acceptance.forwarding = PushForwarding(
+                passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
+        }
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 

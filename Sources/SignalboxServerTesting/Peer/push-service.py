@@ -2,7 +2,7 @@
 
 Listens on a free port of loopback, prints the port, then one JSON object for each request that came, and ends with its
 standard input. The device token of a request, in the path (APNs) or in the message (FCM), begins with the status of
-its answer, such as 410; 000 for no answer; anything else for 200. Any request with the credential "Bearer refused" is
+its answer, such as 410; 999 for no answer; anything else for 200. Any request with the credential "Bearer refused" is
 answered 401.
 """
 
@@ -108,7 +108,7 @@ class Connection:
         else:
             token = re.sub("^/3/device/", "", path)
             answer = apns_answer(token, named)
-        if token.startswith("000"):
+        if token.startswith("999"):
             return
         self.waiting.append((stream, answer))
         if len(self.waiting) >= options.together:

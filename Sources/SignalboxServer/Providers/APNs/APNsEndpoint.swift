@@ -12,7 +12,7 @@ struct APNsEndpoint: ProviderEndpoint {
     let access: APNsAccess
     /// Keeps the channels of broadcasts.
     let channels: APNsChannels
-    private let acceptance: PushAcceptance
+    let acceptance: PushAcceptance
     private let failures: FailedProofs
 
     /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
