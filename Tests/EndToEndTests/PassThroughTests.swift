@@ -49,6 +49,7 @@ import Testing
             identity.send(Data())
             #expect(await identity.end() == 0)
             #expect(try await binary.run(["certs", "new"], in: directory).status == 0)
+            try Data().write(to: URL(fileURLWithPath: directory + "/testers"))
             let arguments = ["--certificate", files.path("good.pem"), "--key", files.path("server.key")]
             try await PushServicePeer.run(arguments) { service in
                 try await ReceivingServer.run { receiver in

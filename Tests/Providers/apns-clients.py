@@ -5,7 +5,8 @@
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
     apns-clients.py identity DIRECTORY
 
-CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, with the digits of --prefix; --bad: malformed ones. All in one batch.
+CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, which begin with --prefix; --bad: malformed ones. All in
+one batch.
 identity: makes key.p8 and key.pem (the public key), and client.pem (a certificate with its key) with the UID of the
 topic; prints the fingerprint of the certificate.
 """

@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    @Test func readsListsOfTokens() throws {
-        try withTemporaryDirectory { directory in
+    @Test func readsListsOfTokens() async throws {
+        try await withTemporaryDirectory { directory in
             let path = directory + "/testers"
             let other = "sha256:" + String(repeating: "ff", count: 32)
             try Data("# Testers\n\n \(other) \r\n\(Self.hash)\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -101,8 +101,8 @@ import Testing
         }
     }
 
-    @Test func aLineThatIsNotAHashIsAMistake() throws {
-        try withTemporaryDirectory { directory in
+    @Test func aLineThatIsNotAHashIsAMistake() async throws {
+        try await withTemporaryDirectory { directory in
             let path = directory + "/testers"
             try Data("\(Self.hash)\n0123456789abcdef\n".utf8).write(to: URL(fileURLWithPath: path))
             let config = try config(#"{"mode": "only", "tokens": ["file:\#(path)"]}"#)

@@ -21,8 +21,8 @@ import Testing
     private func run(
         _ upstream: String = #"{"mode": "tee"}"#, apns: String = #"{"secrets": ["env:PATH_SECRET"]}"#,
         _ body: (PushForwarding) throws -> Void
-    ) throws {
-        try withTemporaryDirectory { directory in
+    ) async throws {
+        try await withTemporaryDirectory { directory in
             let text = """
                 {"sources": {"mobile": {"auth": {"bearer": ["env:TOKEN"]}, "apns": \(apns), "upstream": \(upstream)},
                              "plain": {"auth": {"bearer": ["env:OTHER"]}}}}
@@ -73,8 +73,8 @@ import Testing
 
     private func isCaptured(_ plan: PushForwarding.Plan) -> Bool { if case .capture = plan { true } else { false } }
 
-    @Test func forwardsTheRequestWithoutThePrefixesOfTheGateway() throws {
-        try run { forwarding in
+    @Test func forwardsTheRequestWithoutThePrefixesOfTheGateway() async throws {
+        try await run { forwarding in
             let headers = [
                 ("apns-topic", "com.example.app"), ("authorization", "bearer x"), ("signalbox-run", "one"),
                 ("content-length", "2"), ("te", "trailers"),
@@ -91,29 +91,29 @@ import Testing
         }
     }
 
-    @Test func broadcastsAndMessagesAreForwardedToo() throws {
-        try run { forwarding in
+    @Test func broadcastsAndMessagesAreForwardedToo() async throws {
+        try await run { forwarding in
             let broadcast = forwarding.plan(for: [push()], of: request("/4/broadcasts/apps/com.example.app"))
             #expect(forwarded(broadcast)?.provider == .apns)
             #expect(forwarded(forwarding.plan(for: [push(.fcm)], of: request(Self.send)))?.provider == .fcm)
         }
     }
 
-    @Test func sourcesWithoutAnUpstreamAreCaptured() throws {
-        try run { forwarding in
+    @Test func sourcesWithoutAnUpstreamAreCaptured() async throws {
+        try await run { forwarding in
             let plan = forwarding.plan(for: [push(from: SourceName("plain"))], of: request(Self.device))
             #expect(isCaptured(plan))
             #expect(isCaptured(forwarding.plan(for: [], of: request("/batch"))))
             #expect(!forwarding.refusesOthers(of: SourceName("plain")) && forwarding.refusesOthers(of: Self.mobile))
         }
-        try run(#"{"mode": "capture"}"#) { forwarding in
+        try await run(#"{"mode": "capture"}"#) { forwarding in
             #expect(isCaptured(forwarding.plan(for: [push()], of: request(Self.device))))
         }
     }
 
-    @Test func onlyTestersAreForwarded() throws {
+    @Test func onlyTestersAreForwarded() async throws {
         let tester = Self.hashes.name(of: Self.token)
-        try run(#"{"mode": "only", "tokens": ["\#(tester)"]}"#) { forwarding in
+        try await run(#"{"mode": "only", "tokens": ["\#(tester)"]}"#) { forwarding in
             #expect(forwarded(forwarding.plan(for: [push()], of: request(Self.device))) != nil)
             var other = push()
             other.token = [1]
@@ -125,20 +125,20 @@ import Testing
     }
 
     @Test(arguments: ["/batch", "/fcm/send", "/--/api/v2/push/send", "/v1/projects/demo/else", "/s", "/s/x"])
-    func otherEndpointsCannotBeForwarded(path: String) throws {
-        try run { forwarding in
+    func otherEndpointsCannotBeForwarded(path: String) async throws {
+        try await run { forwarding in
             #expect(reason(forwarding.plan(for: [push(.fcm)], of: request(path)))?.contains("messages:send") == true)
         }
     }
 
-    @Test func severalPushesCannotBeForwarded() throws {
-        try run { forwarding in
+    @Test func severalPushesCannotBeForwarded() async throws {
+        try await run { forwarding in
             #expect(reason(forwarding.plan(for: [push(.fcm), push(.fcm)], of: request(Self.send))) != nil)
         }
     }
 
-    @Test func credentialsOfTheGatewayCannotBeForwarded() throws {
-        try run { forwarding in
+    @Test func credentialsOfTheGatewayCannotBeForwarded() async throws {
+        try await run { forwarding in
             let certificate = forwarding.plan(for: [push()], of: request(Self.device, []))
             #expect(reason(certificate)?.contains("client certificate") == true)
             let granted = AccessTokenTable().grant(to: nil, at: Date())
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func theHostOfTheSenderDecidesTheEnvironment() throws {
+    @Test func theHostOfTheSenderDecidesTheEnvironment() async throws {
         let hosts: [(String?, Bool, Bool)] = [
             ("api.sandbox.push.apple.com:443", true, true), ("api.development.push.apple.com", true, true),
             ("API.push.apple.com", false, false), ("gateway.example", false, true), (nil, false, true),
@@ -157,7 +157,7 @@ import Testing
         for (position, apns) in [#"{"secrets": ["env:PATH_SECRET"]}"#, #"{"secrets": ["env:PATH_SECRET"], "development": true}"#]
             .enumerated()
         {
-            try run(apns: apns) { forwarding in
+            try await run(apns: apns) { forwarding in
                 for (host, plain, development) in hosts {
                     let plan = forwarding.plan(for: [push()], of: request(Self.device, authority: host))
                     #expect(forwarded(plan)?.isSandbox == (position == 0 ? plain : development), "\(host ?? "none")")
@@ -166,9 +166,9 @@ import Testing
         }
     }
 
-    @Test func aRenewedTokenKeepsTheConnection() throws {
+    @Test func aRenewedTokenKeepsTheConnection() async throws {
         let tokens = try ProviderTokens()
-        try run { forwarding in
+        try await run { forwarding in
             func credential(_ name: String) -> [UInt8]? {
                 let headers = [("authorization", "bearer " + tokens[name])]
                 return forwarded(forwarding.plan(for: [push()], of: request(Self.device, headers)))?.credential
