@@ -171,9 +171,8 @@ final class OutboundLoop: @unchecked Sendable {
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
         do throws(TransportError) {
-            let connections = try transfer.request.group.map { (group) throws(TransportError) in
-                try groups.connections(of: group)
-            } ?? common
+            var connections = common
+            if let group = transfer.request.group { connections = try groups.connections(of: group) }
             try transfer.prepare(handle)
             guard connections.add(handle) else { throw .unusable("libcurl refused it") }
             running[handle] = Running(transfer: transfer, connections: connections)

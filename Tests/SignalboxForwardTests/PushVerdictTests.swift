@@ -76,7 +76,8 @@ import Testing
 
     @Test(arguments: [200, 400, 404, 410, 413])
     func finalAnswersAreRecorded(status: Int) throws {
-        let verdict = verdict(status, #"{"reason":"Ü \" x"}"#, .apns, ["apns-id": "A", "content-type": "application/json"])
+        let verdict = verdict(
+            status, #"{"reason":"Ü \" x"}"#, .apns, ["apns-id": "A", "content-type": "application/json"])
         let read = try #require(PushVerdict(try #require(verdict.stored)))
         #expect(read.status == status && read.headers == verdict.headers && read.body == verdict.body)
         #expect(read.outcome == verdict.outcome && read.host == verdict.host)

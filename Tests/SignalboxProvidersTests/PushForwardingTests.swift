@@ -29,7 +29,8 @@ import Testing
                 """
             let routed = try RoutedConfig(Array(text.utf8))
             let resolver = SecretResolver(
-                path: "routes.json", environment: ["TOKEN": "own-token", "OTHER": "other", "PATH_SECRET": "open-sesame"])
+                path: "routes.json",
+                environment: ["TOKEN": "own-token", "OTHER": "other", "PATH_SECRET": "open-sesame"])
             let http = OutboundHTTP(policy: AddressPolicy(allow: []))
             let passThrough = PassThrough(
                 routed.config, tokens: try resolver.forwardedTokens(routed.config), http: http, routes: routed.routes,
@@ -154,13 +155,12 @@ import Testing
             ("api.sandbox.push.apple.com:443", true, true), ("api.development.push.apple.com", true, true),
             ("API.push.apple.com", false, false), ("gateway.example", false, true), (nil, false, true),
         ]
-        for (position, apns) in [#"{"secrets": ["env:PATH_SECRET"]}"#, #"{"secrets": ["env:PATH_SECRET"], "development": true}"#]
-            .enumerated()
-        {
+        for isDevelopment in [false, true] {
+            let apns = #"{"secrets": ["env:PATH_SECRET"], "development": \#(isDevelopment)}"#
             try await run(apns: apns) { forwarding in
                 for (host, plain, development) in hosts {
                     let plan = forwarding.plan(for: [push()], of: request(Self.device, authority: host))
-                    #expect(forwarded(plan)?.isSandbox == (position == 0 ? plain : development), "\(host ?? "none")")
+                    #expect(forwarded(plan)?.isSandbox == (isDevelopment ? development : plain), "\(host ?? "none")")
                 }
             }
         }
