@@ -62,7 +62,7 @@ final class SocketWatcher {
     /// `owner`: nil for the common connections.
     func watch(_ socket: curl_socket_t, for what: Int32, of owner: ConnectionSet?) {
         if what == CURL_POLL_REMOVE { poll?.forget(socket) } else { poll?.watch(socket, for: what) }
-        // A closed socket's number may come again in another set.
+        // The system may reuse the number of a closed socket in another set.
         owners[socket] = what == CURL_POLL_REMOVE ? nil : owner.map { Owner(set: $0) }
     }
 

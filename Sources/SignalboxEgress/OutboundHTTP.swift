@@ -62,7 +62,7 @@ package final class ClientPool: Sendable {
         weak var client: OutboundHTTP?
     }
 
-    /// Who gets a client.
+    /// The callers that share a client.
     private enum Use { case shared, separate, own }
 
     /// `allow`: special-purpose ranges that every client may connect to.

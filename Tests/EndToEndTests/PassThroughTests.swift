@@ -134,7 +134,7 @@ import Testing
             let token = (data["target"] as? [String: Any])?["token"] as? String
             #expect(token?.hasPrefix("sha256:") == true)
             #expect((sent?["target"] as? [String: Any])?["token"] as? String == token)
-            // A repeat gets the same answer, and nobody else sees it.
+            // A repeat gets the same answer, and the push service does not see it.
             let repeated = try await setting.push(Self.token(410), id: "8F5E6A0C-0000-4000-8000-00000000000A")
             #expect(repeated.status == 410 && repeated.body == reply.body)
             #expect(try await setting.push(Self.token(200)).status == 200)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SignalboxServer
 
-/// Which requests are forwarded, and as what.
+/// Requests that are forwarded, and their content.
 @Suite struct PushForwardingTests {
     private static let mobile = SourceName("mobile")
     private static let token = Array(String(repeating: "ab", count: 32).utf8)

@@ -3,9 +3,9 @@ import SignalboxJSON
 package import SignalboxNotification
 
 extension GatewayConfig {
-    /// What happens to the pushes of a source after their events are stored.
+    /// The forwarding of a source's pushes to the real push service, after their events are stored.
     package struct Upstream: Sendable, Equatable {
-        /// Which pushes the gateway forwards to the real push service.
+        /// Selects the pushes to forward.
         package var mode = Mode.capture
         /// `https://host[:port]` instead of Apple's hosts; nil for those.
         package var apns: String?

@@ -23,7 +23,7 @@ package struct PassThrough: Sendable {
     package enum Answer: Sendable, Equatable {
         /// The service's answer, or that it is unreachable. Its event is durable.
         case verdict(PushVerdict)
-        /// The source has too many pushes in progress. Nothing was sent.
+        /// The source has too many pushes in progress. The push was not sent.
         case busy
         /// The answer could not be recorded. The service may have the push.
         case store(StoreError)

@@ -21,7 +21,7 @@ extension PushVerdict {
         return StoredAnswer(status: status, body: json.bytes)
     }
 
-    /// The verdict of a record; nil for one that is damaged. Only what an answer to the sender needs.
+    /// The verdict of a record; nil for one that is damaged. It has the parts that the sender receives.
     init?(_ stored: StoredAnswer) {
         let parser = JSONParser()
         let read = withExtendedLifetime(parser) { () -> PushVerdict? in

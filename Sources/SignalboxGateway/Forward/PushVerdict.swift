@@ -8,7 +8,7 @@ package struct PushVerdict: Sendable, Equatable {
         case accepted
         /// It answered with another status.
         case rejected
-        /// It did not answer in time, or could not be reached. It may have the push all the same.
+        /// It did not answer in time, or could not be reached. It may still have received the push.
         case unreachable
     }
 

@@ -12,14 +12,14 @@ struct PushForwarding: Sendable {
     /// Tokens of the gateway's own, which no push service accepts.
     let sources: SourceAccess
 
-    /// What happens to the pushes of one request. Decided before their events are stored, so that a request that
+    /// The treatment of the pushes of one request. Decided before their events are stored, so that a request that
     /// cannot be forwarded leaves no event.
     enum Plan: Sendable {
         /// The gateway answers.
         case capture
         /// The push service answers. Makes the push of the id of its event.
         case forward(@Sendable (_ event: String) -> ForwardedPush)
-        /// One of the pushes must be forwarded, and the request cannot be. `reason`: what to do.
+        /// One of the pushes must be forwarded, and the request cannot be. `reason`: the cause and the remedy.
         case refuse(reason: String)
     }
 

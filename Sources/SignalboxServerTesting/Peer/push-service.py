@@ -1,8 +1,8 @@
 """A push service over HTTP/2 for tests: python -c PROGRAM [OPTION...]. Needs the package h2.
 
 Listens on a free port of loopback, prints the port, then one JSON object for each request that came, and ends with its
-standard input. The device token of a request, in the path (APNs) or in the message (FCM), begins with the status of
-its answer, such as 410; 999 for no answer; anything else for 200. Any request with the credential "Bearer refused" is
+standard input. A device token, in the path (APNs) or in the message (FCM), begins with the status of the answer, such
+as 410. 999 means no answer, other digits mean 200. Any request with the credential "Bearer refused" is
 answered 401.
 """
 

@@ -24,7 +24,7 @@ final class BearerProofs: Sendable {
     /// Seconds. A token that Google revokes keeps its access for so long.
     private static let acceptedTime: TimeInterval = 600
     private static let rejectedTime: TimeInterval = 60
-    /// Questions in progress: anybody can ask them.
+    /// Questions in progress. Bounded, because every client can cause one.
     private static let most = 64
 
     private let state = Mutex(State())
