@@ -5,7 +5,8 @@
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
     apns-clients.py identity DIRECTORY
 
-CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, --bad: malformed ones. All in one batch.
+CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, which begin with --prefix; --bad: malformed ones. All in
+one batch.
 identity: makes key.p8 and key.pem (the public key), and client.pem (a certificate with its key) with the UID of the
 topic; prints the fingerprint of the certificate.
 """
@@ -26,7 +27,8 @@ ALERT = {"aps": {"alert": {"title": "Goal", "body": "1:0"}, "sound": "default"}}
 
 
 def tokens(options):
-    good = [f"{number:064x}" for number in range(options.count)]
+    digits = 64 - len(options.prefix)
+    good = [f"{options.prefix}{number:0{digits}x}" for number in range(options.count)]
     return good + [f"zz{number:062x}" for number in range(options.bad)]
 
 
@@ -156,6 +158,7 @@ def main():
         parser.add_argument("--" + name)
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--bad", type=int, default=0)
+    parser.add_argument("--prefix", default="")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--attempts", type=int, default=5)
     options = parser.parse_args()

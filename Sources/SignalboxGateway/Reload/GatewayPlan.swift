@@ -26,6 +26,8 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Decides about in-app messages.
     package let inApp: InAppFlow
+    /// Forwards pushes to the real push services.
+    package let passThrough: PassThrough
     /// Makes and checks links to stored files.
     package let links: MediaLinks
     /// The pool that all senders of this plan use.
@@ -37,6 +39,7 @@ package struct GatewayPlan: Sendable {
     /// For the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
+    private let forwardClient: OutboundHTTP
     /// The secrets of each webhook.
     private let secrets: [DestinationName: ResolvedConfig.WebhookSecrets]
 
@@ -58,6 +61,8 @@ package struct GatewayPlan: Sendable {
         let version: String
         /// In-app messages and their counters.
         package let inApp: InAppFlow.Shared
+        /// Forwarded pushes in progress, and their counts.
+        package let forwards: ForwardLedger
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -101,6 +106,11 @@ package struct GatewayPlan: Sendable {
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         mediaClient = known ?? clients.separateClient(allowing: allow)
         downloads = Self.downloads(resolved, resources, links, mediaClient, variants.writer)
+        // Forwarded pushes have a client of their own: senders wait for it.
+        forwardClient = former.flatMap { $0.clients === clients ? $0.forwardClient : nil } ?? clients.ownClient()
+        passThrough = PassThrough(
+            config, tokens: resolved.forwardedTokens, http: forwardClient, routes: routes, variants: variants,
+            queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards)
     }
 
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.

@@ -37,6 +37,8 @@ package struct GatewaySurface: Sendable {
     let captures: GatewayConfig.Captures
     /// Identities of senders at provider endpoints.
     let senders: ProviderSenders
+    /// Forwards pushes to the real push services.
+    let passThrough: PassThrough
     /// The certificate of the listener for providers; nil without TLS.
     let tls: ProviderTLS?
 
@@ -55,7 +57,7 @@ package struct GatewaySurface: Sendable {
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
-            events: OperationalEvent(gateway: config.gateway.name))
+            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards)
         routes = RoutesAPI(
             routes: plan.routes,
             trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
@@ -69,6 +71,7 @@ package struct GatewaySurface: Sendable {
         tokens = plan.normalizer.tokens
         captures = config.gateway.captures
         self.senders = senders
+        passThrough = plan.passThrough
         self.tls = tls
     }
 

@@ -19,6 +19,8 @@ struct MetricValues: Sendable {
     let providers: ProviderValues
     /// Decisions and messages.
     let inApp: InAppValues
+    /// Forwarded pushes since the start of the process.
+    let forwards: ForwardLedger
     /// Counters since the start of the process, in the order of the config.
     let routes: [(name: String, count: RouteCounts.Count)]
     /// Pushes that failure rules took, in the order of evaluation.
@@ -105,7 +107,21 @@ package struct Metric: Sendable {
     }
 
     /// Every metric, in the order of the page.
-    package static let all: [Metric] = gateway + providers + inApp
+    package static let all: [Metric] = gateway + providers + forwarding + inApp
+
+    /// Metrics of forwarded pushes.
+    private static let forwarding: [Metric] = [
+        Metric(
+            "signalbox_forwards_total", .counter, ["provider", "outcome"],
+            "Pushes forwarded to a push service, by its answer, since the start."
+        ) { values in
+            ForwardedPush.Provider.allCases.flatMap { provider in
+                PushVerdict.Outcome.allCases.map { outcome in
+                    ([provider.rawValue, outcome.rawValue], Double(values.forwards.count(provider, outcome)))
+                }
+            }
+        }
+    ]
 
     /// Metrics of the queue, the routes, the media and the config. Those of in-app messages are in
     /// `Metric+InApp.swift`, those of provider endpoints in `ProviderValues.swift`.

@@ -18,6 +18,8 @@ struct OperationsAPI: Sendable {
     let senders: [DestinationName: any Sender]
     /// Makes test events in the gateway's name.
     let events: OperationalEvent
+    /// Counts forwarded pushes.
+    let forwards: ForwardLedger
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -183,8 +185,9 @@ struct OperationsAPI: Sendable {
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), routes: routes.counters,
-            failures: failures.entries.map { ($0.rule.name, $0.taken) }, config: routes.status, now: queue.now)
+            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), forwards: forwards,
+            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
+            config: routes.status, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the

@@ -6,6 +6,8 @@ final class ProviderState: Sendable {
     // A class because the endpoints of all configs share it: a reload must not end the sessions of senders.
     /// Access tokens of service accounts.
     let accessTokens = AccessTokenTable()
+    /// Access tokens that Google issued.
+    let bearerProofs = BearerProofs()
     /// Subscriptions of registrations to topics.
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.

@@ -2,7 +2,7 @@ import SignalboxGateway
 import SignalboxNotification
 
 /// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the
-/// limit of the source, failure rules, the queue, then the captures.
+/// limit of the source, failure rules, the queue, the real push service, then the captures.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
     let failures: PushFailures
@@ -11,6 +11,8 @@ struct PushAcceptance: Sendable {
     var captures: PushCaptures?
     /// Holds answers that a failure rule delays. Shared by all configs.
     let held: HeldReplies
+    /// Nil if no source forwards pushes.
+    var forwarding: PushForwarding?
 
     /// Makes the reply to a request of the answers to its pushes, in their order.
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
@@ -23,15 +25,27 @@ struct PushAcceptance: Sendable {
     ) {
         let pushes = labelled(pushes, request.run)
         let (decided, effects) = decide(pushes)
-        let isHeld = effects.delay != nil
-        guard !isHeld || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
-        let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
-        store.append(open) { [held] stored in
-            let answers = Self.answers(stored, decided, count: pushes.count)
+        guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
+        let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [held, captures] answers, stored in
             let response = effects.apply(to: words(answers))
             captures?.record(pushes, answers, stored ?? [], response, of: request)
             guard let delay = effects.delay else { return reply(response) }
             held.hold(for: delay) { reply(response) }
+        }
+        let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
+        let plan = open.isEmpty ? .capture : forwarding?.plan(for: open, of: request) ?? .capture
+        if case .refuse(let reason) = plan {
+            forwarding?.recordRefusal(reason, of: pushes)
+            return answer(pushes.map { _ in .unavailable }, nil)
+        }
+        store.append(open) { [store, forwarding] stored in
+            let answers = Self.answers(stored, decided, count: pushes.count)
+            guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
+                return answer(answers, stored)
+            }
+            forwarding.forward(push(event), alarm: store.alarm) { verdict in
+                answer([verdict.map { .verdict($0) } ?? .unavailable], stored)
+            }
         }
     }
 

@@ -10,15 +10,13 @@ extension PushAnswer {
         case .repeated: .repeated
         case .rejected, .limited: .rejected
         case .injected: .injected
+        case .verdict(let verdict):
+            switch verdict.outcome {
+            case .accepted: .accepted
+            case .rejected: .rejected
+            case .unreachable: .unavailable
+            }
         case .unavailable: .unavailable
-        }
-    }
-
-    /// The id of its event; nil without one.
-    var event: String? {
-        switch self {
-        case .accepted(let event), .repeated(let event): event
-        case .rejected, .limited, .injected, .unavailable: nil
         }
     }
 
@@ -29,6 +27,7 @@ extension PushAnswer {
         case .rejected(let rejection): rejection.code == .tooLarge ? 413 : 400
         case .limited: 429
         case .injected(let failure): failure.status
+        case .verdict(let verdict): verdict.status ?? 503
         case .unavailable: 503
         }
     }
@@ -40,6 +39,7 @@ extension PushAnswer {
         case .rejected(let rejection): rejection.code.rawValue
         case .limited: "rate-limited"
         case .injected(let failure): failure.reason
+        case .verdict(let verdict): verdict.reason
         case .unavailable: "unavailable"
         }
     }

@@ -34,23 +34,20 @@ struct PushCaptures: Sendable {
     private func capture(
         _ push: ProviderPush, _ answer: PushAnswer, _ event: Event?, status: Int, reason: () -> String?
     ) -> Capture {
-        let isAccepted = answer.outcome == .accepted
-        var capture = Capture(
-            push.platform, answer.outcome, status: status, at: isAccepted ? event?.acceptedAt ?? now() : now())
+        var capture = Capture(push.platform, answer.outcome, status: status, at: event?.acceptedAt ?? now())
         capture.source = push.source
         capture.run = push.run
         capture.apnsID = push.transport?.apnsId
-        capture.eventID = answer.event
+        capture.eventID = answer.event ?? event?.id.description
+        capture.event = event?.body
         capture.addressee.project = push.project
-        if isAccepted {
-            capture.event = event?.body
-        } else {
+        if event == nil {
             capture.addressee.token = push.token.map { tokens.name(of: $0) }
             capture.addressee.topic = push.topic
             capture.addressee.condition = push.condition
             capture.addressee.channel = push.channel
-            if status != 200 || answer.event == nil { capture.reason = reason() ?? answer.reason }
         }
+        if status != 200 || capture.eventID == nil { capture.reason = reason() ?? answer.reason }
         return capture
     }
 

@@ -132,7 +132,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         case .rejected(let rejection): .failure(.ofTicket("MessageTooBig", rejection.message))
         case .limited: .failure(.rateExceeded)
         case .injected(let failure): .failure(ExpoError(failure))
-        case .unavailable: .failure(.unavailable)
+        case .unavailable, .verdict: .failure(.unavailable)
         }
     }
 

@@ -98,7 +98,7 @@ enum LegacyResult: Equatable, Sendable {
         switch answer {
         case .accepted(let event), .repeated(let event): self = .message(event)
         case .rejected: self = .error("InvalidParameters")
-        case .limited, .unavailable: self = .error("Unavailable")
+        case .limited, .unavailable, .verdict: self = .error("Unavailable")
         case .injected(let failure): self = .error(Self.words[failure.reason] ?? "InternalServerError")
         }
     }
