@@ -94,8 +94,9 @@ import Testing
         (#""connection": "goaway""#, ProviderReply.After.goAway(debugData: Array(#"{"reason":"Shutdown"}"#.utf8))),
         (
             #""connection": "goaway", "answer": {"reason": "BadCertificateEnvironment"}"#,
-            .goAway(debugData: Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8))
-        ), (#""connection": "one-stream""#, .oneStream), (#""connection": "cut""#, .cut),
+            ProviderReply.After.goAway(debugData: Array(#"{"reason":"BadCertificateEnvironment"}"#.utf8))
+        ), (#""connection": "one-stream""#, ProviderReply.After.oneStream),
+        (#""connection": "cut""#, ProviderReply.After.cut),
     ])
     func aRuleEndsTheConnection(effect: String, after: ProviderReply.After) async throws {
         try await APNsBench.run(Self.rules(#"{"name": "a", "every": 2, \#(effect)}"#)) { bench async throws in

@@ -55,31 +55,6 @@ struct FailuresAPI: Sendable {
     }
 }
 
-extension Problem {
-    /// The first mistake of a rule, with its location in the body.
-    fileprivate init(_ error: InvalidConfig) {
-        let mistake = error.mistakes.first { $0.severity == .error }
-        let more = error.mistakes.count - 1
-        let rest = more > 0 ? " (and \(more) more)" : ""
-        self = .failureMalformed(mistake?.pointer ?? "", (mistake?.message ?? "The rule is invalid") + rest)
-    }
-
-    /// `pointer`: a JSON Pointer into the body. `text`: without a full stop.
-    fileprivate static func failureMalformed(_ pointer: String, _ text: String) -> Problem {
-        var problem = Problem(.badRequest, "failure-malformed", title: "The rule was not set", "\(text).")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
-    }
-
-    fileprivate static func noFailure(_ name: String) -> Problem {
-        unknown("failure-not-found", "failure rule of the API", name, in: "failures")
-    }
-
-    fileprivate static let tooManyFailures = Problem(
-        .conflict, "failures-full", title: "The rule was not set",
-        "The API has \(FailureRule.most) failure rules already: delete some.")
-}
-
 extension JSONWriter {
     /// A rule in the form of the config, with its counters. Tokens are hashed.
     fileprivate mutating func members(of entry: FailureDecider.Entry) {

@@ -118,11 +118,11 @@ struct ProviderListenerTests {
         let results = try await TestListener.run { try await $0.play("cut") }
         #expect(
             results.texts("frames") == [
-                #"["HEADERS 1 4 :status=400","DATA 1 0 {\"reason\":\"B"]"#, #"["HEADERS 1 4 :status=200"]"#,
+                #"["HEADERS 1 4 :status=400","DATA 1 0 {\"reason\":\"Ba"]"#, #"["HEADERS 1 4 :status=200"]"#,
             ])
         #expect(
             results.texts("answer") == [
-                "HTTP/1.1 400 Bad Request\r\ncontent-length: 27\r\nconnection: close\r\n\r\n{\"reason\":\"B",
+                "HTTP/1.1 400 Bad Request\r\ncontent-length: 27\r\nconnection: close\r\n\r\n{\"reason\":\"Ba",
                 "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n",
             ])
     }
