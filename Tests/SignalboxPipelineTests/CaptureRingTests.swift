@@ -30,6 +30,19 @@ import Testing
         #expect(ring.dropped == 0)
     }
 
+    /// The real push service rejected it after it was stored.
+    @Test func aRejectedPushWithAnEventIsKeptWithTheAccepted() {
+        var rejected = Capture(.apns, .rejected, status: 410, at: CaptureSetting.accepted().time)
+        rejected.event = CaptureSetting.accepted().event
+        var ring = CaptureRing(limits: CaptureSetting.limits())
+        ring.append(rejected)
+        for _ in 0..<CaptureRing.mostRefused { ring.append(CaptureSetting.refused()) }
+        ring.append(CaptureSetting.accepted())
+        #expect(ring.batch(after: 0, upTo: 2).map(\.number) == [1, 2])
+        #expect(ring.newest(before: .max, upTo: 2).map(\.number) == [1002, 1001])
+        #expect(ring.newest(before: 3, upTo: 5).map(\.number) == [2, 1])
+    }
+
     @Test func ordersBothKindsByNumber() {
         var ring = CaptureRing(limits: CaptureSetting.limits())
         for number in 0..<10 {

@@ -9,11 +9,11 @@ package struct Capture: Sendable {
         case accepted
         /// It repeats an earlier push, whose event has the same id.
         case repeated
-        /// A check of the endpoint refused it.
+        /// A check of the endpoint refused it, or the real push service did, to which it was forwarded.
         case rejected
         /// A failure rule answered it.
         case injected
-        /// The gateway could not store it.
+        /// The gateway could not store it, or the real push service did not answer.
         case unavailable
     }
 
@@ -60,7 +60,7 @@ package struct Capture: Sendable {
     package var apnsID: String?
     /// The id of the event; for a repeat, of the earlier one.
     package var eventID: String?
-    /// Structured CloudEvents JSON; nil unless the push was accepted. The same bytes that the queue stores.
+    /// Structured CloudEvents JSON; nil unless the push was stored. The same bytes that the queue stores.
     package var event: [UInt8]?
 
     package init(_ service: PushService, _ outcome: Outcome, status: Int, at time: Date) {
@@ -69,6 +69,9 @@ package struct Capture: Sendable {
         self.status = status
         self.time = time
     }
+
+    /// True for a push that was refused before it became an event.
+    var isRefusal: Bool { outcome == .rejected && event == nil }
 
     /// About the memory that it takes; computed when it is appended.
     var bytes = 0

@@ -32,7 +32,7 @@ struct CaptureRing: Sendable {
         capture.number = last
         capture.measure()
         bytes += capture.bytes
-        if capture.outcome == .rejected { refused.append(capture) } else { identified.append(capture) }
+        if capture.isRefusal { refused.append(capture) } else { identified.append(capture) }
         trim()
     }
 
@@ -44,7 +44,7 @@ struct CaptureRing: Sendable {
         while batch.count < most {
             guard let next = Self.first(left, right) else { break }
             batch.append(next)
-            if next.outcome == .rejected { right = right.dropFirst() } else { left = left.dropFirst() }
+            if next.isRefusal { right = right.dropFirst() } else { left = left.dropFirst() }
         }
         return batch
     }
@@ -57,7 +57,7 @@ struct CaptureRing: Sendable {
         while batch.count < most {
             guard let next = Self.last(left, right) else { break }
             batch.append(next)
-            if next.outcome == .rejected { right = right.dropLast() } else { left = left.dropLast() }
+            if next.isRefusal { right = right.dropLast() } else { left = left.dropLast() }
         }
         return batch
     }

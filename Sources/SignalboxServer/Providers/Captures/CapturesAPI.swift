@@ -52,7 +52,8 @@ struct CapturesAPI: Sendable {
 
     /// Answers 200 as soon as `count` pushes are there, and 408 with near misses if they do not come in time. Accepted
     /// pushes count, unless `outcome` says otherwise: those of the log, from `after` or `since` if given, and later
-    /// ones. Throws 503 when too many waits are in progress or the gateway stops. Ends when the client closes the connection.
+    /// ones. Throws 503 when too many waits are in progress or the gateway stops. Ends when the client closes the
+    /// connection.
     func wait(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let query = try query(call)
         let count = try call.number("count", in: 1...Self.largestCount) ?? 1

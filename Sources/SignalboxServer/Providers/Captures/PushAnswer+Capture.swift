@@ -48,6 +48,15 @@ extension PushAnswer {
 extension ProviderAnswer {
     /// The event of an accepted push.
     var event: Event? { if case .accepted(let event) = self { event } else { nil } }
+
+    /// The id of the event, or of the event that the push repeats; nil for a rejected push.
+    var eventID: String? {
+        switch self {
+        case .accepted(let event): event.id.description
+        case .repeated(let event): event
+        case .rejected: nil
+        }
+    }
 }
 
 extension ProviderReply {

@@ -21,24 +21,37 @@ struct PushCaptures: Sendable {
         guard !pushes.isEmpty, log.isOn else { return }
         request.mark.set()
         if pushes.count == 1, let answer = answers.first {
-            return log.append(capture(pushes[0], answer, stored.first?.event, status: reply.status) { reply.reason })
+            return log.append(capture(pushes[0], answer, stored.first, status: reply.status) { reply.reason })
         }
         let events = Dictionary(stored.compactMap(\.event).map { ($0.id.description, $0) }) { first, _ in first }
         log.append(
             contentsOf: zip(pushes, answers).map { push, answer in
-                capture(push, answer, answer.event.flatMap { events[$0] }, status: answer.status) { answer.reason }
+                capture(push, answer, Self.stored(answer, events), status: answer.status) { answer.reason }
             })
+    }
+
+    /// The result of the queue for one push among several. `events`: accepted ones, by id.
+    private static func stored(_ answer: PushAnswer, _ events: [String: Event]) -> ProviderAnswer? {
+        switch answer {
+        case .accepted(let id): events[id].map { ProviderAnswer.accepted($0) }
+        case .repeated(let id): ProviderAnswer.repeated(event: id)
+        default: nil
+        }
     }
 
     /// `reason`: read only if the answer is an error.
     private func capture(
-        _ push: ProviderPush, _ answer: PushAnswer, _ event: Event?, status: Int, reason: () -> String?
+        _ push: ProviderPush, _ answer: PushAnswer, _ stored: ProviderAnswer?, status: Int, reason: () -> String?
     ) -> Capture {
-        var capture = Capture(push.platform, answer.outcome, status: status, at: event?.acceptedAt ?? now())
+        let event = stored?.event
+        var outcome = answer.outcome
+        // The real push service accepts a repeat too.
+        if case .repeated? = stored, outcome == .accepted { outcome = .repeated }
+        var capture = Capture(push.platform, outcome, status: status, at: event?.acceptedAt ?? now())
         capture.source = push.source
         capture.run = push.run
         capture.apnsID = push.transport?.apnsId
-        capture.eventID = answer.event ?? event?.id.description
+        capture.eventID = stored?.eventID
         capture.event = event?.body
         capture.addressee.project = push.project
         if event == nil {
