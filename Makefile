@@ -55,7 +55,7 @@ test: deps-test
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson
 	$(RECORDING) swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
-	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,InApp}/Schemas/*.json .build/events.ndjson
+	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson

@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -94,6 +95,7 @@ let package = Package(
             resources: [
                 .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
                 .embedInCode("InApp/Schemas/message-1.json"), .embedInCode("InApp/Schemas/inapp-1.json"),
+                .embedInCode("Forward/Schemas/push-1.json"),
             ],
             swiftSettings: strict),
         .target(
@@ -149,7 +151,10 @@ let package = Package(
                 "SignalboxServer", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Peer/peer.py"), .embedInCode("Peer/certificates.sh")],
+            resources: [
+                .embedInCode("Peer/peer.py"), .embedInCode("Peer/push-service.py"),
+                .embedInCode("Peer/certificates.sh"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
@@ -243,6 +248,14 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxForwardTests",
+            dependencies: [
+                "SignalboxGateway", "SignalboxConfig", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
+                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxReplayTests",
             dependencies: [

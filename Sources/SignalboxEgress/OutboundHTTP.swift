@@ -11,9 +11,12 @@ package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
     /// `idleConnections`: how many idle connections are kept for later requests. The thread starts with the first
-    /// request. `policy` applies to every connection, also to those to a proxy.
-    package init(policy: AddressPolicy, idleConnections: Int = 1024) {
-        loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
+    /// request. `policy` applies to every connection, also to those to a proxy. `groups`: bounds of the connections
+    /// of ``OutboundRequest/group``, which `idleConnections` does not count.
+    package init(
+        policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
+    ) {
+        loop = OutboundLoop(policy: policy, idleConnections: idleConnections, groups: groups)
     }
 
     /// For tests that replace the loop's socket poll.
@@ -55,9 +58,12 @@ package final class ClientPool: Sendable {
     /// A client with its policy. Entries of ended clients are removed when the next client is added.
     private struct Entry {
         let policy: AddressPolicy
-        let isSeparate: Bool
+        let use: Use
         weak var client: OutboundHTTP?
     }
+
+    /// The callers that share a client.
+    private enum Use { case shared, separate, own }
 
     /// `allow`: special-purpose ranges that every client may connect to.
     package init(allow: [AddressRange]) { self.allow = allow }
@@ -67,8 +73,8 @@ package final class ClientPool: Sendable {
     package func client(allowing ranges: [AddressRange] = []) -> OutboundHTTP {
         let policy = policy(allowing: ranges)
         return clients.withLock { clients in
-            let known = clients.first { $0.policy == policy && !$0.isSeparate && $0.client != nil }
-            return known?.client ?? Self.add(policy, isSeparate: false, to: &clients)
+            let known = clients.first { $0.policy == policy && $0.use == .shared && $0.client != nil }
+            return known?.client ?? Self.add(policy, .shared, to: &clients)
         }
     }
 
@@ -76,7 +82,13 @@ package final class ClientPool: Sendable {
     /// ``stopSeparate()`` stops it without the shared clients.
     package func separateClient(allowing ranges: [AddressRange]) -> OutboundHTTP {
         let policy = policy(allowing: ranges)
-        return clients.withLock { Self.add(policy, isSeparate: true, to: &$0) }
+        return clients.withLock { Self.add(policy, .separate, to: &$0) }
+    }
+
+    /// A new client with a thread and connections of its own. ``client(allowing:)`` never returns it, and
+    /// ``stopSeparate()`` does not stop it.
+    package func ownClient() -> OutboundHTTP {
+        clients.withLock { Self.add(policy(allowing: []), .own, to: &$0) }
     }
 
     /// True while any of the clients is referenced.
@@ -87,7 +99,7 @@ package final class ClientPool: Sendable {
 
     /// Stops the clients from ``separateClient(allowing:)``.
     package func stopSeparate() {
-        for entry in clients.withLock({ $0 }) where entry.isSeparate { entry.client?.stop() }
+        for entry in clients.withLock({ $0 }) where entry.use == .separate { entry.client?.stop() }
     }
 
     /// The ranges of the pool first, then those that are new.
@@ -95,10 +107,10 @@ package final class ClientPool: Sendable {
         AddressPolicy(allow: allow + ranges.filter { !allow.contains($0) })
     }
 
-    private static func add(_ policy: AddressPolicy, isSeparate: Bool, to clients: inout [Entry]) -> OutboundHTTP {
+    private static func add(_ policy: AddressPolicy, _ use: Use, to clients: inout [Entry]) -> OutboundHTTP {
         let client = OutboundHTTP(policy: policy)
         clients.removeAll { $0.client == nil }
-        clients.append(Entry(policy: policy, isSeparate: isSeparate, client: client))
+        clients.append(Entry(policy: policy, use: use, client: client))
         return client
     }
 }

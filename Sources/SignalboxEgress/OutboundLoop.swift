@@ -9,19 +9,22 @@ import Synchronization
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {
     // Sendable: a lock guards `shared`; only the thread uses the rest, once it runs.
-    private let multi: UnsafeMutableRawPointer
+    /// The connections of requests without a group.
+    private let common: ConnectionSet
+    private var groups: ConnectionGroups
     private let makePoll: @Sendable () throws(TransportError) -> SocketPoll
-    private var poll: SocketPoll?
-    /// When to call libcurl even if no socket is ready.
-    private var due: ContinuousClock.Instant?
+    private let watcher = SocketWatcher()
     private let policy: AddressPolicy
     private let shared = Mutex(Shared())
     private let sockets = OpenSockets()
     private var idle: [UnsafeMutableRawPointer] = []
-    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The limit of connections, idle or in use, that libcurl has now.
-    private var connectionLimit = 0
-    private let idleConnections: Int
+    private var running: [UnsafeMutableRawPointer: Running] = [:]
+
+    /// A transfer with the connections that it uses.
+    private struct Running {
+        let transfer: Transfer
+        let connections: ConnectionSet
+    }
 
     /// State that callers and the thread share. The lock is never held during a call of libcurl or a wait.
     private struct Shared {
@@ -44,29 +47,19 @@ final class OutboundLoop: @unchecked Sendable {
     /// `makePoll`: throws ``TransportError/exhausted(_:)`` when the process is out of descriptors; called again at the
     /// next request.
     init(
-        policy: AddressPolicy, idleConnections: Int,
+        policy: AddressPolicy, idleConnections: Int, groups: ConnectionGroup.Limits = ConnectionGroup.Limits(),
         makePoll: @escaping @Sendable () throws(TransportError) -> SocketPoll = SocketPoll.init
     ) {
         precondition(Self.initialised, "libcurl could not be initialised.")
-        guard let multi = curl_multi_init() else { preconditionFailure("Out of memory for libcurl.") }
-        self.multi = multi
         self.policy = policy
-        self.idleConnections = idleConnections
         self.makePoll = makePoll
-        updateConnectionLimit()
-        // With these callbacks libcurl handles only sockets that are ready. Without them it examines every socket in
-        // every call, so hanging servers would slow down the others.
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        sb_curl_multi_set_socket_callback(multi, Self.onSocket, context)
-        sb_curl_multi_set_timer_callback(multi, Self.onTimer, context)
+        let watcher = watcher
+        common = ConnectionSet(idleConnections: idleConnections) { watcher.watch($1, for: $2, of: nil) }
+        self.groups = ConnectionGroups(groups, watcher)
     }
 
     deinit {
-        // The cleanup must not call back into this object.
-        sb_curl_multi_set_socket_callback(multi, nil, nil)
-        sb_curl_multi_set_timer_callback(multi, nil, nil)
         for handle in idle { curl_easy_cleanup(handle) }
-        curl_multi_cleanup(multi)
     }
 
     /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread. Stopping wins over
@@ -118,53 +111,34 @@ final class OutboundLoop: @unchecked Sendable {
     /// Handles ready sockets, new transfers, timers and finished transfers in turn, until the loop stops or ends. On
     /// a stop it fails the transfers that are still running.
     private func run(with poll: SocketPoll) {
-        self.poll = poll
+        watcher.poll = poll
         var ready: [SocketPoll.Ready] = []
         while let transfers = takeSubmitted() {
-            for event in ready { perform(event.socket, event.mask) }
+            for event in ready { (watcher.owner(of: event.socket) ?? common).perform(event.socket, event.mask) }
             for transfer in transfers { begin(transfer) }
-            // New transfers are due at once.
-            if let due, due <= .now {
-                // libcurl sets the next time, unless the call fails.
-                self.due = running.isEmpty ? nil : .now + .seconds(1)
-                perform(CURL_SOCKET_TIMEOUT, 0)
-            }
-            finishDone()
+            common.performDue()
+            for connections in groups.all { connections.performDue() }
+            finishDone(of: common)
+            for connections in groups.all where connections.running > 0 { finishDone(of: connections) }
             if isFinished() { return }
+            groups.endIdle()
             ready.removeAll(keepingCapacity: true)
             poll.wait(atMost: goToSleep() ? timeUntilDue() : .zero) { ready.append($0) }
         }
-        for (handle, transfer) in running {
-            curl_multi_remove_handle(multi, handle)
+        for (handle, running) in running {
+            running.connections.remove(handle)
             curl_easy_cleanup(handle)
-            transfer.fail(.stopped)
+            running.transfer.fail(.stopped)
         }
         running.removeAll()
     }
 
-    /// Lets libcurl act on a socket, or on its timers for `CURL_SOCKET_TIMEOUT`.
-    private func perform(_ socket: curl_socket_t, _ events: Int32) {
-        var active: Int32 = 0
-        curl_multi_socket_action(multi, socket, events, &active)
-    }
-
     /// At most one second, in case libcurl sets no timer.
-    private func timeUntilDue() -> Duration { min(due.map { $0 - .now } ?? .seconds(1), .seconds(1)) }
-
-    /// libcurl calls this to change the events that it waits for on a socket.
-    private static let onSocket: curl_socket_callback = { _, socket, what, context, _ in
-        guard let context else { return 0 }
-        let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
-        if what == CURL_POLL_REMOVE { loop.poll?.forget(socket) } else { loop.poll?.watch(socket, for: what) }
-        return 0
-    }
-
-    /// libcurl calls this with the time until its next timer, in milliseconds; -1 for none.
-    private static let onTimer: curl_multi_timer_callback = { _, milliseconds, context in
-        guard let context else { return 0 }
-        let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
-        loop.due = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
-        return 0
+    private func timeUntilDue() -> Duration {
+        let due = groups.all.reduce(common.due) { earliest, connections in
+            [earliest, connections.due].compactMap { $0 }.min()
+        }
+        return min(due.map { $0 - .now } ?? .seconds(1), .seconds(1))
     }
 
     /// The requests submitted since the last call; nil when the thread is to stop.
@@ -193,25 +167,15 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
-    /// Adds the connections in use to libcurl's limit. It counts all connections: once those in use reach it, libcurl
-    /// closes every connection that becomes idle. Senders bound the number of requests themselves.
-    private func updateConnectionLimit() {
-        let needed = idleConnections + running.count
-        // In steps, because every request calls this.
-        let step = idleConnections / 4
-        guard needed > connectionLimit || needed < connectionLimit - 2 * step else { return }
-        connectionLimit = needed + step
-        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionLimit)
-    }
-
     /// Hands a transfer to libcurl with an idle or new handle. A transfer that cannot begin fails here.
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
         do throws(TransportError) {
+            var connections = common
+            if let group = transfer.request.group { connections = try groups.connections(of: group) }
             try transfer.prepare(handle)
-            guard curl_multi_add_handle(multi, handle) == CURLM_OK else { throw .unusable("libcurl refused it") }
-            running[handle] = transfer
-            updateConnectionLimit()
+            guard connections.add(handle) else { throw .unusable("libcurl refused it") }
+            running[handle] = Running(transfer: transfer, connections: connections)
         } catch {
             release(handle)
             transfer.fail(error)
@@ -219,22 +183,18 @@ final class OutboundLoop: @unchecked Sendable {
     }
 
     /// Completes the transfers that libcurl reports as done, and repeats those that met leftover bytes.
-    private func finishDone() {
-        var left: Int32 = 0
-        while let message = curl_multi_info_read(multi, &left) {
-            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
-            let code = sb_curl_message_result(message)
-            let transfer = running.removeValue(forKey: handle)
-            updateConnectionLimit()
+    private func finishDone(of connections: ConnectionSet) {
+        while let (handle, code) = connections.nextDone() {
+            let transfer = running.removeValue(forKey: handle)?.transfer
             if let transfer, transfer.needsRepeat(code) {
-                curl_multi_remove_handle(multi, handle)
+                connections.remove(handle)
                 release(handle)
                 begin(transfer)
                 continue
             }
             let result = transfer?.result(code, of: handle)
             // Until it is reset, the handle points into the transfer.
-            curl_multi_remove_handle(multi, handle)
+            connections.remove(handle)
             release(handle)
             if let transfer, let result { transfer.finish(result) }
         }

@@ -33,6 +33,13 @@ package struct OutboundRequest: Sendable {
     package var slowest: Pace?
     /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
+    /// Nil for connections that all requests without a group share. Requests of one group share one connection to
+    /// their host, over HTTP/2, also for `http` (prior knowledge), and no other request uses it. Streams beyond the
+    /// server's limit wait within their timeout. An HTTP/1.1 server answers the requests of a group one by one.
+    package var group: ConnectionGroup?
+    /// True to send only the given headers, besides those of the connection. Otherwise libcurl adds `accept`, and
+    /// `content-type` to a body without one.
+    package var isVerbatim = false
 
     /// The defaults are those of deliveries, except that those have the timeout of their destination.
     package init(
@@ -48,6 +55,29 @@ package struct OutboundRequest: Sendable {
         self.keptBytes = keptBytes
         self.keptHeaders = keptHeaders
         self.transport = transport
+    }
+}
+
+/// The name of a connection that only requests of one sender use. Compare ``OutboundRequest/group``.
+package struct ConnectionGroup: Sendable, Hashable {
+    private let name: [UInt8]
+
+    /// `name`: any bytes, such as a digest. Equal names mean the same group.
+    package init(_ name: [UInt8]) { self.name = name }
+
+    /// Bounds of the groups of one client.
+    package struct Limits: Sendable {
+        /// A further group ends the one that has been idle longest. Without an idle one, its requests fail with
+        /// ``TransportError/exhausted(_:)``.
+        package var most: Int
+        /// A group without requests ends after this time.
+        package var idle: Duration
+
+        /// The defaults suit connections that push services want to stay open.
+        package init(most: Int = 256, idle: Duration = .seconds(900)) {
+            self.most = most
+            self.idle = idle
+        }
     }
 }
 

@@ -86,7 +86,7 @@ final class Transfer: @unchecked Sendable {
         (headers, opened) = (nil, [])
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
-        let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+        let version = request.sink == nil ? request.version : CURL_HTTP_VERSION_1_1
         // At least 1, because libcurl takes 0 for no timeout.
         let timeout = Int(max(1, request.timeout / .milliseconds(1)))
         var codes = [
@@ -113,13 +113,24 @@ final class Transfer: @unchecked Sendable {
         }
         if request.sink != nil { codes.append(sb_curl_set_ready_callback(handle, Self.onReady, context)) }
         if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
+        if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
+        // Concurrent requests of a group wait for its connection instead of opening others.
+        if request.group != nil { codes.append(sb_curl_set_long(handle, CURLOPT_PIPEWAIT, 1)) }
         codes += request.transport.apply(to: handle) + setHeaders(handle) + setBody(handle)
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
 
     /// Adds the request's headers, and turns `Expect: 100-continue` off.
     private func setHeaders(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
-        for (name, value) in request.headers { headers = curl_slist_append(headers, "\(name): \(value)") }
+        for (name, value) in request.headers {
+            // libcurl reads a colon without a value as the wish to remove the header.
+            headers = curl_slist_append(headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        if request.isVerbatim {
+            for name in ["accept", "content-type"] where !request.headers.contains(where: { $0.name == name }) {
+                headers = curl_slist_append(headers, "\(name):")
+            }
+        }
         // Otherwise libcurl waits for a 100 before it sends a large body.
         headers = curl_slist_append(headers, "expect:")
         return [sb_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)]
@@ -232,5 +243,13 @@ final class Transfer: @unchecked Sendable {
             return CURL_PREREQFUNC_ABORT
         }
         return CURL_PREREQFUNC_OK
+    }
+}
+
+extension OutboundRequest {
+    /// libcurl's HTTP version of a request without a sink.
+    fileprivate var version: Int {
+        let isPlainGroup = group != nil && url.hasPrefix("http:")
+        return isPlainGroup ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
     }
 }

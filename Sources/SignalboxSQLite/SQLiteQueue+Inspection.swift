@@ -88,6 +88,17 @@ extension SQLiteQueue {
         try await file.read { try $0.row("SELECT body FROM events WHERE id = ?", [id])?.bytes(0) }
     }
 
+    /// Throws for an answer that is not a status and bytes.
+    package func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? {
+        let since = (now - StoreLimits.requestMemory).milliseconds
+        return try await file.read { db in
+            let row = try db.row(
+                "SELECT status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
+                [source.name, key, since])
+            return try row.map { StoredAnswer(status: try $0.httpStatus(0), body: try $0.bytes(1)) }
+        }
+    }
+
     /// Variants that differ in more than their media are included. Nil for an unknown id. The payload is nil unless a
     /// destination wanted it.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {

@@ -2,6 +2,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
+import SignalboxGateway
 import SignalboxNotification
 package import SignalboxStore
 
@@ -61,6 +62,7 @@ package struct GatewayServer: Service {
         onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        surface.activate()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
@@ -140,6 +142,7 @@ package struct GatewayServer: Service {
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         reportCertificate(of: surface, instead: active.value.tls)
+        surface.activate()
         active.replace(by: ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
@@ -168,9 +171,11 @@ private final class ActiveAPI: Sendable {
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
+        state.captures.set(surface.captures)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
-            providers: { ProviderValues(state, connections: table.count) }
+            providers: { ProviderValues(state, connections: table.count) },
+            log: state.captures
         ).router()
     }
 }

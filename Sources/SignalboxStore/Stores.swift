@@ -41,6 +41,10 @@ package protocol IntakeStore: StoreStatus {
         _ events: [RoutedEvent], of request: IdempotentRequest?,
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void)
 
+    /// The recorded answer to a request of this source and ``IdempotentRequest/key`` within
+    /// ``StoreLimits/requestMemory``; nil when there is none.
+    func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer?
+
     /// Returns when all writes that were begun before have ended, successfully or not.
     func finish() async
 

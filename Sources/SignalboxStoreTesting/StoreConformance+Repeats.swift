@@ -23,6 +23,17 @@ extension StoreConformance {
             #expect(try await bench.open().append([bench.event(1)], of: repeated) == answer, "also after a restart")
             #expect(try await queue.eventCount() == 1)
         },
+        Self("theAnswerOfARequestCanBeReadByItsKey") { bench in
+            let queue = try bench.open()
+            let source = SourceName("mobile")
+            #expect(try await queue.answer(toKey: "k", from: source) == nil)
+            try await queue.append([bench.event(1)], of: bench.request("k", from: "mobile", body: 1, answer: "first"))
+            let answer = StoredAnswer(status: 202, body: Array("first".utf8))
+            #expect(try await bench.open().answer(toKey: "k", from: source) == answer)
+            #expect(try await queue.answer(toKey: "k", from: SourceName("other")) == nil)
+            bench.clock.advance(by: StoreLimits.requestMemory / .seconds(1))
+            #expect(try await queue.answer(toKey: "k", from: source) == nil)
+        },
         Self("anEventWithALastingIDIsAcceptedOnce") { bench in
             let queue = try bench.open()
             let first = bench.event(1, hasLastingID: true)

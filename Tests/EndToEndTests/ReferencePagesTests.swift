@@ -207,7 +207,7 @@ import Testing
 
     // MARK: Events
 
-    @Test(arguments: ["notification", "interaction", "inapp-event"])
+    @Test(arguments: ["notification", "interaction", "inapp-event", "push"])
     func eventPageListsEveryMember(_ name: String) async throws {
         let text = try await binary.run(["schema", name]).output
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Sends pushes with the clients that senders use, unchanged except for the host, and prints one JSON line per push:
-{"token", "status" or "reason", "id"}.
+{"token", "status" or "reason", "id", "timestamp"}.
 
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
     apns-clients.py identity DIRECTORY
 
-CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, --bad: malformed ones. All in one batch.
+CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, which begin with --prefix; --bad: malformed ones. All in
+one batch.
 identity: makes key.p8 and key.pem (the public key), and client.pem (a certificate with its key) with the UID of the
 topic; prints the fingerprint of the certificate.
 """
@@ -26,12 +27,13 @@ ALERT = {"aps": {"alert": {"title": "Goal", "body": "1:0"}, "sound": "default"}}
 
 
 def tokens(options):
-    good = [f"{number:064x}" for number in range(options.count)]
+    digits = 64 - len(options.prefix)
+    good = [f"{options.prefix}{number:0{digits}x}" for number in range(options.count)]
     return good + [f"zz{number:062x}" for number in range(options.bad)]
 
 
-def show(token, *, status=None, reason=None, identifier=None):
-    result = {"token": token, "status": status, "reason": reason, "id": identifier}
+def show(token, *, status=None, reason=None, identifier=None, timestamp=None):
+    result = {"token": token, "status": status, "reason": reason, "id": identifier, "timestamp": timestamp}
     print(json.dumps({name: value for name, value in result.items() if value is not None}), flush=True)
 
 
@@ -68,7 +70,8 @@ def aioapns(options):
                 except ProtocolError:
                     # aioapns does not catch what h2 raises between a GOAWAY and the end of the connection.
                     await asyncio.sleep(0.1)
-            show(token, status=answer.status, reason=answer.description, identifier=answer.notification_id)
+            show(token, status=answer.status, reason=answer.description, identifier=answer.notification_id,
+                 timestamp=answer.timestamp)
 
         await asyncio.wait_for(asyncio.gather(*(push(token) for token in tokens(options))), options.timeout)
 
@@ -88,7 +91,10 @@ def apns2(options):
     payload = Payload(alert="Goal", sound="default", badge=1)
     batch = [Notification(token=token, payload=payload) for token in tokens(options)]
     for token, result in APNsClient(credentials).send_notification_batch(batch, topic=TOPIC).items():
-        show(token, status="200" if result == "Success" else None, reason=None if result == "Success" else result)
+        # A 410 is the reason and its timestamp.
+        reason, timestamp = result if isinstance(result, tuple) else (result, None)
+        is_sent = reason == "Success"
+        show(token, status="200" if is_sent else None, reason=None if is_sent else reason, timestamp=timestamp)
 
 
 def kalyke(options):
@@ -152,6 +158,7 @@ def main():
         parser.add_argument("--" + name)
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--bad", type=int, default=0)
+    parser.add_argument("--prefix", default="")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--attempts", type=int, default=5)
     options = parser.parse_args()

@@ -131,6 +131,40 @@ def goaway(port, authority):
         report(frame=repr(f))
 
 
+def narrow(port, authority):
+    """27: one stream at a time until a success."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for stream, path in [(1, "/narrow"), (3, "/error"), (5, "/ok"), (7, "/ok")]:
+        connection.request(stream, path, b"{}")
+        last = lambda f: f.stream == stream and f.flags & END_STREAM and f.name in ("HEADERS", "DATA")
+        found = list(connection.frames(until=last))
+        # The settings follow the response that changes them.
+        if path != "/error" and stream != 7:
+            found += connection.frames(until=lambda f: f.name == "SETTINGS" and not f.flags)
+        for f in found:
+            if f.name in ("HEADERS", "DATA") or f.name == "SETTINGS" and not f.flags:
+                report(frame=repr(f))
+
+
+def cut(port, authority):
+    """The connection ends in the middle of a response, with and without a body."""
+    for path in ("/cut", "/cut-ok"):
+        connection = Connection(port, authority)
+        connection.request(1, path, b"{}")
+        report(frames=[repr(f) for f in connection.end() if f.name in ("HEADERS", "DATA", "GOAWAY", "RST_STREAM")])
+    for path in ("/cut", "/cut-ok"):
+        connection = Connection(port, authority, begin=False)
+        connection.socket.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{{}}".encode())
+        answer = b""
+        try:
+            while piece := connection.socket.recv(4096):
+                answer += piece
+        except ConnectionError:
+            pass
+        report(answer=answer.decode())
+
+
 def stop(port, authority):
     """26: the server stops with requests in progress. The first line asks for the stop."""
     connection = Connection(port, authority)

@@ -44,7 +44,10 @@ struct GoogleBench {
             let normalizer = Normalizer(
                 chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
             let route = Route(name: "all", match: .everything, destinations: [DestinationName("crm")])
-            let config = try RoutedConfig(Array(config.utf8)).config
+            let routed = try RoutedConfig(Array(config.utf8))
+            let config = routed.config
+            let rules = FailureRules()
+            rules.replaceFile(by: routed.failures.map { PreparedFailure($0, hashedBy: normalizer.tokens) })
             let intake = Intake(
                 normalizer: normalizer, routes: RouteTable(routes: [route]), queue: queue, sources: config.sources)
             let assertions = try Assertions()
@@ -61,7 +64,8 @@ struct GoogleBench {
             let state = ProviderState(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let acceptance = PushAcceptance(
                 admission: SourceAdmission(usage: state.usage, limits: SourceUsageLimits.all(in: config)),
-                store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))))
+                failures: PushFailures(rules: rules, intake: intake),
+                store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), held: state.held)
             let endpoints = ProviderEndpoints(
                 try ProviderSenders(config, by: resolver), sources: sources.isEmpty ? .open : SourceAccess(sources),
                 acceptance, queue, state,

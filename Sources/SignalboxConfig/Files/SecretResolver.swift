@@ -115,8 +115,8 @@ package struct SecretResolver: Sendable {
     /// Bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
     static let largestFile = 4 << 20
 
-    /// The contents of TLS files. An unreadable one would fail every request later.
-    private func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
+    /// The contents of the files of `tls`. An unreadable one would fail every request later.
+    func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
         var contents: [Data] = []
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file else { continue }

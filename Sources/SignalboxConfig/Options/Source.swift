@@ -18,6 +18,8 @@ extension GatewayConfig {
         package var fcm: FCM?
         /// Its access tokens at the Expo endpoints; empty without any.
         package var expo: [SecretReference] = []
+        /// Forwarding of its pushes; nil if the gateway answers them.
+        package var upstream: Upstream?
     }
 
     /// Rejects repeats of a value that the source sent within a time window.
@@ -61,6 +63,9 @@ extension GatewayConfig.Source {
         Option(
             "expo", \.expo, GatewayConfig.FCM.expo,
             "Identities of the source at the endpoints that are compatible with Expo's push service.")
+        Option(
+            "upstream", \.upstream, .section(GatewayConfig.Upstream.options),
+            "Forwards pushes of the source to the real push service.")
     } check: { source, value, reader in
         guard identities.contains(where: { value.member($0) != nil }) else {
             reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
@@ -70,6 +75,25 @@ extension GatewayConfig.Source {
         let isOnlyFCM = identities.allSatisfy { $0 == "fcm" || value.member($0) == nil }
         if isOnlyFCM, let fcm = source.fcm, !fcm.identifies {
             reader.note(value, "no client can be this source; add \"auth\", or \"serviceAccounts\" to \"fcm\"")
+        }
+        checkForwarding(source, value, &reader)
+    }
+
+    /// A push can be forwarded only with a credential that the push service accepts.
+    private static func checkForwarding(
+        _ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader
+    ) {
+        guard let upstream = value.member("upstream"), source.upstream?.mode == .tee else { return }
+        if let apns = source.apns, !apns.certificates.isEmpty, apns.keys.isEmpty, apns.secrets.isEmpty {
+            reader.note(
+                upstream,
+                "pushes of client certificates cannot be forwarded, because that takes their private keys; "
+                    + "identify the source by \"keys\" of provider tokens")
+        }
+        if !source.expo.isEmpty {
+            reader.note(
+                upstream,
+                "pushes to Expo cannot be forwarded; use mode \"capture\", or another source for \"expo\"")
         }
     }
 

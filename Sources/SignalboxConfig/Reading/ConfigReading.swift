@@ -81,7 +81,9 @@ extension ConfigReader {
             webhook.handshake?.origin = config.gateway.origin
             config.destinations[index].endpoint = .webhook(webhook)
         }
-        config.origin.files = templateFiles + (config.gateway.listen.tls?.files ?? [])
+        config.origin.files =
+            templateFiles + (config.gateway.listen.tls?.files ?? [])
+            + config.sources.values.flatMap { $0.upstream?.files ?? [] }
         return config
     }
 

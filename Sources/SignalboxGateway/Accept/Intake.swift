@@ -20,7 +20,7 @@ package struct Intake: Sendable {
     /// The limit of ``MatchWork`` for one event on an event loop: about a millisecond, because connections wait.
     package static let directWork = 1 << 20
 
-    private let normalizer: Normalizer
+    let normalizer: Normalizer
     let routes: RouteTable
     /// The same routes with ``directWork`` as their limit.
     let quickRoutes: RouteTable

@@ -14,6 +14,8 @@ package struct GatewayPlan: Sendable {
     package let config: GatewayConfig
     /// The compiled routes, in the config's order.
     package let routes: RouteTable
+    /// The failure rules of the config, for provider endpoints.
+    package let failures: [PreparedFailure]
     /// Shared with the endpoint that reports the active config; a rejected reload writes to it.
     package let status: ActiveConfigStatus
     /// Shared by the intake and by commands that read payloads.
@@ -24,6 +26,8 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Decides about in-app messages.
     package let inApp: InAppFlow
+    /// Forwards pushes to the real push services.
+    package let passThrough: PassThrough
     /// Makes and checks links to stored files.
     package let links: MediaLinks
     /// The pool that all senders of this plan use.
@@ -35,6 +39,7 @@ package struct GatewayPlan: Sendable {
     /// For the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
+    private let forwardClient: OutboundHTTP
     /// The secrets of each webhook.
     private let secrets: [DestinationName: ResolvedConfig.WebhookSecrets]
 
@@ -45,15 +50,19 @@ package struct GatewayPlan: Sendable {
         package let queue: any Store
         /// The stored files of the data directory.
         package let media: MediaStore
-        let tokens: TokenHash
+        package let tokens: TokenHash
         /// Matches and failures by route, since the start of the process.
         package let counts: RouteCounts
+        /// The failure rules of the API and of the active config.
+        package let failures: FailureRules
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
         /// The version in `user-agent` headers.
         let version: String
         /// In-app messages and their counters.
         package let inApp: InAppFlow.Shared
+        /// Forwarded pushes in progress, and their counts.
+        package let forwards: ForwardLedger
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -62,6 +71,7 @@ package struct GatewayPlan: Sendable {
         let config = resolved.config
         self.config = config
         routes = resolved.routes
+        failures = resolved.failures.map { PreparedFailure($0, hashedBy: resources.tokens) }
         links = resolved.links
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
@@ -96,6 +106,11 @@ package struct GatewayPlan: Sendable {
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         mediaClient = known ?? clients.separateClient(allowing: allow)
         downloads = Self.downloads(resolved, resources, links, mediaClient, variants.writer)
+        // Forwarded pushes have a client of their own: senders wait for it.
+        forwardClient = former.flatMap { $0.clients === clients ? $0.forwardClient : nil } ?? clients.ownClient()
+        passThrough = PassThrough(
+            config, tokens: resolved.forwardedTokens, http: forwardClient, routes: routes, variants: variants,
+            queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards)
     }
 
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.

@@ -61,18 +61,23 @@ package struct ResolvedConfig: Sendable {
     /// The config with its warnings; it contains references to secrets, not the secrets.
     package let config: GatewayConfig
     let routes: RouteTable
+    let failures: [FailureSelector]
     let links: MediaLinks
     let webhooks: [DestinationName: WebhookSecrets]
+    /// The devices whose pushes are forwarded, of the sources that list some.
+    let forwardedTokens: [SourceName: Set<String>]
 
     /// Throws if a secret or a TLS file cannot be used. Stops at the first error.
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         config = loaded.config
         routes = loaded.routes
+        failures = loaded.failures
         var webhooks: [DestinationName: WebhookSecrets] = [:]
         for destination in config.destinations {
             webhooks[destination.name] = try WebhookSecrets(of: destination, by: resolver)
         }
         self.webhooks = webhooks
+        forwardedTokens = try resolver.forwardedTokens(config)
         let secrets = try resolver.mediaSecrets(config.media)
         links = MediaLinks(
             publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: config.media.signedUrls?.expiry ?? .zero)

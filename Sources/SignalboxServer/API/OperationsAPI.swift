@@ -18,6 +18,8 @@ struct OperationsAPI: Sendable {
     let senders: [DestinationName: any Sender]
     /// Makes test events in the gateway's name.
     let events: OperationalEvent
+    /// Counts forwarded pushes.
+    let forwards: ForwardLedger
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -173,7 +175,7 @@ struct OperationsAPI: Sendable {
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues
+        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules
     ) async throws(Problem) -> MetricValues {
         let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
             (
@@ -183,9 +185,9 @@ struct OperationsAPI: Sendable {
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), routes: routes.counters,
-            config: routes.status,
-            now: queue.now)
+            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), forwards: forwards,
+            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
+            config: routes.status, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the

@@ -5,9 +5,15 @@ import SignalboxStore
 extension ProviderEndpoints {
     /// The endpoints of one config. `state` and `alarm`: shared by all configs.
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
-        let acceptance = PushAcceptance(
+        var acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
-            store: PushStore(intake: surface.intake, alarm: alarm))
+            failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
+            store: PushStore(intake: surface.intake, alarm: alarm),
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held)
+        if !surface.passThrough.isEmpty {
+            acceptance.forwarding = PushForwarding(
+                passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
+        }
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 
@@ -26,10 +32,10 @@ extension ProviderEndpoints {
                     senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
                 FCMEndpoint(
                     access: google, acceptance: acceptance, topics: state.topics, tokens: state.accessTokens,
-                    failures: state.failures, now: now),
+                    failures: state.failures, proofs: state.bearerProofs, now: now),
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,
                     failures: state.failures),
-            ], notFound: APNsReply.badPath)
+            ], notFound: APNsReply.badPath, captures: acceptance.captures)
     }
 }

@@ -1,16 +1,23 @@
 import Logging
+import SignalboxGateway
 
 /// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
     // A class because the endpoints of all configs share it: a reload must not end the sessions of senders.
     /// Access tokens of service accounts.
     let accessTokens = AccessTokenTable()
+    /// Access tokens that Google issued.
+    let bearerProofs = BearerProofs()
     /// Subscriptions of registrations to topics.
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
     /// Connections that were refused.
     let refusals = Tally<RefusedConnection>()
+    /// The newest pushes.
+    let captures = CaptureLog()
+    /// Answers that failure rules delay.
+    let held = HeldReplies()
     /// Rejected credentials.
     let failures: FailedProofs
 

@@ -1,3 +1,4 @@
+import SignalboxGateway
 import SignalboxNotification
 
 /// The answer to one push, which its endpoint words as the provider does.
@@ -12,11 +13,26 @@ enum PushAnswer: Sendable {
     case unavailable
     /// The source sends more pushes in a second than its limit.
     case limited
+    /// The real push service answers, or is unreachable. The event of the push is durable.
+    case verdict(PushVerdict)
     /// A failure rule answers. No event was stored.
     case injected(InjectedFailure)
 
+    /// The event of an accepted push; nil for another answer.
+    var event: String? {
+        switch self {
+        case .accepted(let event), .repeated(let event): event
+        default: nil
+        }
+    }
+
     /// True if the queue failed, so that none of the request's pushes was stored.
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+
+    /// True for a failure that Expo's service has for a whole request only.
+    func isOfRequest(to service: PushService) -> Bool {
+        if service == .expo, case .injected(let failure) = self { failure.status != 200 } else { false }
+    }
 
     var isLimited: Bool { if case .limited = self { true } else { false } }
 }

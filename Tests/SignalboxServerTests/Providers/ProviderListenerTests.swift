@@ -103,6 +103,30 @@ struct ProviderListenerTests {
             ])
     }
 
+    /// 27
+    @Test func permitsOneStreamUntilASuccess() async throws {
+        let frames = try await TestListener.run { try await $0.play("narrow").texts("frame") }
+        #expect(
+            frames == [
+                "HEADERS 1 4 :status=429", #"DATA 1 1 {"reason":"Slow"}"#, "SETTINGS 0 0 000300000001",
+                "HEADERS 3 4 :status=400", #"DATA 3 1 {"reason":"BadDeviceToken"}"#,
+                "HEADERS 5 5 :status=200", "SETTINGS 0 0 0003000003e8", "HEADERS 7 5 :status=200",
+            ])
+    }
+
+    @Test func cutsAResponseInTheMiddle() async throws {
+        let results = try await TestListener.run { try await $0.play("cut") }
+        #expect(
+            results.texts("frames") == [
+                #"["HEADERS 1 4 :status=400","DATA 1 0 {\"reason\":\"B"]"#, #"["HEADERS 1 4 :status=200"]"#,
+            ])
+        #expect(
+            results.texts("answer") == [
+                "HTTP/1.1 400 Bad Request\r\ncontent-length: 27\r\nconnection: close\r\n\r\n{\"reason\":\"B",
+                "HTTP/1.1 200 OK\r\ncontent-length: 1\r\nconnection: close\r\n\r\n",
+            ])
+    }
+
     /// 26
     @Test func stopsAfterTheRequestsInProgress() async throws {
         try await TestListener.run { listener in

@@ -173,6 +173,9 @@ final class TestEndpoint: ProviderEndpoint {
         case "/ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id)) }
         case "/error": return body { _, reply in reply(Self.error(400, "BadDeviceToken")) }
         case "/goaway": return body { _, reply in reply(Self.error(403, "Bad", .goAway(debugData: Array("why".utf8)))) }
+        case "/narrow": return body { _, reply in reply(Self.error(429, "Slow", .oneStream)) }
+        case "/cut": return body { _, reply in reply(Self.error(400, "BadDeviceToken", .cut)) }
+        case "/cut-ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id, after: .cut)) }
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
         case "/large":
             return body { _, reply in

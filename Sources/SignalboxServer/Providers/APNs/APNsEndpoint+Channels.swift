@@ -30,8 +30,11 @@ extension APNsEndpoint {
         let (endpoint, requestID) = (self, call.headers.requestID?.lowercased())
         return body(of: call, from: sender.source, upTo: Self.largestCall) {
             body async throws(APNsReason) -> ProviderReply in
-            let channel = try await endpoint.channels.channel(id, of: bundle)
-            guard channel.storesLast || parameters.expiration ?? 0 == 0 else { throw .badExpirationDate }
+            // A forwarded broadcast names a channel of Apple's.
+            if endpoint.acceptance.forwarding?.forwardsAll(of: sender.source) != true {
+                let channel = try await endpoint.channels.channel(id, of: bundle)
+                guard channel.storesLast || parameters.expiration ?? 0 == 0 else { throw .badExpirationDate }
+            }
             var push = ProviderPush(body: body, source: sender.source, platform: .apns)
             push.topic = bundle
             push.channel = id
@@ -53,6 +56,7 @@ extension APNsEndpoint {
         let sender = try access.sender(of: call)
         try APNsHeaders.checkID(call.headers.requestID)
         try check(bundle, of: sender)
+        guard acceptance.forwarding?.refusesOthers(of: sender.source) != true else { throw .serviceUnavailable }
         let (channels, reply) = (self.channels, call.reply)
         if call.request.method == "POST" {
             try call.checkLength(upTo: Self.largestChannel)

@@ -12,7 +12,7 @@ struct APNsEndpoint: ProviderEndpoint {
     let access: APNsAccess
     /// Keeps the channels of broadcasts.
     let channels: APNsChannels
-    private let acceptance: PushAcceptance
+    let acceptance: PushAcceptance
     private let failures: FailedProofs
 
     /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
@@ -115,6 +115,18 @@ struct APNsEndpoint: ProviderEndpoint {
         return transport
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        guard let call = APNsCall(request) else { return nil }
+        switch call.target.resource {
+        case .device(let token):
+            return RefusedPush(service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic)
+        case .broadcast(let bundle):
+            return RefusedPush(service: .apns, topic: bundle, channel: call.headers.channelID)
+        case .unknown: return RefusedPush(service: .apns)
+        case .channels, .allChannels: return nil
+        }
+    }
+
     // MARK: Accepting
 
     /// Accepts a push in a task.
@@ -135,6 +147,7 @@ struct APNsEndpoint: ProviderEndpoint {
                 reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : [])
             case .rejected(let rejection): reply.failure(APNsReason(rejection))
             case .limited: reply.failure(.tooManyRequests)
+            case .verdict(let verdict): reply.answer(verdict)
             case .injected(let failure): reply.failure(failure)
             case .unavailable, nil: reply.failure(.serviceUnavailable)
             }

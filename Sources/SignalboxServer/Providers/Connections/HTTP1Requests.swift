@@ -169,16 +169,20 @@ final class HTTP1Requests: ChannelDuplexHandler {
     /// Writes the whole response to the current request. `next`: the phase after it.
     private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext, then next: Phase) {
         guard number == self.number, case .handled = phase, context.channel.isActive else { return }
-        if reply.after != .keep { isLast = true }
+        if reply.after.isLast { isLast = true }
         var headers = HTTPHeaders(reply.headers.map { ($0.name, $0.value) })
         // These statuses have no body and no length (RFC 9110, 8.6).
         if reply.status != 204, reply.status != 304 {
-            headers.add(name: "content-length", value: String(reply.body.count))
+            // A response without a body is cut in the middle if it declares one.
+            headers.add(
+                name: "content-length", value: String(reply.after == .cut ? max(1, reply.body.count) : reply.body.count)
+            )
         }
         if isLast { headers.replaceOrAdd(name: "connection", value: "close") }
         let head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: reply.status), headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
+        guard reply.after != .cut else { return cut(reply.body, context) }
         if !reply.body.isEmpty, !isHead {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
         }
@@ -193,6 +197,14 @@ final class HTTP1Requests: ChannelDuplexHandler {
             let (handler, context) = bound.value
             handler.sentLast(context)
         }
+    }
+
+    /// Writes half of the body and closes the connection.
+    private func cut(_ body: [UInt8], _ context: ChannelHandlerContext) {
+        isOver = true
+        let half = ByteBuffer(bytes: body.prefix(body.count / 2))
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(half))), promise: nil)
+        context.close(promise: nil)
     }
 }
 

@@ -37,6 +37,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// Whether the library ended the connection for an error of the client.
     private var hasFailed = false
     var isClosing = false
+    /// Whether the client may use one stream at a time.
+    var isNarrow = false
 
     init(
         _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
@@ -191,6 +193,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             // Values such as identifiers never repeat, so they would only fill the table of the client.
             headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
         }
+        if reply.after == .cut { return cut(id, headers, reply.body) }
         let hasBody = !reply.body.isEmpty && !stream.isHead
         write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)
         if hasBody {
@@ -198,7 +201,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             if window.isRunningOut(limits: serving.limits) { perform(farewell.begin(at: now)) }
         }
         switch reply.after {
-        case .keep: break
+        case .keep: if isNarrow, reply.status == 200 { widen() }
+        case .oneStream: narrow()
+        case .cut: break
         case .goAway(let debugData):
             perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
         case .close:

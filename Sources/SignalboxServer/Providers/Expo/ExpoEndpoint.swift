@@ -81,6 +81,10 @@ struct ExpoEndpoint: ProviderEndpoint {
         return .body(reading)
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        request.path == Self.path + "send" ? RefusedPush(service: .expo) : nil
+    }
+
     // MARK: Sending
 
     /// One ticket for each recipient. The id of a ticket is the id of its event.
@@ -90,6 +94,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
         let messages: ExpoMessages
         do throws(ExpoError) { messages = try read.get() } catch { return error.reply }
+        acceptance.captures?.refuse(messages.refused, of: request, from: source)
         let pushes = messages.all.filter { $0.error == nil }.map { message in
             var push = ProviderPush(body: message.payload, source: source, platform: .expo)
             push.token = Array(message.token.utf8)
@@ -127,7 +132,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         case .rejected(let rejection): .failure(.ofTicket("MessageTooBig", rejection.message))
         case .limited: .failure(.rateExceeded)
         case .injected(let failure): .failure(ExpoError(failure))
-        case .unavailable: .failure(.unavailable)
+        case .unavailable, .verdict: .failure(.unavailable)
         }
     }
 
@@ -173,6 +178,19 @@ struct ExpoEndpoint: ProviderEndpoint {
                     json.key(id)
                     json.object { $0.member("status", "ok") }
                 }
+            }
+        }
+    }
+}
+
+extension ExpoMessages {
+    /// The messages with an error of their own.
+    fileprivate var refused: [RefusedPart] {
+        all.compactMap { message in
+            message.error.map { error in
+                RefusedPart(
+                    push: RefusedPush(service: .expo, token: Array(message.token.utf8)), status: error.status,
+                    reason: error.code)
             }
         }
     }

@@ -14,6 +14,8 @@ struct FCMEndpoint: ProviderEndpoint {
     let tokens: AccessTokenTable
     /// Rejected credentials; shared by all configs.
     let failures: FailedProofs
+    /// Access tokens that Google issued; shared by all configs.
+    let proofs: BearerProofs
     /// The clock of tokens and subscriptions.
     var now: @Sendable () -> Date = { Date() }
 
@@ -42,26 +44,33 @@ struct FCMEndpoint: ProviderEndpoint {
         }
         // The assertion in the body identifies the client.
         guard operation != .token else { return try tokenVerdict(on: request) }
-        let source = try source(of: request)
+        let asking = sourceToAsk(request, operation)
+        let source = try asking ?? source(of: request)
+        if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true {
+            throw .notForwarded
+        }
         switch acceptance.admission.admit(source, request) {
         case .refused(let excess): throw .exhausted(excess)
         case .admitted(let permit):
-            let verdict = try verdict(on: request, operation, from: source)
+            let verdict = try verdict(on: request, operation, from: source, isProved: asking == nil)
             guard case .body(var reading) = verdict else { return verdict }
             reading.permit = permit
             return .body(reading)
         }
     }
 
-    /// `source`: of the request.
+    /// `source`: of the request. `isProved`: false if Google must accept the access token first.
     private func verdict(
-        on request: ProviderRequest, _ operation: FCMOperation, from source: SourceName
+        on request: ProviderRequest, _ operation: FCMOperation, from source: SourceName, isProved: Bool
     ) throws(GoogleError) -> ProviderVerdict {
         switch operation {
         case .send(let project):
             try access.check(project, of: source)
             return body(of: request, operation, source, limit: Self.sendLimit) { body, reply in
-                send(body, to: project, from: source, of: request, reply)
+                guard !isProved else { return send(body, to: project, from: source, of: request, reply) }
+                ask(about: request, to: project, of: source, reply) {
+                    send(body, to: project, from: source, of: request, reply)
+                }
             }
         case .batch:
             let boundary = try MultipartBatch.boundary(request.header("content-type"))
@@ -118,6 +127,17 @@ struct FCMEndpoint: ProviderEndpoint {
     }
 }
 
+extension FCMEndpoint {
+    /// Includes requests for a token, because a sender without one sends no push.
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        switch FCMOperation(path: request.path) {
+        case .send(let project): RefusedPush(service: .fcm, project: project)
+        case .batch, .legacySend, .token: RefusedPush(service: .fcm)
+        default: nil
+        }
+    }
+}
+
 // MARK: HTTP v1
 
 extension FCMEndpoint {
@@ -163,6 +183,7 @@ extension FCMEndpoint {
         case .rejected(let rejection): GoogleError(status: .invalidArgument, message: rejection.message).reply
         case .limited: GoogleError.exhausted().reply
         case .injected(let failure): GoogleError(failure).reply
+        case .verdict(let verdict): GoogleError.answer(verdict)
         case .unavailable, nil: GoogleError.unavailable.reply
         }
     }

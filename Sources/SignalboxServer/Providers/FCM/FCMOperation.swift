@@ -86,6 +86,14 @@ enum FCMOperation: Equatable, Sendable {
         }
     }
 
+    /// Whether requests can be forwarded to the real push service. The token endpoint is always the gateway's own.
+    var isForwarded: Bool {
+        switch self {
+        case .send, .token: true
+        default: false
+        }
+    }
+
     /// The form of errors.
     enum ErrorForm: Sendable {
         /// ``GoogleError``.

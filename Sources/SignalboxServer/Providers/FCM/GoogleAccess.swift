@@ -57,6 +57,9 @@ struct GoogleAccess: Sendable {
         throw .unauthenticated(AccessTokenTable.mayBeGranted(String(token)) ? .expired : .unsupported)
     }
 
+    /// The source that lists a project; nil if none does.
+    func owner(of project: String) -> SourceName? { projects[project] }
+
     /// Throws ``GoogleError/senderIDMismatch`` for a project of another source, and for one that a source with projects
     /// of its own does not list.
     func check(_ project: String, of source: SourceName) throws(GoogleError) {

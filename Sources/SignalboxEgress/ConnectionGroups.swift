@@ -1,0 +1,79 @@
+internal import CCurl
+import Foundation
+
+/// The connections of the groups of one loop, bounded in number and in idle time. Only the loop's thread uses it.
+struct ConnectionGroups {
+    private let limits: ConnectionGroup.Limits
+    private let watcher: SocketWatcher
+    private var sets: [ConnectionGroup: ConnectionSet] = [:]
+
+    init(_ limits: ConnectionGroup.Limits, _ watcher: SocketWatcher) {
+        self.limits = limits
+        self.watcher = watcher
+    }
+
+    /// Every group, in no order.
+    var all: Dictionary<ConnectionGroup, ConnectionSet>.Values { sets.values }
+
+    /// The connections of a group, which begins if there is none. Throws ``TransportError/exhausted(_:)`` when there
+    /// are too many groups with requests in progress.
+    mutating func connections(of group: ConnectionGroup) throws(TransportError) -> ConnectionSet {
+        if let set = sets[group] { return set }
+        if sets.count >= limits.most {
+            let idle = sets.filter { $0.value.running == 0 }
+            guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+                throw .exhausted("\(limits.most) senders have requests in progress")
+            }
+            end(oldest.key)
+        }
+        let watcher = watcher
+        let set = ConnectionSet(idleConnections: nil) { watcher.watch($1, for: $2, of: $0) }
+        sets[group] = set
+        return set
+    }
+
+    /// Closes the connections of groups that have been idle for too long.
+    mutating func endIdle() {
+        guard !sets.isEmpty else { return }
+        let latest = ContinuousClock.now - limits.idle
+        for (group, set) in sets where set.running == 0 && set.lastUse < latest { end(group) }
+    }
+
+    private mutating func end(_ group: ConnectionGroup) {
+        guard let set = sets.removeValue(forKey: group) else { return }
+        watcher.forget(set)
+    }
+}
+
+/// The sockets that libcurl waits for, with the connections that they belong to. Only the loop's thread uses it.
+///
+/// A class because the callbacks of all connection sets share it.
+final class SocketWatcher {
+    /// Set while the thread runs.
+    var poll: SocketPoll?
+    /// Sockets of groups; all others belong to the common connections.
+    private var owners: [curl_socket_t: Owner] = [:]
+
+    /// Weak, because a set keeps a closure that refers to the watcher.
+    private struct Owner {
+        weak var set: ConnectionSet?
+    }
+
+    /// `owner`: nil for the common connections.
+    func watch(_ socket: curl_socket_t, for what: Int32, of owner: ConnectionSet?) {
+        if what == CURL_POLL_REMOVE { poll?.forget(socket) } else { poll?.watch(socket, for: what) }
+        // The system may reuse the number of a closed socket in another set.
+        owners[socket] = what == CURL_POLL_REMOVE ? nil : owner.map { Owner(set: $0) }
+    }
+
+    /// Nil for a socket of the common connections.
+    func owner(of socket: curl_socket_t) -> ConnectionSet? { owners.isEmpty ? nil : owners[socket]?.set }
+
+    /// Stops watching the sockets of a set that ends.
+    func forget(_ set: ConnectionSet) {
+        for (socket, owner) in owners where owner.set === set {
+            poll?.forget(socket)
+            owners[socket] = nil
+        }
+    }
+}

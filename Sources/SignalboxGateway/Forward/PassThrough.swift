@@ -1,0 +1,142 @@
+package import Foundation
+package import SignalboxConfig
+package import SignalboxEgress
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Forwards pushes whose events are stored to the real push service, and makes an event of each answer. An immutable
+/// value of one config; the ledger outlives it.
+package struct PassThrough: Sendable {
+    private let upstreams: [SourceName: Upstream]
+    private let gateway: String
+    private let routes: RouteTable
+    private let variants: EventVariants
+    private let queue: any IntakeStore
+    private let tokens: TokenHash
+    private let ledger: ForwardLedger
+    private let ids = EventIDSource()
+    private let now: @Sendable () -> Date
+
+    /// The result of a forwarded push.
+    package enum Answer: Sendable, Equatable {
+        /// The service's answer, or that it is unreachable. Its event is durable.
+        case verdict(PushVerdict)
+        /// The source has too many pushes in progress. The push was not sent.
+        case busy
+        /// The answer could not be recorded. The service may have the push.
+        case store(StoreError)
+    }
+
+    /// `tokens`: the devices of the mode `only`, by source. `http`: sends the requests. `ledger`: shared by all
+    /// configs. `now`: the clock of events.
+    package init(
+        _ config: GatewayConfig, tokens listed: [SourceName: Set<String>], http: OutboundHTTP, routes: RouteTable,
+        variants: EventVariants, queue: any IntakeStore, tokens: TokenHash, ledger: ForwardLedger,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        var upstreams: [SourceName: Upstream] = [:]
+        for (name, source) in config.sources {
+            guard let settings = source.upstream, settings.mode != .capture else { continue }
+            upstreams[name] = Upstream(settings: settings, tokens: listed[name] ?? [], http: http)
+        }
+        self.upstreams = upstreams
+        gateway = config.gateway.name
+        self.routes = routes
+        self.variants = variants
+        self.queue = queue
+        self.tokens = tokens
+        self.ledger = ledger
+        self.now = now
+    }
+
+    // MARK: Decisions
+
+    /// True if no source forwards pushes.
+    package var isEmpty: Bool { upstreams.isEmpty }
+
+    /// How pushes of a source are answered.
+    package func mode(of source: SourceName) -> GatewayConfig.Upstream.Mode {
+        upstreams[source]?.settings.mode ?? .capture
+    }
+
+    /// Whether a push is forwarded. `token`: the device in its canonical spelling; nil for a push without one, which
+    /// the mode `only` does not forward.
+    package func forwards(token: [UInt8]?, of source: SourceName) -> Bool {
+        guard let upstream = upstreams[source] else { return false }
+        guard upstream.settings.mode == .only else { return true }
+        return token.map { upstream.tokens.contains(tokens.name(of: $0)) } ?? false
+    }
+
+    /// The hash of a device token, as events show it.
+    package func name(of token: [UInt8]) -> String { tokens.name(of: token) }
+
+    /// Logs a push that cannot be forwarded; see ``ForwardLedger/recordRefusal(_:of:)``.
+    package func recordRefusal(_ reason: String, of source: SourceName) { ledger.recordRefusal(reason, of: source) }
+
+    // MARK: Forwarding
+
+    /// Forwards a push, and stores the event of the answer before it returns. A repeat gets the recorded answer of
+    /// the first push, and waits for one in progress. If the first one failed in a way that may pass, the repeat is
+    /// forwarded again. A crash between the answer and its record makes the service see a repeat twice.
+    package func forward(_ push: ForwardedPush) async -> Answer {
+        guard let upstream = upstreams[push.source] else {
+            preconditionFailure("Only a source with an upstream forwards pushes.")
+        }
+        let key = push.verdictKey(at: upstream.origin(of: push.provider, isSandbox: push.isSandbox))
+        let answer = await ledger.run(key, of: push.source, upTo: upstream.settings.concurrency) {
+            do throws(StoreError) {
+                if let key, let known = try await queue.answer(toKey: key, from: push.source),
+                    let verdict = PushVerdict(known)
+                {
+                    return .verdict(verdict)
+                }
+                let verdict = await upstream.send(push)
+                ledger.record(verdict, to: push)
+                try await store(verdict, to: push, key: key)
+                return .verdict(verdict)
+            } catch {
+                return .store(error)
+            }
+        }
+        return answer ?? .busy
+    }
+
+    /// Sends a request without an event or a record, to learn whether the service accepts its credential.
+    package func probe(_ push: ForwardedPush) async -> PushVerdict? {
+        guard let upstream = upstreams[push.source] else { return nil }
+        return await upstream.send(push)
+    }
+
+    /// Stores the event of an answer, with the record for repeats, in one transaction.
+    private func store(_ verdict: PushVerdict, to push: ForwardedPush, key: String?) async throws(StoreError) {
+        let now = now()
+        let event = AnsweredEvent.event(verdict, to: push, id: ids.next(at: now), gateway: gateway, at: now)
+        let routed = route(event)
+        var request: IdempotentRequest?
+        if let key, let stored = verdict.stored {
+            // The key contains a digest of everything that the answer depends on.
+            request = IdempotentRequest(from: push.source, key: key, digest: []) { _ in stored }
+        }
+        guard case .appended(let duplicates) = try await queue.append([routed], of: request) else { return }
+        variants.count([routed], without: duplicates)
+    }
+
+    /// Never fails: if the routes take too much work, the fallback's destinations receive the event.
+    private func route(_ event: Event) -> RoutedEvent {
+        ParserPool.events.withParser { parser in
+            event.body.withUnsafeBufferPointer { bytes in
+                guard let root = try? parser.read(event: bytes, at: PayloadPosition()) else {
+                    preconditionFailure("The gateway's own event is invalid.")
+                }
+                do throws(RoutingTooCostly) {
+                    let decision = try routes.decide(root, hasPayload: false)
+                    return RoutedEvent(event, decision, in: root, variants: variants)
+                } catch {
+                    return RoutedEvent(event, routes.fallbackDecision(on: root), in: root, variants: variants)
+                }
+            }
+        }
+    }
+}
