@@ -96,6 +96,9 @@ import Testing
             let sandbox = try await curl(
                 setting, common + Self.fields + ["https://api.sandbox.push.apple.com:2197" + Self.path])
             #expect(sandbox.hasPrefix("200 \(number) ") && sandbox.count == production.count + 36)
+            let labelled = try await curl(
+                setting, common + Self.fields + ["https://api.push.apple.com/r/build-1" + Self.path])
+            #expect(labelled == production)
             for (host, answer) in [
                 ("fcm.googleapis.com", "Method not found."), ("exp.host", "The requested resource was not found."),
                 ("api-manage-broadcast.push.apple.com:2196", "BadPath"),
@@ -104,7 +107,7 @@ import Testing
                 let other = try await curl(setting, common + Self.fields + ["https://" + host + Self.path])
                 #expect(other.contains(answer) && other.hasSuffix("404 \(number)  0"), "\(other)")
             }
-            _ = await setting.receiver.next(2)
+            _ = await setting.receiver.next(3)
         }
     }
 

@@ -131,10 +131,14 @@ struct ProviderEndpoints: Sendable {
     /// Records refused pushes; nil for none.
     var captures: PushCaptures?
 
-    /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run.
+    /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run. A host
+    /// to which the proxy opened a tunnel has its own paths only.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
         var request = request
         let isValid = request.readRun()
+        if let host = request.connection.providerHost, !serve(request.path, on: host) {
+            return .reply(host.notFound(request))
+        }
         for endpoint in all {
             guard var verdict = endpoint.verdict(on: request) else { continue }
             if !isValid { verdict = .reply(.invalidRun) }
@@ -146,7 +150,7 @@ struct ProviderEndpoints: Sendable {
     }
 
     /// Whether a host of a push service has the path.
-    func serve(_ path: String, on host: ProviderHost) -> Bool {
+    private func serve(_ path: String, on host: ProviderHost) -> Bool {
         all.contains { endpoint in endpoint.service(of: path).map(host.services.contains) ?? false }
     }
 }

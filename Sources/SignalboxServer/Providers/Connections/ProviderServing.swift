@@ -18,9 +18,6 @@ struct ProviderServing: Sendable {
     /// The decision on the head of a request.
     func verdict(on request: ProviderRequest) -> ProviderVerdict {
         let endpoints = endpoints()
-        if let host = request.connection.providerHost, !endpoints.serve(request.path, on: host) {
-            return .reply(host.notFound(request))
-        }
         return endpoints.verdict(on: request) ?? .reply(endpoints.notFound)
     }
 }

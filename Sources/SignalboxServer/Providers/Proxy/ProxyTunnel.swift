@@ -17,6 +17,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
 
     /// How long a client may take to read a refusal.
     private static let lingering: TimeAmount = .seconds(5)
+    /// aioapns looks for `200 Connect`.
     private static let opened = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
 
     /// `sniffer`: the next handler of the channel. `limit`: the most bytes of a head.
