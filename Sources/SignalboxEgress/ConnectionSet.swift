@@ -16,6 +16,8 @@ final class ConnectionSet {
     private(set) var running = 0
     /// When the last transfer began or ended.
     private(set) var lastUse = ContinuousClock.now
+    /// When the last response ended; nil before the first one.
+    var lastReply: ContinuousClock.Instant?
     private let onSocket: SocketHandler
     /// The limit of connections, idle or in use, that libcurl has now.
     private var connectionLimit = 0

@@ -159,8 +159,34 @@ import Testing
                 Issue.record("The silent server has an answer.")
                 return
             }
-            // The other requests of the connection are unharmed.
+            // The connection may be dead, so the next request opens another one.
             #expect(await send([request("a", to: peer)], by: http) == [200])
+            #expect(try await peer.next(2).map(\.connection) == [1, 2])
+        }
+    }
+
+    @Test func aTimeoutBetweenOtherRepliesKeepsTheConnection() async throws {
+        try await PushServicePeer.run { peer in
+            let http = try client()
+            defer { http.stop() }
+            var silent = request("a", to: peer)
+            silent.url = "http://127.0.0.1:\(peer.port)/3/device/999\(Self.token.dropFirst(3))"
+            silent.timeout = .seconds(1)
+            async let pending = http.attempt(silent)
+            _ = try await peer.next()
+            #expect(await send([request("a", to: peer)], by: http) == [200])
+            #expect(await pending.answer.error != nil)
+            #expect(await send([request("a", to: peer)], by: http) == [200])
+            #expect(try await peer.next(2).map(\.connection) == [1, 1])
+        }
+    }
+
+    @Test func aConnectionThatTheServerEndsIsReplaced() async throws {
+        try await PushServicePeer.run(["--requests", "2"]) { peer in
+            let http = try client()
+            defer { http.stop() }
+            for _ in 0..<6 { #expect(await send([request("a", to: peer)], by: http) == [200]) }
+            #expect(try await peer.next(6).map(\.connection) == [1, 1, 2, 2, 3, 3])
         }
     }
 }
