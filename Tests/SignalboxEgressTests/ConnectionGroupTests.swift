@@ -171,11 +171,11 @@ import Testing
             defer { http.stop() }
             var silent = request("a", to: peer)
             silent.url = "http://127.0.0.1:\(peer.port)/3/device/999\(Self.token.dropFirst(3))"
-            silent.timeout = .seconds(1)
+            silent.timeout = .seconds(3)
             async let pending = http.attempt(silent)
             _ = try await peer.next()
             #expect(await send([request("a", to: peer)], by: http) == [200])
-            #expect(await pending.answer.error != nil)
+            #expect((try? await pending.answer.get()) == nil)
             #expect(await send([request("a", to: peer)], by: http) == [200])
             #expect(try await peer.next(2).map(\.connection) == [1, 1])
         }
