@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore
 

@@ -1,6 +1,7 @@
-import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 
 /// The last step of pushes that passed the checks of their endpoint: decides whether a request is forwarded to the real

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 

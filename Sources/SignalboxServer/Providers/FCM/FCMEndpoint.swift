@@ -43,7 +43,7 @@ struct FCMEndpoint: ProviderEndpoint {
         // The assertion in the body identifies the client.
         guard operation != .token else { return try tokenVerdict(on: request) }
         let asking = sourceToAsk(request, operation)
-        let source = try asking ?? source(of: request)
+        let source = if let asking { asking } else { try source(of: request) }
         if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true {
             throw .notForwarded
         }
