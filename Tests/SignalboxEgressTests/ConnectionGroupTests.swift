@@ -26,7 +26,7 @@ import Testing
     private func send(_ requests: [OutboundRequest], by http: OutboundHTTP) async -> [Int?] {
         await withTaskGroup(of: Int?.self) { tasks in
             for request in requests { tasks.addTask { try? await http.attempt(request).answer.get().status } }
-            return await tasks.reduce(into: []) { $0.append($1) }
+            return await tasks.reduce(into: [Int?]()) { $0.append($1) }
         }
     }
 
