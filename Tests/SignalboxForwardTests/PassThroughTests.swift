@@ -89,7 +89,7 @@ import Testing
             #expect(document.text("source") == "/signalbox/test/mobile")
             #expect(document.text("dataschema") == "urn:signalbox:schema:push:1")
             #expect(document.text("data", "notification", "id") == push.event)
-            #expect(document.text("data", "host") == "127.0.0.1:\(bench.peer.port)")
+            #expect(document.text("data", "host") == "localhost:\(bench.peer.port)")
             #expect(document.json("data", "status")?.string == "410")
             #expect(document.text("data", "reason") == "Unregistered")
             #expect(document.text("data", "timestamp") == "2026-11-20T21:29:00.123Z")
