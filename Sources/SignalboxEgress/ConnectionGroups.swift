@@ -43,7 +43,8 @@ struct ConnectionGroups {
     ) {
         switch result.answer {
         case .success: set.lastReply = .now
-        case .failure(.timeoutReplying) where sets[group] === set && set.lastReply.map { $0 < begun } ?? true:
+        case .failure(.timeoutReplying):
+            guard sets[group] === set, !set.hasReplied(since: begun) else { return }
             sets[group] = nil
             retired.append(set)
         case .failure: break

@@ -66,6 +66,9 @@ final class ConnectionSet {
         count(-1)
     }
 
+    /// Whether a response has ended since then.
+    func hasReplied(since time: ContinuousClock.Instant) -> Bool { lastReply.map { $0 >= time } ?? false }
+
     private func count(_ change: Int) {
         running += change
         lastUse = .now
