@@ -26,13 +26,20 @@ struct PushAcceptance: Sendable {
         let decided = limited(pushes)
         let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
         store.append(open) { stored in
-            let answers = Self.answers(stored, decided, count: pushes.count)
-            guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
-                return reply(words(answers))
-            }
-            forwarding.forward(push(event), alarm: self.store.alarm) { verdict in
-                reply(words([verdict.map { .verdict($0) } ?? .unavailable]))
-            }
+            forward(Self.answers(stored, decided, count: pushes.count), by: plan) { reply(words($0)) }
+        }
+    }
+
+    /// The last step: replaces the answer of an accepted push by that of the push service, if the plan forwards it.
+    /// Calls `done` once, on any thread.
+    private func forward(
+        _ answers: [PushAnswer], by plan: PushForwarding.Plan, _ done: @escaping @Sendable ([PushAnswer]) -> Void
+    ) {
+        guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
+            return done(answers)
+        }
+        forwarding.forward(push(event), alarm: store.alarm) { verdict in
+            done([verdict.map { .verdict($0) } ?? .unavailable])
         }
     }
 
