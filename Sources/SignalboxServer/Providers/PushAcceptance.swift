@@ -1,8 +1,8 @@
 import SignalboxGateway
 import SignalboxNotification
 
-/// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the limit
-/// of the source, then the queue, then the real push service.
+/// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the
+/// limit of the source, then the queue, then the real push service.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
     let store: PushStore
