@@ -26,6 +26,7 @@ help:
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp or ways-in for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
+	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"
 	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources, their language, and the tables of targets"
@@ -104,6 +105,12 @@ KILLS ?= 60
 kills-inapp: deps-test
 	swift build --build-tests
 	SIGNALBOX_INAPP_KILLS=$(KILLS) swift test --skip-build --filter InAppCrashTests/noImpressionIsLostOrDoubled
+
+# The scenarios of provider endpoints at full size: 100,000 pushes, 200 connections, pings for five minutes.
+.PHONY: providers-long
+providers-long: deps-test
+	swift build --build-tests
+	SIGNALBOX_PROVIDERS_LONG=1 swift test --skip-build --no-parallel --filter ProviderScaleTests
 
 SECONDS ?= 600
 

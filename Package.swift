@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -139,7 +140,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxTesting", dependencies: ["SignalboxJSON"], swiftSettings: strict),
+            name: "SignalboxTesting", dependencies: ["SignalboxInApp", "SignalboxJSON"], swiftSettings: strict),
         .target(
             name: "SignalboxStoreTesting",
             dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
@@ -189,7 +190,8 @@ let package = Package(
                 "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
-        .testTarget(name: "SignalboxInAppTests", dependencies: ["SignalboxInApp"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxInAppTests", dependencies: ["SignalboxInApp", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxFormsTests",
             dependencies: [

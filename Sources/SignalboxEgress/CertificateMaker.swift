@@ -40,10 +40,11 @@ package final class CertificateMaker {
 
     /// Uses an existing authority. Nil unless the texts are one certificate and its key, in PEM.
     package init?(authority: NewCertificate) {
-        guard let certificate = Self.read(authority.certificate, { PEM_read_bio_X509($0, nil, nil, nil) }) else {
+        guard let certificate = Self.read(authority.certificate, { PEM_read_bio_X509($0, nil, noPassphrase, nil) })
+        else {
             return nil
         }
-        guard let key = Self.read(authority.key, { PEM_read_bio_PrivateKey($0, nil, nil, nil) }) else {
+        guard let key = Self.read(authority.key, { PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil) }) else {
             X509_free(certificate)
             return nil
         }

@@ -12,7 +12,7 @@ package final class ES256PublicKey: @unchecked Sendable {
     package init?(pem: [UInt8]) {
         guard pem.count <= Int(Int32.max), let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return nil }
         defer { BIO_free(input) }
-        guard let key = PEM_read_bio_PUBKEY(input, nil, nil, nil) else {
+        guard let key = PEM_read_bio_PUBKEY(input, nil, noPassphrase, nil) else {
             ERR_clear_error()
             return nil
         }

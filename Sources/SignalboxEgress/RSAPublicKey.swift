@@ -36,12 +36,12 @@ package final class RSAPublicKey: @unchecked Sendable {
     }
 
     private static func readKey(_ pem: String) -> OpaquePointer? {
-        read(pem) { PEM_read_bio_PUBKEY($0, nil, nil, nil) }
+        read(pem) { PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil) }
     }
 
     private static func readCertificate(_ pem: String) -> OpaquePointer? {
         read(pem) { text in
-            guard let certificate = PEM_read_bio_X509(text, nil, nil, nil) else { return nil }
+            guard let certificate = PEM_read_bio_X509(text, nil, noPassphrase, nil) else { return nil }
             defer { X509_free(certificate) }
             return X509_get_pubkey(certificate)
         }

@@ -28,18 +28,27 @@ package final class X509Certificate: @unchecked Sendable {
             guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return [] }
             defer { BIO_free(source) }
             var found: [X509Certificate] = []
-            while let handle = PEM_read_bio_X509(source, nil, nil, nil) { found.append(X509Certificate(handle)) }
+            while let handle = PEM_read_bio_X509(source, nil, noPassphrase, nil) {
+                found.append(X509Certificate(handle))
+            }
             // The end of the text is an error for OpenSSL, which the next call on this thread must not see.
             ERR_clear_error()
             return found
         }
     }
 
-    /// The attribute `UID` of the subject (RFC 4519, 2.39); nil without one. The last of several.
+    /// Whether a name of the certificate is this host. The subject does not count (RFC 9525, 2).
+    package func isFor(host: String) -> Bool {
+        X509_check_host(handle, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
+    }
+
+    /// The attribute `UID` of the subject (RFC 4519, 2.39); nil without one, and nil for several.
     package var subjectUID: String? {
         let name = X509_get_subject_name(handle)
         let index = X509_NAME_get_index_by_NID(name, NID_userId, -1)
-        guard index >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
+        guard index >= 0, X509_NAME_get_index_by_NID(name, NID_userId, index) < 0,
+            let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index))
+        else { return nil }
         var text: UnsafeMutablePointer<UInt8>?
         let count = ASN1_STRING_to_UTF8(&text, data)
         guard count >= 0, let text else { return nil }
@@ -66,15 +75,19 @@ package final class CertificateAuthority: @unchecked Sendable {
 
     deinit { X509_STORE_free(store) }
 
-    /// Whether one of the authorities issued the certificate for clients, and it is valid now. Does not ask for
-    /// revocations.
-    package func hasIssued(_ certificate: X509Certificate) -> Bool {
-        guard let context = X509_STORE_CTX_new() else { return false }
+    /// Whether one of the authorities issued the certificate for clients, directly or through intermediate authorities,
+    /// and all of them are valid now. `intermediates`: as the client sent them, in any order; not trusted. Does not ask
+    /// for revocations.
+    package func hasIssued(_ certificate: X509Certificate, through intermediates: [X509Certificate] = []) -> Bool {
+        guard let context = X509_STORE_CTX_new(), let untrusted = OPENSSL_sk_new_null() else { return false }
         defer {
             X509_STORE_CTX_free(context)
+            // Frees the list, not its certificates.
+            OPENSSL_sk_free(untrusted)
             ERR_clear_error()
         }
-        return X509_STORE_CTX_init(context, store, certificate.handle, nil) == 1
+        for intermediate in intermediates { OPENSSL_sk_push(untrusted, UnsafeRawPointer(intermediate.handle)) }
+        return X509_STORE_CTX_init(context, store, certificate.handle, untrusted) == 1
             && X509_STORE_CTX_set_purpose(context, X509_PURPOSE_SSL_CLIENT) == 1
             && X509_verify_cert(context) == 1
     }

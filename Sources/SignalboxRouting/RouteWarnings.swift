@@ -12,6 +12,7 @@ extension RouteCompiler {
     /// Records all warnings. `routes`: compiled from the routes of the config, in the same order. Call it only after
     /// the routes compiled without an error.
     mutating func warn(about config: GatewayConfig, _ routes: [Route]) {
+        warnOfUselessCertificates(config)
         let locations = config.routes.map(\.location)
         warnOfUndoneRedactions(routes, locations)
         warnOfShadowedRoutes(routes, locations)

@@ -8,11 +8,14 @@ package struct RoutedConfig: Sendable {
     package var config: GatewayConfig
     /// The routes of the config, compiled.
     package let routes: RouteTable
+    /// The failure rules of the config, compiled, in the order of evaluation.
+    package let failures: [FailureSelector]
 
     /// A config without any option.
     package init() {
         config = GatewayConfig()
         routes = RouteTable()
+        failures = []
     }
 
     /// Reads and checks a config: its main file first, then the files that only add sources, destinations and routes.
@@ -22,6 +25,7 @@ package struct RoutedConfig: Sendable {
         var reading = try ConfigReading(files)
         var compiler = RouteCompiler(diagnostics: reading.diagnostics)
         let routes = compiler.routes(of: reading.config)
+        failures = reading.config.failures.map { compiler.failure($0) }
         if compiler.diagnostics.errorCount == 0 { compiler.warn(about: reading.config, routes) }
         reading.diagnostics = compiler.diagnostics
         config = try reading.finish()
@@ -62,7 +66,8 @@ struct RouteCompiler {
     /// Copies the options of a route and compiles its pattern and variant. Mistakes are recorded, not thrown.
     private mutating func route(_ options: RouteOptions) -> Route {
         var route = Route(
-            name: options.name, match: pattern(of: options), destinations: options.destinations, stop: options.stop,
+            name: options.name, match: pattern(options.match, at: options.location), destinations: options.destinations,
+            stop: options.stop,
             ignoring: options.ignoring, including: options.including, media: options.media)
         route.isEnabled = options.isEnabled
         route.sample = options.sample.map { RouteSample(share: $0) }
@@ -71,13 +76,17 @@ struct RouteCompiler {
         return route
     }
 
-    /// The pattern of a route, read from its text: it shares the totals of all patterns. A route without `match`
-    /// takes every event. The text was valid JSON when the config was read.
-    private mutating func pattern(of options: RouteOptions) -> Pattern {
+    /// The failure rule with its pattern compiled.
+    mutating func failure(_ rule: FailureRule) -> FailureSelector {
+        FailureSelector(rule, pattern(rule.match, at: rule.location))
+    }
+
+    /// The pattern `match` of an object, read from its text: it shares the totals of all patterns. An object without
+    /// `match` takes every event. The text was valid JSON when the config was read.
+    private mutating func pattern(_ text: JSONText?, at location: ConfigLocation) -> Pattern {
         parser.reset()
-        guard let text = options.match, let root = try? parser.parse(text.bytes) else { return .everything }
-        var patterns = PatternReader(
-            ConfigReader(parser: parser, roots: [root], base: options.location.appending("match")))
+        guard let text, let root = try? parser.parse(text.bytes) else { return .everything }
+        var patterns = PatternReader(ConfigReader(parser: parser, roots: [root], base: location.appending("match")))
         patterns.totals = totals
         let pattern = patterns.pattern(root)
         totals = patterns.totals

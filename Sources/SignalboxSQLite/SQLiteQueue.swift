@@ -68,56 +68,6 @@ package final class SQLiteQueue: Store {
     /// relative to the connection that asks.
     private static func version(in db: Database) throws -> Int64? { try db.number("PRAGMA data_version") }
 
-    // MARK: Accepting events
-
-    /// Durable when it returns. Throws ``StoreError/undecided(after:)`` when the commit outlasts the deadline: the
-    /// events may still be stored. Throws without a write while damage is known: a damaged file accepts no further
-    /// event.
-    @discardableResult
-    package func append(
-        _ events: [RoutedEvent], of request: IdempotentRequest?
-    ) async throws(StoreError) -> AppendResult {
-        guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
-        if let damage = health.damage { throw damage }
-        return try await commits.write(.append(events, request), hasDeadline: true).appendResult
-    }
-
-    package func append(
-        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
-    ) {
-        append(events, of: nil) { result in done(result.map(\.duplicates)) }
-    }
-
-    /// Calls `done` once, from the writer's thread, after the commit. Callable from any thread; does not block.
-    package func append(
-        _ events: [RoutedEvent], of request: IdempotentRequest?,
-        whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
-    ) {
-        guard !events.isEmpty || request != nil else { return done(.success(.appended(duplicates: [:]))) }
-        if let damage = health.damage { return done(.failure(damage)) }
-        commits.submit(.append(events, request), hasDeadline: true) { result in done(result.map(\.appendResult)) }
-    }
-
-    /// Returns after all writes that were submitted before. Called at the stop, after the last client.
-    package func finish() async {
-        // Writes end in their order, also when this one fails.
-        _ = try? await commits.write(.giveBack([]))
-    }
-
-    /// Makes one small durable write. Throws the fault of the queue if there is one.
-    package func probe() async throws(StoreError) {
-        if let fault = health.fault { throw fault }
-        try checkDisk()
-        do {
-            try await file.pool.writeWithoutTransaction { db in
-                let version = try db.number("PRAGMA user_version") ?? 0
-                try db.execute(sql: "PRAGMA user_version = \((version &+ 1) & 0xFFFF)")
-            }
-        } catch {
-            throw file.failure(error)
-        }
-    }
-
     /// Throws while a commit takes so long that another write would only wait behind it. Callers check before they
     /// start a write, so a hanging disk fails requests at once instead of queueing them.
     func checkDisk() throws(StoreError) {
@@ -283,12 +233,6 @@ package final class SQLiteQueue: Store {
 
 extension SQLiteWrite.Output {
     /// Traps for another kind of write.
-    fileprivate var appendResult: AppendResult {
-        guard case .appended(let result) = self else { preconditionFailure("The write is not an append.") }
-        return result
-    }
-
-    /// Traps for another kind of write.
     fileprivate var settlementResult: SettlementResult {
         guard case .settled(let result) = self else { preconditionFailure("The write is not a settlement.") }
         return result
@@ -297,12 +241,5 @@ extension SQLiteWrite.Output {
     fileprivate var leases: [Lease] {
         guard case .claimed(let leases) = self else { preconditionFailure("The write is not a claim.") }
         return leases
-    }
-}
-
-extension AppendResult {
-    fileprivate var duplicates: [Int: String] {
-        guard case .appended(let duplicates) = self else { preconditionFailure("The append repeats a request.") }
-        return duplicates
     }
 }

@@ -1,6 +1,8 @@
 import Hummingbird
 package import Logging
+import NIOCore
 import ServiceLifecycle
+import SignalboxGateway
 import SignalboxNotification
 package import SignalboxStore
 
@@ -19,9 +21,12 @@ package struct GatewayServer: Service {
     private let state: ProviderState
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
+    /// The connections of the listeners for providers.
+    private let table: ConnectionTable
     private let http: HTTPService
-    /// Nil without `gateway.listen.apns`.
-    private let providers: ProviderListener?
+    /// Of `gateway.listen.apns` and `gateway.listen.proxy`.
+    private let providers: [ProviderListener]
+    private let logger: Logger
     /// Read by each request, written by a reload.
     private let active: Replaceable<ActiveAPI>
 
@@ -31,14 +36,20 @@ package struct GatewayServer: Service {
         package let http: ListenAddress
         /// Of the provider endpoints; nil for none.
         package let providers: ListenAddress?
+        /// Of the proxy to the provider endpoints; nil for none.
+        package let proxy: ListenAddress?
 
-        package init(http: ListenAddress, providers: ListenAddress?) {
+        package init(http: ListenAddress, providers: ListenAddress?, proxy: ListenAddress? = nil) {
             self.http = http
             self.providers = providers
+            self.proxy = proxy
         }
 
+        /// The addresses that are not nil.
+        package var all: [ListenAddress] { [http, providers, proxy].compactMap { $0 } }
+
         /// True when no other machine can connect.
-        package var areLoopback: Bool { http.isLoopback && providers?.isLoopback ?? true }
+        package var areLoopback: Bool { all.allSatisfy(\.isLoopback) }
     }
 
     private let addresses: Addresses
@@ -51,25 +62,44 @@ package struct GatewayServer: Service {
         onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
+        surface.activate()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
-        let active = Replaceable(ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
+        let capacity = OpenFiles.connections(atMost: ProviderListener.connections, besides: 1)
+        table = ConnectionTable(capacity: capacity)
+        let active = Replaceable(
+            ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
         let greeting = Greeting(addresses, report: onListening)
+        let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
+        // The limits count the connections of both listeners together.
+        let serving = ProviderServing(
+            endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
+            refusals: state.refusals, table: table, mostConnections: capacity + HTTPService.reserve)
+        providers = own.compactMap { option, address in
+            address.map { address in
+                ProviderListener(
+                    address: address, tls: { active.value.tls }, serving: serving, option: option,
+                    onListening: { await greeting.listens(option, on: $0) })
+            }
+        }
         http = HTTPService(
             address: addresses.http, logger: logger, budget: budget,
-            onListening: { await greeting.listens(http: $0) }, isAlone: addresses.providers == nil)
-        providers = addresses.providers.map { [budget] address in
-            let capacity = OpenFiles.connections(atMost: ProviderListener.connections, besides: 1)
-            return ProviderListener(
-                address: address, tls: { active.value.tls },
-                serving: ProviderServing(
-                    endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
-                    table: ConnectionTable(capacity: capacity), mostConnections: capacity + HTTPService.reserve),
-                onListening: { await greeting.listens(providers: $0) })
-        }
+            onListening: { await greeting.listens(.http, on: $0) }, isAlone: providers.isEmpty)
         self.addresses = addresses
         self.active = active
+        self.logger = logger
+        reportCertificate(of: surface, instead: nil)
+    }
+
+    /// Logs the hosts that the proxy cannot serve, unless they are those of the former certificate.
+    private func reportCertificate(of surface: GatewaySurface, instead former: ProviderTLS?) {
+        guard addresses.proxy != nil, let hosts = surface.tls?.uncoveredHosts, !hosts.isEmpty,
+            hosts != former?.uncoveredHosts
+        else { return }
+        logger.warning(
+            "Proxy refuses hosts that the certificate of gateway.listen.tls is not for.",
+            metadata: ["hosts": "\(hosts.joined(separator: " "))"])
     }
 
     /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
@@ -93,10 +123,11 @@ package struct GatewayServer: Service {
     /// Runs all listeners. The failure of one ends the others.
     private func run(_ direct: DirectResponder) async throws {
         // First, because the other server cannot be stopped without a graceful shutdown.
-        let channel = try await providers?.listen()
+        var channels: [(ProviderListener, any Channel)] = []
+        for listener in providers { channels.append((listener, try await listener.listen())) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await http.run(ActiveResponder(active: active, budget: budget), direct: direct) }
-            if let providers, let channel { group.addTask { await providers.run(channel) } }
+            for (listener, channel) in channels { group.addTask { await listener.run(channel) } }
             do {
                 try await group.waitForAll()
             } catch {
@@ -110,7 +141,9 @@ package struct GatewayServer: Service {
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
-        active.replace(by: ActiveAPI(surface, state, alarm: alarm, budget: budget, readiness: readiness))
+        reportCertificate(of: surface, instead: active.value.tls)
+        surface.activate()
+        active.replace(by: ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
@@ -129,46 +162,42 @@ private final class ActiveAPI: Sendable {
     let tls: ProviderTLS?
 
     /// Builds the whole router; the former one answers requests meanwhile.
-    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness)
-    {
+    init(
+        _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
+        budget: BodyBudget, readiness: Readiness
+    ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
+        state.captures.set(surface.captures)
         router = GatewayAPI(
-            surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness
+            surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
+            providers: { ProviderValues(state, connections: table.count) },
+            log: state.captures
         ).router()
     }
 }
 
 /// Reports the addresses once all listeners are ready.
 private actor Greeting {
-    private var http: ListenAddress?
-    private var providers: ListenAddress?
-    private let hasProviders: Bool
+    private var found: [ListenError.Listener: ListenAddress] = [:]
+    /// The number of listeners.
+    private let count: Int
     private let report: @Sendable (GatewayServer.Addresses) async -> Void
 
     init(
         _ addresses: GatewayServer.Addresses, report: @escaping @Sendable (GatewayServer.Addresses) async -> Void
     ) {
-        hasProviders = addresses.providers != nil
+        count = addresses.all.count
         self.report = report
     }
 
-    func listens(http address: ListenAddress) async {
-        http = address
-        await reportWhenReady()
-    }
-
-    func listens(providers address: ListenAddress) async {
-        providers = address
-        await reportWhenReady()
-    }
-
-    private func reportWhenReady() async {
-        guard let http, (providers != nil) == hasProviders else { return }
-        await report(GatewayServer.Addresses(http: http, providers: providers))
+    func listens(_ listener: ListenError.Listener, on address: ListenAddress) async {
+        found[listener] = address
+        guard found.count == count, let http = found[.http] else { return }
+        await report(GatewayServer.Addresses(http: http, providers: found[.apns], proxy: found[.proxy]))
     }
 }
 

@@ -137,9 +137,15 @@ package final class RunningBinary: Sendable {
 
     /// The URL of the provider endpoints, from the line after that of ``listeningURL()``. Nil when the process exits
     /// first.
-    package func providerURL() async -> String? {
+    package func providerURL() async -> String? { await url(behind: "provider endpoints on ") }
+
+    /// The URL of the proxy, from the line after that of ``providerURL()`` or ``listeningURL()``. Nil when the process
+    /// exits first.
+    package func proxyURL() async -> String? { await url(behind: "proxy for push services on ") }
+
+    private func url(behind words: String) async -> String? {
         for await line in errors.stream {
-            guard let start = line.range(of: "provider endpoints on ") else { continue }
+            guard let start = line.range(of: words) else { continue }
             return String(line[start.upperBound...].prefix { $0 != " " })
         }
         return nil

@@ -15,9 +15,9 @@ struct Signalbox: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
-            Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self, Certificates.self,
-            VendorList.self, Schema.self,
+            Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, CaptureCommand.self,
+            Deliveries.self, Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self,
+            Certificates.self, VendorList.self, Schema.self,
         ])
 
     /// Exits with 0 after success, otherwise with the code of ``reported``.

@@ -20,6 +20,13 @@ import Testing
             let other = try await gateway.post(Data(#"{"aps":{}}"#.utf8), headers: key)
             #expect(other.status == 422)
             #expect(other.json["code"] as? String == "idempotency-key-reused")
+            // A rejected request has no event, so its repeat is read and rejected again.
+            for body in ["5x", "", "5"] {
+                let key = [(name: "idempotency-key", value: "rejected-\(body.count)")]
+                let first = try await gateway.post(Data(body.utf8), headers: key)
+                let second = try await gateway.post(Data(body.utf8), headers: key)
+                #expect(first.status == 400 && second.status == 400, "\(body)")
+            }
             let malformed = try await gateway.post(payload, headers: [("idempotency-key", "a b")])
             #expect(malformed.json["code"] as? String == "idempotency-key-malformed")
             #expect(await receiver.next(1).count == 1)

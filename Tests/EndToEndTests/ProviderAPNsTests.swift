@@ -21,9 +21,10 @@ import Testing
     }
 
     /// Runs `body` with a gateway. `sources`: the section of the config, in which FINGERPRINT is that of the client
-    /// certificate; empty for open access. `isTLS`: false for plain connections.
+    /// certificate; empty for open access. `more`: further sections. `isTLS`: false for plain connections.
     private func run(
-        sources: String = "", isTLS: Bool = true, _ body: @escaping @Sendable (Setting) async throws -> Void
+        sources: String = "", more: String = "", isTLS: Bool = true,
+        _ body: @escaping @Sendable (Setting) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let identity = try await python(["identity", directory])
@@ -32,7 +33,7 @@ import Testing
             let sources = sources.replacing("FINGERPRINT", with: identity.first ?? "")
             try await ReceivingServer.run { receiver in
                 let config = """
-                    { "gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0"\(isTLS ? tls : "") } }, \(sources)
+                    { "gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0"\(isTLS ? tls : "") } }, \(sources) \(more)
                       "egress": { "allow": ["127.0.0.0/8"] },
                       "destinations": { "crm": { "url": "\(receiver.url)", "secret": "env:WEBHOOK_SECRET" } },
                       "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
@@ -79,6 +80,24 @@ import Testing
         var status: String?
         var reason: String?
         var id: String?
+        var timestamp: Int64?
+    }
+
+    /// 4: the time since a token is dead, as the clients read it.
+    @Test(arguments: ["aioapns", "apns2"])
+    func aDeadTokenHasATimestamp(client: String) async throws {
+        let failures = """
+            "failures": [ { "name": "dead", "token": "\(String(repeating: "0", count: 63))2",
+              "answer": { "reason": "Unregistered", "timestamp": "2026-01-01T00:00:00Z" } } ],
+            """
+        try await run(sources: Self.source, more: failures) { setting async throws in
+            let results = try await send(client, setting, ["--count", "4"])
+            #expect(results.filter { $0.status == "200" }.count == 3)
+            let dead = results.filter { $0.reason == "Unregistered" }
+            #expect(dead.map { $0.token.suffix(1) } == ["2"])
+            #expect(dead.map(\.timestamp) == [1_767_225_600_000])
+            _ = await setting.receiver.next(3)
+        }
     }
 
     /// 1, 2, 4, 5, 10: every good push is an event, every bad one has Apple's reason.
@@ -99,6 +118,22 @@ import Testing
             #expect(Set(tokens).count == 50)
             // No token in clear.
             #expect(!events.contains { $0.contains(String(repeating: "0", count: 60)) })
+        }
+    }
+
+    /// 47: captures have the identifiers that the client gave its pushes.
+    @Test func capturesThePushesOfARealClient() async throws {
+        try await run { setting async throws in
+            let results = try await send("aioapns", setting, ["--count", "20", "--bad", "2"])
+            let (status, text) = try await setting.gateway.get(
+                "/v1/captures/wait?count=20&timeout=5s&platform=apns", keeping: 1 << 20)
+            #expect(status == 200)
+            let accepted = results.filter { $0.status == "200" }.compactMap(\.id)
+            #expect(accepted.count == 20)
+            for id in accepted { #expect(text.contains(#""apnsId":"\#(id)""#)) }
+            let refused = try await setting.gateway.get("/v1/captures?outcome=rejected", keeping: 1 << 20).text
+            #expect(refused.split(separator: #""reason":"BadDeviceToken""#).count == 3)
+            for _ in 0..<20 { _ = await setting.receiver.next() }
         }
     }
 

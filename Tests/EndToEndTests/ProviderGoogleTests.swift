@@ -15,9 +15,11 @@ import Testing
             "expo": {"tokens": ["env:EXPO_TOKEN"]}},
           "other": {"auth": {"bearer": ["env:OTHER_TOKEN"]}, "fcm": {"projects": ["elsewhere"]}}
         },
+        "admin": {"auth": {"bearer": ["env:ADMIN_TOKEN"]}},
         """
     private static let environment = [
         "SERVER_KEY": "server-key", "EXPO_TOKEN": "expo-token", "OTHER_TOKEN": "other-token",
+        "ADMIN_TOKEN": "admin-token",
     ]
 
     /// One line of the program.
@@ -31,8 +33,17 @@ import Testing
     /// The number of events that each scenario accepts.
     private static let accepted = [
         "scenario34": 2, "scenario35": 0, "scenario36": 0, "scenario37": 499, "scenario40": 2, "scenario41": 0,
-        "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1,
+        "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1, "scenario137": 499, "scenario138": 2,
     ]
+
+    /// Of the scenarios from 137 on.
+    private static let failures = """
+        "failures": [
+          {"name": "dead", "token": "dead", "answer": {"reason": "UNREGISTERED"}},
+          {"name": "down", "token": "down", "first": 2, "answer": {"reason": "UNAVAILABLE"}},
+          {"name": "busy", "token": "busy", "first": 1, "answer": {"reason": "QUOTA_EXCEEDED", "retryAfter": "1s"}}
+        ],
+        """
 
     @Test(arguments: accepted.keys.sorted()) func clientsAreServed(scenario: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -42,13 +53,15 @@ import Testing
             let gateway = try await Gateway.start(
                 in: directory,
                 config: """
-                    { "gateway": { "name": "test" }, \(Self.sources)
+                    { "gateway": { "name": "test" }, \(Self.sources) \(Self.failures)
                       "destinations": { "inbox": { "builtin": "inbox" } },
                       "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
                     """,
                 environment: Self.environment)
             let output = try await ClientLibraries.run(
                 "fcm-clients.py", [gateway.url, key, String(scenario.dropFirst("scenario".count))])
+            let accepted = Self.accepted[scenario] ?? 0
+            if accepted > 0 { try await expectCaptures(accepted, of: gateway) }
             #expect(await gateway.stop() == 0)
             let results = try output.split(separator: "\n").map {
                 try JSONDecoder().decode(Result.self, from: Data($0.utf8))
@@ -59,8 +72,19 @@ import Testing
             #expect(audit.status == 0)
             let row = audit.output.split(separator: "\n").first { $0.hasPrefix("inbox") }
             let events = row?.split(separator: " ")[1] ?? "0"
-            #expect(events == "\(Self.accepted[scenario] ?? 0)")
+            #expect(events == "\(accepted)")
         }
+    }
+
+    /// Every accepted push was captured with its event.
+    private func expectCaptures(_ count: Int, of gateway: Gateway) async throws {
+        let captures = try await binary.run(
+            ["capture", "--url", gateway.url, "--until", "\(count)", "--json"],
+            environment: ["SIGNALBOX_ADMIN_TOKEN": "admin-token"])
+        #expect(captures.status == 0, "\(captures.errors)")
+        let lines = captures.output.split(separator: "\n")
+        #expect(lines.count == count)
+        #expect(lines.allSatisfy { $0.contains(#""outcome":"accepted""#) && $0.contains(#""event":{"#) })
     }
 
     private func openssl(_ arguments: String...) async throws {
@@ -109,7 +133,7 @@ import Testing
 /// The programs of `Tests/Providers`, which use clients of push services.
 enum ClientLibraries {
     private static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardizedFileURL
-    private static let python = root.appendingPathComponent(".build/test-venv/bin/python").path
+    static let python = root.appendingPathComponent(".build/test-venv/bin/python").path
 
     /// Whether `make test` made the virtual environment.
     static var areInstalled: Bool {
@@ -117,13 +141,20 @@ enum ClientLibraries {
         return FileManager.default.fileExists(atPath: packages.path)
     }
 
-    /// The standard output of a program. Expects that it exits with 0.
-    static func run(_ program: String, _ arguments: [String]) async throws -> String {
+    /// The path of a program.
+    static func path(_ program: String) -> String { root.appendingPathComponent("Tests/Providers/\(program)").path }
+
+    /// The standard output of a program. Expects that it exits with 0. `environment`: of its own; without any, requests
+    /// use no proxy.
+    static func run(
+        _ program: String, _ arguments: [String],
+        // Requests to loopback must not leave through a proxy.
+        environment: [String: String] = ["NO_PROXY": "*", "no_proxy": "*"]
+    ) async throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = [root.appendingPathComponent("Tests/Providers/\(program)").path] + arguments
-        // Requests to loopback must not leave through a proxy.
-        process.environment = ProcessInfo.processInfo.environment.merging(["NO_PROXY": "*", "no_proxy": "*"]) { $1 }
+        process.arguments = [path(program)] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()

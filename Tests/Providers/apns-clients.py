@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sends pushes with the clients that senders use, unchanged except for the host, and prints one JSON line per push:
-{"token", "status" or "reason", "id"}.
+{"token", "status" or "reason", "id", "timestamp"}.
 
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
     apns-clients.py identity DIRECTORY
@@ -32,8 +32,8 @@ def tokens(options):
     return good + [f"zz{number:062x}" for number in range(options.bad)]
 
 
-def show(token, *, status=None, reason=None, identifier=None):
-    result = {"token": token, "status": status, "reason": reason, "id": identifier}
+def show(token, *, status=None, reason=None, identifier=None, timestamp=None):
+    result = {"token": token, "status": status, "reason": reason, "id": identifier, "timestamp": timestamp}
     print(json.dumps({name: value for name, value in result.items() if value is not None}), flush=True)
 
 
@@ -47,6 +47,7 @@ def tls(options):
 def aioapns(options):
     from aioapns import APNs, NotificationRequest, PushType
     from aioapns import connection
+    from h2.exceptions import ProtocolError
 
     for protocol in (connection.APNsProductionClientProtocol, connection.APNsDevelopmentClientProtocol):
         protocol.APNS_SERVER = options.host
@@ -55,14 +56,22 @@ def aioapns(options):
     async def run():
         identity = {"client_cert": options.certificate} if options.certificate else {
             "key": pathlib.Path(options.key).read_text(), "key_id": options.kid, "team_id": options.team}
-        client = APNs(topic=TOPIC, ssl_context=tls(options), max_connections=1, **identity)
+        client = APNs(topic=TOPIC, ssl_context=tls(options), max_connections=1,
+                      max_connection_attempts=options.attempts, **identity)
 
         async def push(token):
             request = NotificationRequest(
                 device_token=token, message=ALERT, notification_id=str(uuid.uuid4()), time_to_live=600,
                 collapse_key="score", push_type=PushType.ALERT, priority=5)
-            answer = await client.send_notification(request)
-            show(token, status=answer.status, reason=answer.description, identifier=answer.notification_id)
+            while True:
+                try:
+                    answer = await client.send_notification(request)
+                    break
+                except ProtocolError:
+                    # aioapns does not catch what h2 raises between a GOAWAY and the end of the connection.
+                    await asyncio.sleep(0.1)
+            show(token, status=answer.status, reason=answer.description, identifier=answer.notification_id,
+                 timestamp=answer.timestamp)
 
         await asyncio.wait_for(asyncio.gather(*(push(token) for token in tokens(options))), options.timeout)
 
@@ -82,7 +91,10 @@ def apns2(options):
     payload = Payload(alert="Goal", sound="default", badge=1)
     batch = [Notification(token=token, payload=payload) for token in tokens(options)]
     for token, result in APNsClient(credentials).send_notification_batch(batch, topic=TOPIC).items():
-        show(token, status="200" if result == "Success" else None, reason=None if result == "Success" else result)
+        # A 410 is the reason and its timestamp.
+        reason, timestamp = result if isinstance(result, tuple) else (result, None)
+        is_sent = reason == "Success"
+        show(token, status="200" if is_sent else None, reason=None if is_sent else reason, timestamp=timestamp)
 
 
 def kalyke(options):
@@ -148,6 +160,7 @@ def main():
     parser.add_argument("--bad", type=int, default=0)
     parser.add_argument("--prefix", default="")
     parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--attempts", type=int, default=5)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     {"aioapns": aioapns, "apns2": apns2, "kalyke": kalyke}[options.client](options)

@@ -158,6 +158,31 @@ def scenario46():
     ]
 
 
+def scenario137():
+    """The config answers `dead` with UNREGISTERED: a multicast to 500 tokens, and pyfcm."""
+    tokens = ["token%d" % number for number in range(500)]
+    tokens[321] = "dead"
+    batch = messaging.send_each_for_multicast(messaging.MulticastMessage(tokens=tokens, data={"n": "37"}), app=app("137"))
+    failed = [index for index, response in enumerate(batch.responses) if not response.success]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(ACCOUNT, file)
+        file.flush()
+        client = pyfcm.FCMNotification(service_account_file=file.name, project_id="demo")
+        dead = failure(lambda: client.notify(fcm_token="dead", data_payload={"n": "42"}))
+    return [
+        failed == [321], type(batch.responses[321].exception).__name__ == "UnregisteredError",
+        dead == "FCMNotRegisteredError",
+    ]
+
+
+def scenario138():
+    """The config answers the first two messages to `down` with 503, the first to `busy` with 429 and retry-after: 1."""
+    made = app("138")
+    sent = messaging.send(messaging.Message(token="down", data={"n": "38"}), app=made)
+    again = messaging.send(messaging.Message(token="busy", data={"n": "38b"}), app=made)
+    return [name.startswith("projects/demo/messages/") for name in (sent, again)]
+
+
 def scenario40():
     """Sizes on the wire, which the libraries do not check."""
     made = app("40")

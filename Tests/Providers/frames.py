@@ -25,14 +25,15 @@ def report(**result):
 class Connection:
     """One connection. `alpn`: the protocols offered, or None; `settings`: sent with the preface."""
 
-    def __init__(self, port, authority=None, alpn=None, settings=b"", begin=True, server_name="localhost", context=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+    def __init__(self, port, authority=None, alpn=None, settings=b"", begin=True, server_name="localhost", context=None,
+                 tunnel=None, session=None):
+        self.socket = tunnel or socket.create_connection(("127.0.0.1", port), timeout=30)
         if authority:
             context = context or ssl.create_default_context(cafile=authority)
             context.check_hostname = server_name is not None
             if alpn:
                 context.set_alpn_protocols(alpn)
-            self.socket = context.wrap_socket(self.socket, server_hostname=server_name)
+            self.socket = context.wrap_socket(self.socket, server_hostname=server_name, session=session)
         self.encoder, self.decoder = hpack.Encoder(), hpack.Decoder()
         self.buffer = b""
         if begin:

@@ -1,6 +1,7 @@
 """The plays of frames.py, a function each. The server answers /ok with 200 and no body, /error with 400 and a
 body, and /hold never. The numbers are those of the scenarios of provider endpoints."""
 
+import socket
 import ssl
 import struct
 import time
@@ -47,6 +48,56 @@ def http1(port, authority):
             report(answer=answer.decode())
 
 
+def text(connection):
+    """Everything that arrives before the connection ends, as text."""
+    answer = b""
+    while piece := connection.socket.recv(65536):
+        answer += piece
+    return answer.decode()
+
+
+def pipelined(port, authority):
+    """Two requests with chunked bodies in one piece. The first line asks for the answer to the first one."""
+    connection = Connection(port, authority, begin=False)
+    first, second = [f"POST {path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+                     for path in ("/hold", "/error")]
+    connection.socket.sendall((first + second).encode())
+    report(ready=True)
+    answer = b""
+    while (answer.count(b"HTTP/1.1") < 2 or not answer.endswith(b"}")) and (piece := connection.socket.recv(4096)):
+        answer += piece
+    report(statuses=[int(line.split()[1]) for line in answer.decode().splitlines() if line.startswith("HTTP/1.1")])
+    connection.socket.sendall(b"POST /ok HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    report(last=text(connection).splitlines()[0])
+
+
+def large(port, authority):
+    """The last response is larger than the socket takes at once, and the client reads late."""
+    connection = Connection(port, authority, begin=False)
+    connection.socket.sendall(b"POST /large HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    connection.socket.recv(1, socket.MSG_PEEK)
+    report(ready=True)
+    report(bytes=len(text(connection).split("\r\n\r\n")[1]))
+
+
+def half_closed(port, authority):
+    """A client that ends its output before it receives the response. The first line asks for the response."""
+    connection = Connection(port, authority, begin=False)
+    connection.socket.sendall(b"POST /hold HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}")
+    connection.socket.shutdown(socket.SHUT_WR)
+    report(ready=True)
+    report(answer=text(connection).splitlines()[0])
+
+
+def head(port, authority):
+    """The response to HEAD has no DATA frame."""
+    connection = Connection(port, authority)
+    connection.request(1, "/error", method="HEAD")
+    for f in connection.frames(until=lambda f: f.flags & END_STREAM and f.stream):
+        if f.stream:
+            report(frame=repr(f))
+
+
 def too_large(port, authority):
     """21: a declared length beyond the limit is answered before the body; an undeclared one at the limit."""
     connection = Connection(port, authority)
@@ -78,6 +129,40 @@ def goaway(port, authority):
     connection.request(1, "/goaway", b"{}")
     for f in connection.end():
         report(frame=repr(f))
+
+
+def narrow(port, authority):
+    """27: one stream at a time until a success."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for stream, path in [(1, "/narrow"), (3, "/error"), (5, "/ok"), (7, "/ok")]:
+        connection.request(stream, path, b"{}")
+        last = lambda f: f.stream == stream and f.flags & END_STREAM and f.name in ("HEADERS", "DATA")
+        found = list(connection.frames(until=last))
+        # The settings follow the response that changes them.
+        if path != "/error" and stream != 7:
+            found += connection.frames(until=lambda f: f.name == "SETTINGS" and not f.flags)
+        for f in found:
+            if f.name in ("HEADERS", "DATA") or f.name == "SETTINGS" and not f.flags:
+                report(frame=repr(f))
+
+
+def cut(port, authority):
+    """The connection ends in the middle of a response, with and without a body."""
+    for path in ("/cut", "/cut-ok"):
+        connection = Connection(port, authority)
+        connection.request(1, path, b"{}")
+        report(frames=[repr(f) for f in connection.end() if f.name in ("HEADERS", "DATA", "GOAWAY", "RST_STREAM")])
+    for path in ("/cut", "/cut-ok"):
+        connection = Connection(port, authority, begin=False)
+        connection.socket.sendall(f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{{}}".encode())
+        answer = b""
+        try:
+            while piece := connection.socket.recv(4096):
+                answer += piece
+        except ConnectionError:
+            pass
+        report(answer=answer.decode())
 
 
 def stop(port, authority):
@@ -357,3 +442,141 @@ def idle(port, authority):
     connection = Connection(port, authority)
     found = connection.end()
     report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name in ("GOAWAY", "PING")])
+
+
+def connect(port, text):
+    """A plain connection to the proxy that sent a text, and the bytes that came back, up to an empty line."""
+    import socket
+    plain = socket.create_connection(("127.0.0.1", port), timeout=30)
+    plain.sendall(text.encode())
+    answer = b""
+    while not answer.endswith(b"\r\n\r\n") and (piece := plain.recv(1)):
+        answer += piece
+    return plain, answer.decode()
+
+
+def tunnel(port, authority):
+    """The proxy: a tunnel, then HTTP/2 or HTTP/1.1 in it as without one. Paths of other hosts are unknown there."""
+    import hashlib
+    host = "api.push.apple.com"
+    for alpn, version in [(["h2"], "1.1"), (None, "1.0"), (None, "1.1")]:
+        plain, head = connect(port, f"CONNECT {host}:443 HTTP/{version}\r\n\r\n")
+        connection = Connection(port, authority, alpn=alpn, server_name=host, tunnel=plain)
+        connection.request(1, "/ok", b"{}", authority=host)
+        connection.request(3, "/certificate", authority=host)
+        report(head=head.split("\r\n")[0], answers=connection.answers(2),
+               sha256=hashlib.sha256(connection.socket.getpeercert(True)).hexdigest())
+    host = "iamcredentials.googleapis.com"
+    plain, _ = connect(port, f"CONNECT {host}:443 HTTP/1.1\r\n\r\n")
+    connection = Connection(port, authority, begin=False, server_name=host, tunnel=plain)
+    connection.socket.sendall(f"GET /ok HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode())
+    answer = b""
+    while piece := connection.socket.recv(4096):
+        answer += piece
+    report(google=answer.decode())
+
+
+def refusals(port, authority):
+    """The proxy: answers without a tunnel, after which it closes."""
+    for text in ("CONNECT example.com:443 HTTP/1.1\r\n\r\n", "GET http://exp.host/ HTTP/1.1\r\n\r\n",
+                 "CONNECT exp.host:443 HTTP/1.1\r\n\r\n", "\x16\x03\x01", "CONNECT " + "x" * 9000):
+        plain, answer = connect(port, text)
+        while piece := plain.recv(4096):
+            answer += piece.decode()
+        plain.close()
+        report(answer=answer)
+
+
+def unused_tunnels(port, authority):
+    """The proxy: connections that open no tunnel, or do not use it."""
+    for text in ("CONNECT exp", "CONNECT api.push.apple.com:443 HTTP/1.1\r\n\r\n", ""):
+        plain, _ = connect(port, text)
+        while plain.recv(4096):
+            pass
+        report(closed="true")
+
+
+def waiting_tunnel(port, authority):
+    """The proxy stops between the tunnel and TLS."""
+    plain, _ = connect(port, "CONNECT api.push.apple.com:443 HTTP/1.1\r\n\r\n")
+    report(ready=True)
+    while plain.recv(4096):
+        pass
+    report(closed="true")
+
+
+def client_chains(port, authority):
+    """9: client certificates with the chains of chains.py. The second connection resumes the session of the first."""
+    import os
+    folder = os.path.dirname(authority)
+    for name in ("chain", "leaf", "impostor"):
+        context = ssl.create_default_context(cafile=authority)
+        # Sessions of TLS 1.2 are known when the handshake ends.
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(f"{folder}/{name}.pem")
+        connection = Connection(port, authority, context=context)
+        connection.request(1, "/certificate")
+        report(answers=connection.answers(1))
+        if name == "chain":
+            again = Connection(port, authority, context=context, session=connection.socket.session)
+            again.request(1, "/certificate")
+            report(answers=again.answers(1), resumed=again.socket.session_reused)
+
+
+TOKEN = "0123456789abcdef" * 4
+PUSH = [("apns-topic", "com.example.app")]
+
+
+def pushes(port, authority):
+    """30: a sender that pushes one message after the other, while another connection attacks."""
+    connection = Connection(port, authority)
+    statuses = {}
+    for number in range(100):
+        connection.request(2 * number + 1, "/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
+        for status, _ in connection.answers(1).values():
+            statuses[str(status)] = statuses.get(str(status), 0) + 1
+    report(statuses=statuses)
+
+
+def pushes_until_goaway(port, authority):
+    """26: 200 pushes at a time, with a secret in the path, until the server announces its end.
+
+    Counts the answered ones, and those not taken."""
+    connection = Connection(port, authority)
+    connection.settle()
+    stream, last, aways, answered = 1, None, 0, set()
+
+    def read(until, seconds):
+        nonlocal last, aways
+        for f in connection.frames(until=until, seconds=seconds):
+            if f.name == "HEADERS":
+                answered.add((f.stream, dict(f.headers)[":status"]))
+            if f.name == "PING" and not f.flags:
+                connection.send(6, 1, 0, f.payload)
+            if f.name == "GOAWAY":
+                aways += 1
+                last = struct.unpack(">I", f.payload[:4])[0] & 0x7FFFFFFF
+
+    while not aways and stream < 100_000:
+        for _ in range(200):
+            connection.request(stream, "/s/secret/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
+            stream += 2
+        if stream == 401:
+            report(ready=True)
+        expected = (stream - 1) // 2
+        read(lambda f: aways or (f.name == "HEADERS" and len(answered) == expected), 30)
+    read(lambda f: False, 30)
+    report(sent=(stream - 1) // 2, aways=aways, answered=sum(status == "200" for _, status in answered),
+           untaken=sum(number > last for number in range(1, stream, 2)))
+
+
+def slow_pings(port, authority):
+    """28: as keepalive, every 15 s for five minutes."""
+    connection = Connection(port, authority)
+    for number in range(20):
+        connection.send(6, 0, 0, b"%08d" % number)
+        for f in connection.frames(until=lambda f: f.name == "PING" and f.flags):
+            pass
+        time.sleep(15)
+    connection.request(1, "/s/secret/3/device/" + TOKEN, b'{"aps":{"alert":"Hello"}}', PUSH)
+    report(answers=connection.answers(1))

@@ -67,7 +67,7 @@ extension JSONWriter {
         if listen.apns != nil || listen.tls != nil {
             key("listen")
             let tls = listen.tls.map { [$0.certificate, $0.key, $0.clientCA].map { $0?.description ?? "-" } }
-            strings([listen.apns ?? "-"] + (tls ?? []))
+            strings([listen.apns ?? "-"] + (listen.proxy.map { ["proxy " + $0] } ?? []) + (tls ?? []))
         }
         key("sources")
         beginObject()

@@ -27,6 +27,9 @@ import Testing
         next.gateway.listen.http = "127.0.0.1:1"
         #expect(next.needsRestart(after: former))
         next.gateway.listen.http = nil
+        next.gateway.listen.proxy = "127.0.0.1:1"
+        #expect(next.needsRestart(after: former))
+        next.gateway.listen.proxy = nil
         next.gateway.dataDirectory = "elsewhere"
         #expect(next.needsRestart(after: former))
     }

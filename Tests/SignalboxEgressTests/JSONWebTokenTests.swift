@@ -67,7 +67,20 @@ import Testing
             -----END PUBLIC KEY-----
 
             """
-        for pem in ["", "x", p384, Self.key.replacing("PUBLIC", with: "PRIVATE"), String(Self.key.dropLast(60))] {
+        // OpenSSL would ask for its passphrase on the terminal.
+        let encrypted = """
+            -----BEGIN ENCRYPTED PRIVATE KEY-----
+            MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh/fTWOb1Jc+QICCAAw
+            DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEECr0W6OD6zOagvkubpH/2kEEgZCP
+            9DY3ZsT5WXzl2Jvcf6MYSpwhg56Cjo9AowlC6ulKRZ5YNeJVtAL/vvLKNa46J4Nn
+            I2DCwCel458aDAZji11PhfQ0UIWOBEwLdxGe+01YSVCpyqYrPuIDUVhVQ4QNKcBQ
+            RMFtJVfgsgNyC8YsOPnJoTqyJw0tk4Rtfspxv6kgeNZAJgu4t9dLnbMXZPjw6u8=
+            -----END ENCRYPTED PRIVATE KEY-----
+
+            """
+        for pem in [
+            "", "x", p384, encrypted, Self.key.replacing("PUBLIC", with: "PRIVATE"), String(Self.key.dropLast(60)),
+        ] {
             #expect(ES256PublicKey(pem: Array(pem.utf8)) == nil)
         }
     }

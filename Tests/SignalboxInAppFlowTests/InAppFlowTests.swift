@@ -178,7 +178,7 @@ import Testing
         let counters = #","counters":[{"message":"spring","count":1}]}"#
         let full = try JSON(await setting.flow.explain(Array((question + counters).utf8)))
         #expect(full["offer"].value == nil)
-        #expect(setting.store.events.isEmpty && setting.store.with { $0.rows } == Rows())
+        #expect(setting.store.events.isEmpty && setting.store.with { $0.rows } == MemoryRows())
     }
 
     @Test func namesTheLocationOfAMistake() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxTesting
 import Testing
 
 @testable import SignalboxInApp

@@ -1,3 +1,4 @@
+import SignalboxTesting
 import Testing
 
 @testable import SignalboxInApp
@@ -8,57 +9,13 @@ let second: Span = 1000
 let minute: Span = 60 * second
 let hour: Span = 60 * minute
 
-/// Rows of a store in memory.
-struct Rows: Equatable {
-    var users: [UserID: Instant] = [:]
-    var devices: [DeviceID: DeviceState] = [:]
-    var offers: [OfferID: Offer] = [:]
-    var displays: [RowChange.Subject: [OfferID: Ledger.Display]] = [:]
-    var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
-    var tallies: [MessageID: Tally] = [:]
-
-    mutating func apply(_ changes: [RowChange]) {
-        for change in changes {
-            switch change {
-            case .user(let id, let lastNow): users[id] = lastNow
-            case .device(let device): devices[device.id] = device
-            case .offer(let offer): offers[offer.id] = offer
-            case .removeOffer(let id): offers[id] = nil
-            case .display(let subject, let display): displays[subject, default: [:]][display.offer] = display
-            case .removeDisplay(let subject, let id): displays[subject]?[id] = nil
-            case .total(let subject, let key, let total): totals[subject, default: [:]][key] = total
-            case .tally(let message, let committed, let reserved):
-                tallies[message, default: Tally()].committed += committed
-                tallies[message, default: Tally()].reserved += reserved
-            }
-        }
-    }
-
-    func ledger(_ subject: RowChange.Subject) -> Ledger {
-        Ledger(displays: Array((displays[subject] ?? [:]).values), totals: totals[subject] ?? [:])
-    }
-
-    func load(device id: DeviceID, user: UserID) -> InAppState {
-        var person = UserState(id: user)
-        person.lastNow = users[user] ?? 0
-        person.ledger = ledger(.user(user))
-        var device = devices[id] ?? DeviceState(id: id)
-        device.ledger = ledger(.device(id))
-        let own = offers.values.filter { $0.device == id || ($0.user == user && $0.state == .offered) }
-        let anonymous = AnonymousUser.id(on: id)
-        return InAppState(
-            user: person, device: device, offers: own,
-            anonymous: device.user == anonymous && user != anonymous ? ledger(.user(anonymous)) : nil, tallies: tallies)
-    }
-}
-
 /// Drives the engine as a gateway does: every step loads its rows anew and keeps only the row changes, so each
 /// scenario also shows that the rows are enough to continue after a restart.
 struct World {
     var policy = Policy()
     var messages = MessageIndex()
     var addressed: [DeviceID: MessageIndex] = [:]
-    var rows = Rows()
+    var rows = MemoryRows()
     var now = noon
     var client = ClientState(foreground: true, screen: "home")
     var clients: [DeviceID: ClientState] = [:]

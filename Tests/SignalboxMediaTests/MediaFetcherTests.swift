@@ -257,7 +257,10 @@ import Testing
         try await MediaServer.run(["/": [.file(Sample.png)]], sync: sync) { server in
             let outcome = await server.fetch("/")
             #expect(outcome.word == "storage")
-            guard case .interrupted(let failure, _) = outcome else { return }
+            guard case .interrupted(let failure, _) = outcome else {
+                Issue.record("The outcome is \(outcome).")
+                return
+            }
             #expect(failure.words == "The file cannot be kept or read: no space left.")
             #expect(server.leftovers.isEmpty)
         }

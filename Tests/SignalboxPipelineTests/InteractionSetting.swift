@@ -58,7 +58,9 @@ struct InteractionSetting {
             }
             let interactions = InteractionIntake(
                 gateway: "demo", routes: routes, decider: decider, queue: queue,
-                variants: EventVariants(tokens: TokenHash(key: TestPipeline.key)), now: { clock.now })
+                variants: EventVariants(tokens: TokenHash(key: TestPipeline.key)),
+                // No deadline: many tests at once may keep a read waiting.
+                delayed: DelayedCall { _, _ in }, now: { clock.now })
             try await body(
                 InteractionSetting(
                     queue: queue, interactions: interactions, clock: clock, directory: directory,

@@ -23,6 +23,7 @@ struct APNsBench {
     let queue: SQLiteQueue
     let tokens: ProviderTokens
     let log: RecordedLog
+    let rules: FailureRules
 
     /// Two sources: `mobile` with two keys, a certificate and a secret, `other` with a key of another team. Both have
     /// topics.
@@ -44,15 +45,20 @@ struct APNsBench {
         sources.replacing("STRICT", with: strict.isEmpty ? "" : "\"strict\": \(strict),")
     }
 
-    /// `config`: without its destinations.
-    static func run(_ config: String = "{}", _ body: (APNsBench) async throws -> Void) async throws {
+    /// `config`: without its destinations. `held`: holds the answers that failure rules delay.
+    static func run(
+        _ config: String = "{}", held: HeldReplies = HeldReplies(), _ body: (APNsBench) async throws -> Void
+    ) async throws {
         try await withTemporaryDirectory { directory in
             let tokens = try ProviderTokens()
             let queue = try SQLiteQueue(in: directory)
             let normalizer = Normalizer(
                 chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
             let route = Route(name: "all", match: .everything, destinations: [DestinationName("crm")])
-            let config = try RoutedConfig(Array(config.replacing("STRICT", with: "").utf8)).config
+            let routed = try RoutedConfig(Array(config.replacing("STRICT", with: "").utf8))
+            let config = routed.config
+            let rules = FailureRules()
+            rules.replaceFile(by: routed.failures.map { PreparedFailure($0, hashedBy: normalizer.tokens) })
             let intake = Intake(
                 normalizer: normalizer, routes: RouteTable(routes: [route]), queue: queue, sources: config.sources,
                 now: { ProviderTokens.now })
@@ -61,15 +67,17 @@ struct APNsBench {
                 environment: [
                     "FIRST": tokens.keys["first"] ?? "", "SECOND": tokens.keys["second"] ?? "",
                     "THIRD": tokens.keys["third"] ?? "", "SECRET": "open-sesame",
+                    "OTHER": "another",
                 ])
             let log = RecordedLog()
             let endpoint = APNsEndpoint(
                 try APNsSenders(config, by: secrets),
                 PushAcceptance(
                     admission: SourceAdmission(usage: SourceUsage(), limits: SourceUsageLimits.all(in: config)),
-                    store: PushStore(intake: intake, alarm: QueueAlarm(logger: log.logger))),
+                    failures: PushFailures(rules: rules, intake: intake, now: { ProviderTokens.now }),
+                    store: PushStore(intake: intake, alarm: QueueAlarm(logger: log.logger)), held: held),
                 channels: queue, failures: FailedProofs(logger: log.logger), now: { ProviderTokens.now })
-            try await body(APNsBench(endpoint: endpoint, queue: queue, tokens: tokens, log: log))
+            try await body(APNsBench(endpoint: endpoint, queue: queue, tokens: tokens, log: log, rules: rules))
         }
     }
 

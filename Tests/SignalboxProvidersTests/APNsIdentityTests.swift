@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 import Testing
@@ -136,10 +137,17 @@ import Testing
         }
     }
 
+    /// Clients would escape its characters, or a slash would end it.
+    @Test func refusesASecretThatIsNotPartOfAPath() async throws {
+        let config = #"{"sources": {"first": {"apns": {"secrets": ["env:FIRST"]}}}}"#
+        let error = await #expect(throws: ConfigRefusal.self) { try await APNsBench.run(config) { _ in } }
+        #expect(error.map { "\($0)" }?.contains("env:FIRST is part of a path") == true)
+    }
+
     @Test func aSourceWithoutTopicsHasThoseOfNoOther() async throws {
         let config = """
             {"sources": {"first": {"apns": {"secrets": ["env:SECRET"]}},
-              "second": {"apns": {"secrets": ["env:FIRST"], "topics": ["com.example.app"]}}}}
+              "second": {"apns": {"secrets": ["env:OTHER"], "topics": ["com.example.app"]}}}}
             """
         try await APNsBench.run(config) { bench async throws in
             let path = "/s/open-sesame" + APNsBench.path

@@ -20,7 +20,7 @@ struct GoogleBench {
     let clock: ManualDate
 
     /// Two sources: `mobile` with a service account, a server key, a project, a token of Expo and a bearer token;
-    /// `other` with a server key and a project.
+    /// `other` with a server key, a project and a token of Expo.
     static let sources = """
         {"sources": {
           "mobile": {
@@ -28,7 +28,7 @@ struct GoogleBench {
             "fcm": {"projects": ["demo"], "keys": ["env:KEY"], "serviceAccounts": [
               {"email": "sender@demo.iam.gserviceaccount.com", "keyId": "key-1", "publicKey": "env:PEM"}]},
             "expo": {"tokens": ["env:EXPO"]}},
-          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}}
+          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}, "expo": {"tokens": ["env:OTHER_EXPO"]}}
         }}
         """
 
@@ -44,7 +44,10 @@ struct GoogleBench {
             let normalizer = Normalizer(
                 chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
             let route = Route(name: "all", match: .everything, destinations: [DestinationName("crm")])
-            let config = try RoutedConfig(Array(config.utf8)).config
+            let routed = try RoutedConfig(Array(config.utf8))
+            let config = routed.config
+            let rules = FailureRules()
+            rules.replaceFile(by: routed.failures.map { PreparedFailure($0, hashedBy: normalizer.tokens) })
             let intake = Intake(
                 normalizer: normalizer, routes: RouteTable(routes: [route]), queue: queue, sources: config.sources)
             let assertions = try Assertions()
@@ -52,6 +55,7 @@ struct GoogleBench {
                 path: "routes.json",
                 environment: [
                     "BEARER": "bearer-token", "KEY": "server-key", "OTHER": "other-key", "EXPO": "expo-token",
+                    "OTHER_EXPO": "other-expo-token",
                     "PEM": assertions.keys["first"] ?? "",
                 ])
             let sources = try resolver.sourceTokens(config)
@@ -60,7 +64,8 @@ struct GoogleBench {
             let state = ProviderState(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let acceptance = PushAcceptance(
                 admission: SourceAdmission(usage: state.usage, limits: SourceUsageLimits.all(in: config)),
-                store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))))
+                failures: PushFailures(rules: rules, intake: intake),
+                store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), held: state.held)
             let endpoints = ProviderEndpoints(
                 try ProviderSenders(config, by: resolver), sources: sources.isEmpty ? .open : SourceAccess(sources),
                 acceptance, queue, state,

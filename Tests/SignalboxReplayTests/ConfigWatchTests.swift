@@ -23,4 +23,62 @@ import Testing
             }
         }
     }
+
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// A config that was rejected because of a template becomes valid when only the template changes.
+    @Test func noticesAChangeOfAFileThatTheNewestConfigNames() async throws {
+        try await withTemporaryDirectory { directory in
+            let (own, template) = (directory + "/routes.json", directory + "/crm.mustache")
+            try Self.write("{}", to: own)
+            try Self.write("{{", to: template)
+            let active = FileStamps(of: .init(files: [own]))
+            let newest = GatewayConfig.Origin(files: [own, template])
+            var changes = ConfigChanges(active)
+            changes.rebase(FileStamps(of: newest).keeping(changes.loaded))
+            let pollsBefore = [changes.settled(FileStamps(of: newest)), changes.settled(FileStamps(of: newest))]
+            #expect(pollsBefore == [false, false])
+            try Self.write("{{name}}", to: template)
+            let changed = FileStamps(of: newest)
+            let polls = [changes.settled(changed), changes.settled(changed)]
+            #expect(polls == [false, true])
+        }
+    }
+
+    /// A reload that names further files is not followed by another one.
+    @Test func keepsAChangeThatHappenedBeforeTheFilesWereAdded() async throws {
+        try await withTemporaryDirectory { directory in
+            let (own, template) = (directory + "/routes.json", directory + "/crm.mustache")
+            try Self.write("{}", to: own)
+            var changes = ConfigChanges(FileStamps(of: .init(files: [own])))
+            try Self.write("{ }", to: own)
+            try Self.write("{{name}}", to: template)
+            let newest = GatewayConfig.Origin(files: [own, template])
+            changes.rebase(FileStamps(of: newest).keeping(changes.loaded))
+            let stamps = FileStamps(of: newest)
+            let polls = [changes.settled(stamps), changes.settled(stamps)]
+            #expect(polls == [false, true], "The change of the config is still a change.")
+            let isRepeated = changes.settled(stamps)
+            #expect(!isRepeated)
+        }
+    }
+
+    @Test func noticesAFileThatLeftTheFolder() async throws {
+        try await withTemporaryDirectory { directory in
+            let part = directory + "/routes.d/crm.json"
+            try FileManager.default.createDirectory(
+                atPath: directory + "/routes.d", withIntermediateDirectories: false)
+            try Self.write("{}", to: part)
+            let folder = directory + "/routes.d"
+            var changes = ConfigChanges(FileStamps(of: .init(files: [part], folder: folder)))
+            try FileManager.default.removeItem(atPath: part)
+            let newest = GatewayConfig.Origin(files: [], folder: folder)
+            changes.rebase(FileStamps(of: newest).keeping(changes.loaded))
+            let stamps = FileStamps(of: newest)
+            let polls = [changes.settled(stamps), changes.settled(stamps)]
+            #expect(polls == [false, true])
+        }
+    }
 }

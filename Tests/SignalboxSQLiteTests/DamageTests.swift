@@ -8,29 +8,32 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
+/// Rounds of the sweep; `make damage` asks for more.
+private let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUNDS"].flatMap { Int($0) }
+
 /// Damages files in many ways. No call traps, every call ends, and missing deliveries are reported.
-@Suite(.timeLimit(.minutes(10))) struct DamageTests {
+///
+/// A round of `make damage` takes minutes, and rounds run one after the other.
+@Suite(.serialized, .timeLimit(.minutes(rounds == nil ? 10 : 60))) struct DamageTests {
     enum Damage: String, CaseIterable {
         case zeroed, random, swapped, copied
     }
 
-    /// Rounds of the sweep; `make damage` asks for more.
-    private static let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUNDS"].flatMap { Int($0) }
     private static let pageSize = 8192
 
     /// Damages each page of a small queue in turn.
     @Test(arguments: 0..<(rounds ?? 1)) func reportsADamagedPage(_ round: Int) async throws {
         try await withTemporaryDirectory { directory in
             let whole = DamagedFile(directory: directory)
-            try await whole.fill(events: Self.rounds == nil ? 24 : 400)
+            try await whole.fill(events: rounds == nil ? 24 : 400)
             let bytes = try Data(contentsOf: URL(fileURLWithPath: whole.path))
             let due = try await whole.copy(bytes).use()
             #expect(!due.isReported && !due.claimed.isEmpty)
-            let seed = Self.rounds == nil ? 20_261_122 : UInt64.random(in: 0 ... .max)
+            let seed = rounds == nil ? 20_261_122 : UInt64.random(in: 0 ... .max)
             var random = SeededGenerator(seed: seed)
             for page in 0..<bytes.count / Self.pageSize {
                 let some = Damage.allCases.randomElement(using: &random) ?? .zeroed
-                for damage in Self.rounds == nil ? [some] : Damage.allCases {
+                for damage in rounds == nil ? [some] : Damage.allCases {
                     let damaged = Self.damaged(bytes, page, damage, using: &random)
                     let result = try await whole.copy(damaged).use()
                     let isSilent = !result.claimed.isSuperset(of: due.claimed)
@@ -73,7 +76,7 @@ import Testing
             #expect(columns.count > 60)
             for (position, (table, column)) in columns.enumerated() {
                 // Trying all values takes a minute.
-                let values = Self.rounds == nil ? [Self.values[position % Self.values.count]] : Self.values
+                let values = rounds == nil ? [Self.values[position % Self.values.count]] : Self.values
                 for value in values {
                     let file = try whole.copy(bytes)
                     try file.set(column, of: table, to: value)

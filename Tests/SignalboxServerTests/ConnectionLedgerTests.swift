@@ -27,6 +27,16 @@ import Testing
         #expect(ledger.open(5, by: peer, Self.idle(since: 21)) == .acceptedInsteadOf(2))
     }
 
+    /// A closing connection that keeps its place does not lend it to several new ones.
+    @Test func doesNotEvictAConnectionTwice() throws {
+        var ledger = ConnectionLedger<Int>(capacity: 4)
+        let peer = try Self.peer(1)
+        for id in 0..<2 { #expect(ledger.open(id, by: peer, Self.idle(since: Int64(id))) == .accepted) }
+        #expect(ledger.open(2, by: peer, Self.busy()) == .acceptedInsteadOf(0))
+        #expect(ledger.open(3, by: peer, Self.busy()) == .acceptedInsteadOf(1))
+        #expect(ledger.open(4, by: peer, Self.busy()) == .refused)
+    }
+
     @Test func refusesAPeerAtItsShareWithOnlyBusyConnections() throws {
         var ledger = ConnectionLedger<Int>(capacity: 4)
         let activities = [Self.busy(), Self.busy()]

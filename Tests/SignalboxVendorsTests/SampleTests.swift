@@ -87,7 +87,9 @@ extension Sample {
         let nobody = ["apns-generic", "fcm-generic"].contains(vendor)
         compare("vendor", nobody ? "unknown" : vendor, read.vendor.name)
         let parser = JSONParser()
-        guard let expect = try? parser.parse(expect.bytes) else { return found }
+        guard let expect = try? parser.parse(expect.bytes) else {
+            return [Difference(field: "expect", expected: "JSON", found: "a text that cannot be read")]
+        }
         withExtendedLifetime(parser) {
             for (key, value) in expect.members {
                 let field = String(decoding: key, as: UTF8.self)

@@ -113,9 +113,10 @@ package struct ConfigDiagnostics: Sendable {
         for finding in other.findings { list(finding) }
     }
 
-    /// Throws all findings if one of them is an error. The warnings are thrown with the errors.
-    package func throwErrors(in files: [ConfigText]) throws(InvalidConfig) {
-        if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files)) }
+    /// Throws all findings if one of them is an error. The warnings are thrown with the errors. `naming`: see
+    /// ``InvalidConfig/namedFiles``.
+    package func throwErrors(in files: [ConfigText], naming namedFiles: [String] = []) throws(InvalidConfig) {
+        if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files), namedFiles: namedFiles) }
     }
 
     /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the

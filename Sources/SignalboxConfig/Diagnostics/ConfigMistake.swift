@@ -77,6 +77,12 @@ package struct InvalidConfig: Error, Sendable {
     /// In the order of the files and positions. Has the warnings too.
     package let mistakes: [ConfigMistake]
 
-    /// `mistakes`: at least one error.
-    package init(mistakes: [ConfigMistake]) { self.mistakes = mistakes }
+    /// Paths of further files that the config names, such as templates. A change of one may make the config valid.
+    package let namedFiles: [String]
+
+    /// `mistakes`: at least one error. `namedFiles`: empty for a config that is not JSON.
+    package init(mistakes: [ConfigMistake], namedFiles: [String] = []) {
+        self.mistakes = mistakes
+        self.namedFiles = namedFiles
+    }
 }

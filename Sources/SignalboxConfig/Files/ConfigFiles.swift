@@ -64,6 +64,8 @@ package struct ConfigFiles: Sendable {
 package struct ConfigRefusal: Error, Sendable {
     /// One line for each problem, without text of the config: a secret may be in it by mistake.
     package let problems: [String]
+    /// See ``InvalidConfig/namedFiles``.
+    package let namedFiles: [String]
     /// Empty for a refusal that is a single sentence.
     private let mistakes: [ConfigMistake]
     private let files: [ConfigText]
@@ -71,6 +73,7 @@ package struct ConfigRefusal: Error, Sendable {
     /// `sentence`: the problem and the remedy.
     package init(_ sentence: String) {
         problems = [sentence]
+        namedFiles = []
         mistakes = []
         files = []
     }
@@ -79,6 +82,7 @@ package struct ConfigRefusal: Error, Sendable {
     package init(_ error: InvalidConfig, in files: [ConfigText]) {
         problems = ConfigReport.lines(of: error.mistakes, in: files.map(\.name))
         mistakes = error.mistakes
+        namedFiles = error.namedFiles
         self.files = files
     }
 

@@ -27,12 +27,15 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty
-    /// secret, which would accept every client. Reads a file at each call, at most 64 KiB of valid UTF-8.
-    package func resolve(environment: [String: String]) throws(UnresolvedSecret) -> String {
+    /// secret, which would accept every client. Reads a file at each call. `limit`: the most bytes of a file, which
+    /// must be UTF-8.
+    package func resolve(
+        environment: [String: String], upTo limit: Int = largestFile
+    ) throws(UnresolvedSecret) -> String {
         let found: String?
         switch self {
         case .environment(let name): found = environment[name]
-        case .file(let path): found = Self.text(of: path)
+        case .file(let path): found = Self.text(of: path, upTo: limit)
         }
         guard let secret = found?.trimmingCharacters(in: .whitespacesAndNewlines) else {
             throw UnresolvedSecret(reference: self, isEmpty: false)
@@ -42,11 +45,11 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Bytes of a secret's file.
-    private static let largestFile = 64 << 10
+    package static let largestFile = 64 << 10
 
     /// Nil for a file that cannot be read, is too large, or is not UTF-8.
-    private static func text(of path: String) -> String? {
-        guard let bytes = ConfigText.beginning(of: path, upTo: largestFile + 1), bytes.count <= largestFile
+    private static func text(of path: String, upTo limit: Int) -> String? {
+        guard let bytes = ConfigText.beginning(of: path, upTo: limit + 1), bytes.count <= limit
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -12,10 +12,10 @@ extension SecretResolver {
         guard let tls = listen.tls else { return nil }
         let option = "/gateway/listen/tls"
         return ListenerTLS(
-            certificate: try secret(tls.certificate, "\(option)/certificate"),
+            certificate: try secret(tls.certificate, "\(option)/certificate", upTo: Self.largestFile),
             key: try secret(tls.key, "\(option)/key"),
             clientCA: try tls.clientCA.map { reference throws(ConfigRefusal) in
-                try secret(reference, "\(option)/clientCA")
+                try secret(reference, "\(option)/clientCA", upTo: Self.largestFile)
             })
     }
 }

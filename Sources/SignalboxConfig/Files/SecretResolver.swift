@@ -113,7 +113,7 @@ package struct SecretResolver: Sendable {
     }
 
     /// Bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
-    private static let largestFile = 4 << 20
+    static let largestFile = 4 << 20
 
     /// The contents of the files of `tls`. An unreadable one would fail every request later.
     func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
@@ -144,9 +144,14 @@ package struct SecretResolver: Sendable {
     }
 
     /// Throws for a secret that cannot be read; `option` locates it in the config.
-    func secret(_ reference: SecretReference, _ option: String) throws(ConfigRefusal) -> Secret {
+    /// `limit`: the most bytes of a file.
+    func secret(
+        _ reference: SecretReference, _ option: String, upTo limit: Int = SecretReference.largestFile
+    ) throws(ConfigRefusal) -> Secret {
         do throws(UnresolvedSecret) {
-            return Secret(text: try reference.resolve(environment: environment), reference: reference, option: option)
+            return Secret(
+                text: try reference.resolve(environment: environment, upTo: limit), reference: reference, option: option
+            )
         } catch {
             throw refusal(option, error.description)
         }

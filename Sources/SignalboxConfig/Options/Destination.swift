@@ -163,7 +163,7 @@ extension Destination {
                 "From the start of an attempt to the last byte of the response.")
             Option(
                 "concurrency", \.settings.concurrency, .whole(1...1024),
-                "Concurrent requests. One host gets at most 256 connections.")
+                "Concurrent requests, and so the most connections of the destination.")
             Option(
                 "rate", \.settings.perSecond, .rate,
                 "Largest rate of attempts over time; at most one second's attempts start at once. Default: no limit.")

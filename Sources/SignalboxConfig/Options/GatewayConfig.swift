@@ -30,6 +30,8 @@ package struct GatewayConfig: Sendable {
     package var media = Media()
     /// Rules across vendors for in-app messages, validated.
     package var inapp = Policy()
+    /// Rules by which provider endpoints answer with failures, in the order of evaluation. Names are unique.
+    package var failures: [FailureRule] = []
     /// In the order of the files, and of the keys within each of them. Names are unique.
     package var destinations: [Destination] = []
     /// In the order of evaluation, those of `routes.d` last. Includes disabled routes.
@@ -84,6 +86,8 @@ package struct GatewayConfig: Sendable {
         package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
+        /// The newest pushes to the provider endpoints.
+        package var captures = Captures()
 
         /// The name by which webhooks know the gateway: the host of its public URL, otherwise its name.
         var origin: String {
@@ -128,6 +132,10 @@ extension GatewayConfig {
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
         Option("inapp", \.inapp, .section(Policy.options), "In-app messages: rules across vendors.")
+        Option(
+            "failures", \.failures, FailureRule.type,
+            "Failures that provider endpoints answer with, for tests of senders. The first rule whose turn it is takes a push."
+        )
     }
 
     /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the
@@ -202,6 +210,9 @@ extension GatewayConfig.Gateway {
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
         )
+        Option(
+            "captures", \.captures, .section(GatewayConfig.Captures.options),
+            "The newest pushes to the provider endpoints, in memory.")
     }
 }
 

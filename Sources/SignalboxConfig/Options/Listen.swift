@@ -7,12 +7,15 @@ extension GatewayConfig {
         package var http: String?
         /// The provider endpoints over HTTP/2 and HTTP/1.1; nil for none.
         package var apns: String?
+        /// The proxy to the provider endpoints; nil for none.
+        package var proxy: String?
         /// The certificate of the provider endpoints; nil for connections without TLS.
         package var tls: TLS?
 
-        package init(http: String? = nil, apns: String? = nil, tls: TLS? = nil) {
+        package init(http: String? = nil, apns: String? = nil, proxy: String? = nil, tls: TLS? = nil) {
             self.http = http
             self.apns = apns
+            self.proxy = proxy
             self.tls = tls
         }
 
@@ -62,10 +65,21 @@ extension GatewayConfig.Listen {
         Option(
             "apns", \.apns, .line,
             "The address of the provider endpoints over HTTP/2 and HTTP/1.1. Without `tls`, it must be on loopback.")
+        Option(
+            "proxy", \.proxy, .line,
+            "The address of an HTTPS proxy that leads the hosts of push services to the provider endpoints. Needs `tls` "
+                + "with a certificate for these hosts, as `signalbox certs new` makes it.")
         Option("tls", \.tls, TLS.type, "The certificate of the provider endpoints.")
     } check: { listen, value, reader in
-        guard let tls = value["tls"], listen.apns == nil else { return }
-        reader.note(tls, "nothing listens with TLS; add \"apns\" next to it")
+        if let tls = value["tls"], listen.apns == nil, listen.proxy == nil {
+            reader.note(tls, "nothing listens with TLS; add \"apns\" or \"proxy\" next to it")
+        }
+        if let proxy = value["proxy"], value["tls"] == nil {
+            reader.note(
+                proxy,
+                "the proxy needs \"tls\" next to it, with a certificate for the hosts of push services; make one with "
+                    + "`signalbox certs new`")
+        }
     }
 }
 

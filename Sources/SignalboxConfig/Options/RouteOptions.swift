@@ -192,7 +192,7 @@ extension RouteOptions {
     }
 
     /// Keeps the text; SignalboxRouting reads and compiles it. Only repeated fields are rejected here.
-    private static let pattern = OptionType<JSONText>(TypeInfo("event pattern", ["$ref": "#/$defs/pattern"])) {
+    static let pattern = OptionType<JSONText>(TypeInfo("event pattern", ["$ref": "#/$defs/pattern"])) {
         value, reader in
         reader.checkRepeats(in: value, repeatedField)
         return JSONText(value)

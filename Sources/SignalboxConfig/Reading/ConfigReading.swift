@@ -45,7 +45,7 @@ package struct ConfigReading: Sendable {
     /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback
     /// or action names. Warnings are in the config, in the order of files and positions.
     package func finish() throws(InvalidConfig) -> GatewayConfig {
-        try diagnostics.throwErrors(in: files)
+        try diagnostics.throwErrors(in: files, naming: config.origin.files)
         var (config, diagnostics) = (config, diagnostics)
         let used = Set(
             config.routes.flatMap(\.destinations) + config.fallback

@@ -20,7 +20,7 @@ package struct Intake: Sendable {
     /// The limit of ``MatchWork`` for one event on an event loop: about a millisecond, because connections wait.
     package static let directWork = 1 << 20
 
-    private let normalizer: Normalizer
+    let normalizer: Normalizer
     let routes: RouteTable
     /// The same routes with ``directWork`` as their limit.
     let quickRoutes: RouteTable
@@ -119,7 +119,9 @@ package struct Intake: Sendable {
             if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes) { return one }
             return try readAll(bytes, from: source)
         }
-        let request = repeatable.map { self.request($0, body, source, read) }
+        // The repeat of a request without an event is rejected again, for the same reason.
+        let isRejected = read.events.isEmpty && !read.isBatch
+        let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(read.events, of: request)

@@ -32,20 +32,22 @@ package struct InteractionIntake: Sendable {
     /// For the events about taps; snoozed notifications get theirs from the decider.
     private let ids = EventIDSource()
     private let parsers = ParserPool.events
+    private let delayed: DelayedCall
     private let now: @Sendable () -> Date
 
     /// `gateway`: the name in every event's `source`. `decider`: acts on snoozes and calendars. `variants`: makes the
-    /// variants of events that routes define. `queue`: finds the notifications and stores the events. `now`: the wall
-    /// clock; tests replace it.
+    /// variants of events that routes define. `queue`: finds the notifications and stores the events. `delayed`:
+    /// schedules the deadline of each read. `now`: the wall clock; tests replace it.
     package init(
         gateway: String, routes: RouteTable, decider: TapDecider, queue: any IntakeStore, variants: EventVariants,
-        now: @escaping @Sendable () -> Date = { Date() }
+        delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.gateway = gateway
         self.routes = routes
         self.decider = decider
         self.queue = queue
         self.variants = variants
+        self.delayed = delayed
         self.now = now
     }
 
@@ -87,9 +89,9 @@ package struct InteractionIntake: Sendable {
     /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this
     /// returns. Throws if the request as a whole is rejected; nothing was stored then. The cases are
     /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
-    /// ``Intake/Failure/store(_:)``. A report that is mistaken becomes an item. `source`: of the reporting client,
-    /// which need not be the source of the notification. Reports are decided one after another, each with one read of
-    /// the queue.
+    /// ``Intake/Failure/store(_:)``, also for a disk that does not answer a read. A report that is mistaken becomes an
+    /// item. `source`: of the reporting client, which need not be the source of the notification. Reports are decided
+    /// one after another, each with one read of the queue.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
@@ -151,7 +153,9 @@ package struct InteractionIntake: Sendable {
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
         let stored: StoredEvent?
         do throws(StoreError) {
-            stored = try await queue.event(interaction.eventID)
+            stored = try await delayed.answer { [queue] () throws(StoreError) in
+                try await queue.event(interaction.eventID)
+            }
         } catch {
             throw .store(error)
         }

@@ -72,7 +72,7 @@ package struct MediaCleanup: Sendable {
 }
 
 extension MediaJanitor.Work {
-    /// `retention`: read at each step. `retention`: the config's setting, which a reload may change.
+    /// `retention`: the config's setting, read at each step because a reload may change it.
     init(
         _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention

@@ -58,7 +58,7 @@ extension MediaStore {
     /// Stores a written file and describes it, without blocking the caller. Reads the size of a picture from its
     /// header; other kinds have none. The blocking work runs on a queue.
     package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
-        let queue = Self.queues[Int(writer.finish().utf8.first ?? 0) % Self.queues.count]
+        let queue = Self.queues[(writer.finish().first?.hexDigitValue ?? 0) % Self.queues.count]
         return try await Self.run(on: queue) { () throws(MediaError) in
             let media = try keep(writer)
             let size = try withReader(of: media) { (read) throws(MediaError) in try PictureSize(of: kind, read: read) }

@@ -11,6 +11,8 @@ package final class ActiveConfigStatus: Sendable {
         package let at: Date
         /// One line for each problem, without secrets.
         package let problems: [String]
+        /// Paths of the further files that the newer config names. A change of one is a reason to read it again.
+        package let namedFiles: [String]
     }
 
     /// SHA-256 of the config's files, concatenated, in hexadecimal digits.

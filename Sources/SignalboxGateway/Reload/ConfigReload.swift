@@ -15,8 +15,9 @@ package struct ConfigReload: Sendable {
     package enum Preparation: Sendable {
         /// `serve` makes the HTTP server use the new config.
         case ready(GatewayPlan, serve: @Sendable () -> Void)
-        /// One line for each problem, without secrets and without text of the config.
-        case rejected(problems: [String])
+        /// One line for each problem, without secrets and without text of the config. `namedFiles`: those that the
+        /// config names, as far as they are known.
+        case rejected(problems: [String], namedFiles: [String])
     }
 
     private let gateway: Gateway
@@ -46,8 +47,8 @@ package struct ConfigReload: Sendable {
             logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
             if plan.config.origin.digest != former.origin.digest { plan.config.reportWarnings(to: logger) }
             await gateway.reportStranded()
-        case .rejected(let problems):
-            gateway.plan.status.reject(.init(at: Date(), problems: problems))
+        case .rejected(let problems, let namedFiles):
+            gateway.plan.status.reject(.init(at: Date(), problems: problems, namedFiles: namedFiles))
             logger.error("Config rejected; the previous one stays active.", metadata: ["problems": "\(problems.count)"])
         }
     }

@@ -16,8 +16,8 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     private static let interval: Duration = .milliseconds(500)
 
     /// `loaded`: the stamps of the first config, taken when it was read, so that no later change is missed. `origin`:
-    /// the files of the active config. `reload`: reads and applies the config; called by one task at a time. Reads no
-    /// file before ``run()``.
+    /// the files of the newest config, also if it was rejected. `reload`: reads and applies the config; called by one
+    /// task at a time. Reads no file before ``run()``.
     package init(
         loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -56,9 +56,16 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     /// Compares stamps twice a second; a change must be stable for one interval before it causes a reload.
     private func poll(_ wakeUp: WakeUp) async {
         var changes = ConfigChanges(loaded)
+        var watched = origin()
         while !Task.isCancelled {
             do { try await clock.sleep(for: Self.interval) } catch { return }
-            if changes.settled(FileStamps(of: origin())) { wakeUp.wake() }
+            let newest = origin()
+            let stamps = FileStamps(of: newest)
+            if newest != watched {
+                changes.rebase(stamps.keeping(changes.loaded))
+                watched = newest
+            }
+            if changes.settled(stamps) { wakeUp.wake() }
         }
     }
 }
@@ -67,7 +74,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
 /// file in pieces. Pure. A change back to the loaded files causes no reload.
 package struct ConfigChanges<Stamps: Equatable> {
     /// Of the files that were loaded last.
-    private var loaded: Stamps
+    package private(set) var loaded: Stamps
     /// Of the last poll.
     private var last: Stamps
 
@@ -76,6 +83,9 @@ package struct ConfigChanges<Stamps: Equatable> {
         self.loaded = loaded
         last = loaded
     }
+
+    /// Replaces the stamps of the loaded files, because the config now has other files.
+    package mutating func rebase(_ loaded: Stamps) { self.loaded = loaded }
 
     /// Records a poll; true, once for each change, if the files differ from the loaded ones and are complete. Call it
     /// with the stamps of every poll, in order.
@@ -90,10 +100,11 @@ package struct ConfigChanges<Stamps: Equatable> {
 /// Inodes, sizes and times of a config's files, to detect changes without reading them. Two stamps are equal if no
 /// file was added, removed, replaced or written.
 package struct FileStamps: Equatable, Sendable {
-    /// By path.
-    private let stamps: [String: [Int]]
+    /// By path. Empty for a missing file.
+    private var stamps: [String: [Int]]
+    private let folder: String?
 
-    /// A file that is missing has no stamp. Reads the status of each file of the config and of its folder, not the
+    /// Reads the status of each file of the config and of its folder, not the
     /// contents.
     package init(of origin: GatewayConfig.Origin) {
         var names = Set(origin.files)
@@ -104,6 +115,7 @@ package struct FileStamps: Equatable, Sendable {
         var stamps: [String: [Int]] = [:]
         for name in names {
             var status = stat()
+            stamps[name] = []
             guard stat(name, &status) == 0 else { continue }
             stamps[name] = [
                 Int(truncatingIfNeeded: status.st_ino), Int(status.st_size), status.modified.seconds,
@@ -111,5 +123,16 @@ package struct FileStamps: Equatable, Sendable {
             ]
         }
         self.stamps = stamps
+        folder = origin.folder
     }
+
+    /// These stamps, with the former ones of the files that were watched before: a change since then is still a
+    /// change. Files that are only watched now count as read.
+    package func keeping(_ former: FileStamps) -> FileStamps {
+        var kept = self
+        for (name, stamp) in former.stamps where stamps[name] != nil || isInFolder(name) { kept.stamps[name] = stamp }
+        return kept
+    }
+
+    private func isInFolder(_ name: String) -> Bool { folder.map { name.hasPrefix($0 + "/") } ?? false }
 }

@@ -34,9 +34,9 @@ package struct Gateway: Sendable {
     ) {
         self.logger = logger
         resources = GatewayPlan.Resources(
-            queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(), inbox: inbox,
-            version: version, inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp),
-            forwards: ForwardLedger(logger: logger))
+            queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
+            failures: FailureRules(), inbox: inbox, version: version,
+            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
         let plan = GatewayPlan(resolved, on: resources)
         dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))

@@ -5,7 +5,7 @@ extension GatewayConfig {
     /// True if a setting changed that is read at the start only: the listen addresses and the data directory.
     package func needsRestart(after former: GatewayConfig) -> Bool {
         let (listen, other) = (gateway.listen, former.gateway.listen)
-        return listen.http != other.http || listen.apns != other.apns
+        return listen.http != other.http || listen.apns != other.apns || listen.proxy != other.proxy
             || gateway.dataDirectory != former.gateway.dataDirectory
     }
 

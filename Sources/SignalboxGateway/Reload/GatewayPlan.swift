@@ -14,6 +14,8 @@ package struct GatewayPlan: Sendable {
     package let config: GatewayConfig
     /// The compiled routes, in the config's order.
     package let routes: RouteTable
+    /// The failure rules of the config, for provider endpoints.
+    package let failures: [PreparedFailure]
     /// Shared with the endpoint that reports the active config; a rejected reload writes to it.
     package let status: ActiveConfigStatus
     /// Shared by the intake and by commands that read payloads.
@@ -48,9 +50,11 @@ package struct GatewayPlan: Sendable {
         package let queue: any Store
         /// The stored files of the data directory.
         package let media: MediaStore
-        let tokens: TokenHash
+        package let tokens: TokenHash
         /// Matches and failures by route, since the start of the process.
         package let counts: RouteCounts
+        /// The failure rules of the API and of the active config.
+        package let failures: FailureRules
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
         /// The version in `user-agent` headers.
@@ -67,6 +71,7 @@ package struct GatewayPlan: Sendable {
         let config = resolved.config
         self.config = config
         routes = resolved.routes
+        failures = resolved.failures.map { PreparedFailure($0, hashedBy: resources.tokens) }
         links = resolved.links
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(

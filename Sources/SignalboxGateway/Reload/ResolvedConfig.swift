@@ -61,6 +61,7 @@ package struct ResolvedConfig: Sendable {
     /// The config with its warnings; it contains references to secrets, not the secrets.
     package let config: GatewayConfig
     let routes: RouteTable
+    let failures: [FailureSelector]
     let links: MediaLinks
     let webhooks: [DestinationName: WebhookSecrets]
     /// The devices whose pushes are forwarded, of the sources that list some.
@@ -70,6 +71,7 @@ package struct ResolvedConfig: Sendable {
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         config = loaded.config
         routes = loaded.routes
+        failures = loaded.failures
         var webhooks: [DestinationName: WebhookSecrets] = [:]
         for destination in config.destinations {
             webhooks[destination.name] = try WebhookSecrets(of: destination, by: resolver)

@@ -10,8 +10,8 @@ package struct DryRun {
     private let recording: Recording
     private let asJSON: Bool
 
-    /// `config`: has the routes. Throws ``ReplayError/refused(_:)`` for an invalid selection. The normalizer must
-    /// come from the same config. `config`: its routes decide; its destinations need no secrets.
+    /// `config`: its routes decide; its destinations need no secrets. The normalizer must come from the same config.
+    /// Throws ``ReplayError/refused(_:)`` for an invalid selection.
     package init(
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {

@@ -40,8 +40,8 @@ package struct ProgressMeter: Sendable {
     private var events = 0
     private var rejected = 0
 
-    /// `totalBytes`: size of all inputs; nil if unknown. `skippedBytes`: bytes that an earlier run has read. `start`:
-    /// the time from which the rate of events counts. `totalBytes`: compressed as stored, like the position.
+    /// `totalBytes`: size of all inputs, compressed as stored; nil if unknown. `skippedBytes`: bytes that an earlier
+    /// run has read. `start`: the time from which the rate of events counts.
     package init(style: Style, totalBytes: Int?, skippedBytes: Int = 0, at start: Duration) {
         self.style = style
         self.totalBytes = totalBytes

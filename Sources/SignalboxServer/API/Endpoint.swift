@@ -178,6 +178,26 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/destinations/{name}/ping", .admin, "Sends a signed test event and returns the outcome."
         ) { try await $0.surface.operations.ping($1) },
+        Endpoint(
+            "GET", "/v1/captures", .admin,
+            "Lists pushes that reached the provider endpoints, newest first; with `after`, oldest first.",
+            parameters: CaptureQuery.parameters + ["limit", "cursor"]
+        ) { try await $0.captures.list($1) },
+        Endpoint(
+            "POST", "/v1/captures/search", .admin, "The same, with a `match` pattern over the event in the body.",
+            parameters: CaptureQuery.parameters + ["limit", "cursor"], bodyLimit: CaptureQuery.bodyLimit
+        ) { try await $0.captures.list($1, $2) },
+        Endpoint(
+            "GET", "/v1/captures/wait", .admin, "Waits for `count` pushes, at most `timeout`.",
+            parameters: CaptureQuery.parameters + ["count", "timeout"]
+        ) { try await $0.captures.wait($1) },
+        Endpoint(
+            "POST", "/v1/captures/wait", .admin, "The same, with a `match` pattern over the event in the body.",
+            parameters: CaptureQuery.parameters + ["count", "timeout"], bodyLimit: CaptureQuery.bodyLimit
+        ) { try await $0.captures.wait($1, $2) },
+        Endpoint(
+            "DELETE", "/v1/captures", .admin, "Removes the captures of a run, or all.", parameters: ["run"]
+        ) { try $0.captures.remove($1) },
         Endpoint("GET", "/v1/routes", .admin, "Lists routes with their counters, and the active config.") { api, _ in
             api.surface.routes.list()
         },
@@ -185,6 +205,20 @@ extension Endpoint {
             "POST", "/v1/routes/test", .admin, "Evaluates the routes for a payload or an event; stores nothing.",
             parameters: ["source"]
         ) { try $0.surface.routes.test($1, $2) },
+        Endpoint(
+            "GET", "/v1/failures", .admin, "Lists failure rules in the order of evaluation, with their counters."
+        ) { api, _ in api.surface.failures.list() },
+        Endpoint(
+            "PUT", "/v1/failures/{name}", .admin,
+            "Sets a failure rule until the process ends; before those of the config.",
+            bodyLimit: FailuresAPI.bodyLimit
+        ) { try $0.surface.failures.put($1, $2) },
+        Endpoint("DELETE", "/v1/failures/{name}", .admin, "Removes a failure rule that `PUT` has set.") {
+            try $0.surface.failures.remove($1)
+        },
+        Endpoint("POST", "/v1/failures/reset", .admin, "Sets the counters of all failure rules to 0.") { api, _ in
+            api.surface.failures.reset()
+        },
         Endpoint(
             "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: ["expires", "signature"]
         ) { try await $0.surface.media.file($1) },

@@ -19,6 +19,14 @@ struct GatewayAPI: Sendable {
     let budget: BodyBudget
     /// Shared by all configs.
     let probe: Readiness
+    /// Reads the values of the metrics of provider endpoints.
+    let providers: @Sendable () -> ProviderValues
+
+    /// Pushes that reached the provider endpoints; shared by all configs.
+    let log: CaptureLog
+
+    /// Captures, with the hashes of the same config.
+    var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
 
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, alarm: alarm) }
@@ -122,7 +130,9 @@ struct GatewayAPI: Sendable {
     /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
     /// seconds are cheap enough.
     func metrics() async throws(Problem) -> Response {
-        let page = try await surface.operations.metrics(surface.routes, surface.inApp).page
+        let page = try await surface.operations.metrics(
+            surface.routes, surface.inApp, providers(), surface.failures.rules
+        ).page
         let type = "text/plain; version=0.0.4; charset=utf-8"
         return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
     }

@@ -21,12 +21,20 @@ package struct GatewaySurface: Sendable {
     let operations: OperationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Failure rules of provider endpoints.
+    let failures: FailuresAPI
+    /// Those of the config, which replace the former ones when the surface becomes active.
+    let configuredFailures: [PreparedFailure]
     /// Button sets for apps.
     let categories: CategoriesAPI
     /// Stored files, by open or signed links.
     let media: MediaAPI
     /// Accepted events, and the channels of senders.
     let queue: any IntakeStore & ChannelStore
+    /// Hashes device tokens as events show them.
+    let tokens: TokenHash
+    /// How many pushes to provider endpoints are kept in memory.
+    let captures: GatewayConfig.Captures
     /// Identities of senders at provider endpoints.
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
@@ -54,12 +62,19 @@ package struct GatewaySurface: Sendable {
             routes: plan.routes,
             trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
             counts: gateway.resources.counts, status: plan.status)
+        failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
+        configuredFailures = plan.failures
         categories = CategoriesAPI(
             queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
         queue = gateway.queue
+        tokens = plan.normalizer.tokens
+        captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
         self.tls = tls
     }
+
+    /// Applies what the config declares for the whole process. Called once, before the surface answers requests.
+    func activate() { failures.rules.replaceFile(by: configuredFailures) }
 }

@@ -15,12 +15,16 @@ struct MetricValues: Sendable {
     let gauges: [DestinationName: DestinationGauges]
     /// Downloads and stored files.
     let media: MediaGauges
+    /// Connections and rejected requests of provider endpoints.
+    let providers: ProviderValues
     /// Decisions and messages.
     let inApp: InAppValues
     /// Forwarded pushes since the start of the process.
     let forwards: ForwardLedger
     /// Counters since the start of the process, in the order of the config.
     let routes: [(name: String, count: RouteCounts.Count)]
+    /// Pushes that failure rules took, in the order of evaluation.
+    let failures: [(rule: String, taken: Int)]
     /// The active config, and the last rejected one.
     let config: ActiveConfigStatus
     /// The clock of the queue. Ages are relative to it.
@@ -103,7 +107,7 @@ package struct Metric: Sendable {
     }
 
     /// Every metric, in the order of the page.
-    package static let all: [Metric] = gateway + inApp + forwarding
+    package static let all: [Metric] = gateway + providers + forwarding + inApp
 
     /// Metrics of forwarded pushes.
     private static let forwarding: [Metric] = [
@@ -120,7 +124,7 @@ package struct Metric: Sendable {
     ]
 
     /// Metrics of the queue, the routes, the media and the config. Those of in-app messages are in
-    /// `Metrics+InApp.swift`.
+    /// `Metric+InApp.swift`, those of provider endpoints in `ProviderValues.swift`.
     private static let gateway: [Metric] = [
         perDestination("signalbox_deliveries_accepted_total", .counter, "Deliveries created.") {
             Double($0.gauges[$1]?.accepted ?? 0)
@@ -150,6 +154,10 @@ package struct Metric: Sendable {
         },
         perRoute("signalbox_route_matched_total", "Events that matched a route since the start.") { $0.matched },
         perRoute("signalbox_route_failed_total", "Events whose route transformation failed.") { $0.failed },
+        Metric(
+            "signalbox_failure_rules_taken_total", .counter, ["rule"],
+            "Pushes that a failure rule of provider endpoints took, since it was set or reset."
+        ) { $0.failures.map { ([$0.rule], Double($0.taken)) } },
         Metric("signalbox_media_urls", .gauge, ["state"], "Known media URLs by download state.") { values in
             let media = values.media
             return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {

@@ -174,7 +174,9 @@ struct OperationsAPI: Sendable {
 
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
-    func metrics(_ routes: RoutesAPI, _ inApp: InAppFlow) async throws(Problem) -> MetricValues {
+    func metrics(
+        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules
+    ) async throws(Problem) -> MetricValues {
         let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
@@ -183,7 +185,8 @@ struct OperationsAPI: Sendable {
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, inApp: InAppValues(inApp, dueDevices: due), forwards: forwards, routes: routes.counters,
+            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), forwards: forwards,
+            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
             config: routes.status, now: queue.now)
     }
 

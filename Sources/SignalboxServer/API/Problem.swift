@@ -42,8 +42,9 @@ struct Problem: Error, Equatable {
         self.headers = headers
     }
 
-    /// Writes the whole object, for a response or for an item of a batch.
-    func write(into json: inout JSONWriter) {
+    /// Writes the whole object, for a response or for an item of a batch. `more`: writes further members that are not
+    /// strings.
+    func write(into json: inout JSONWriter, _ more: (inout JSONWriter) -> Void = { _ in }) {
         json.object { json in
             json.member("type", "urn:signalbox:problem:\(code)")
             json.member("status", status.code)
@@ -54,6 +55,7 @@ struct Problem: Error, Equatable {
                 json.key(member.name)
                 json.string(member.value)
             }
+            more(&json)
         }
     }
 }

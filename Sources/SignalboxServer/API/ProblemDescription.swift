@@ -35,7 +35,7 @@ package struct ProblemDescription: Sendable {
     /// Every other code. In the order of the reference page.
     package static let requests = [
         Self(
-            "batch-too-large", 413, "The request has more than 10,000 payloads or 1,000 interactions.",
+            "batch-too-large", 413, "More than 10,000 payloads, 1,000 interactions or 16 MiB of events.",
             "Split the batch."),
         Self("body-too-large", 413, "The body exceeds 8 MiB.", "Split the batch."),
         Self("body-incomplete", 400, "The connection closed before the whole body arrived.", "Send the request again."),
@@ -97,6 +97,13 @@ package struct ProblemDescription: Sendable {
         Self(
             "destination-not-found", 404, "The config has no such destination.",
             "List them with `GET /v1/destinations`."),
+        Self(
+            "failure-malformed", 400, "A failure rule has a mistake; no rule was changed.",
+            "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "failure-not-found", 404, "The API has no failure rule of this name.",
+            "List them with `GET /v1/failures`. Rules of the config are changed there."),
+        Self("failures-full", 409, "The API has 1,000 failure rules.", "Delete some."),
         Self("media-not-found", 404, "No stored file has this digest.", "Use the `href` of an event."),
         Self(
             "media-link-unsigned", 403, "Media links are signed here, and this one has no signature.",
@@ -107,6 +114,20 @@ package struct ProblemDescription: Sendable {
             "Replay the event for a new one, or raise `media.signedUrls.expiry`."),
         Self("media-not-matched", 412, "`if-match` does not have the file's `etag`.", "Leave the header out."),
         Self("range-not-satisfiable", 416, "The file is shorter than the range.", "See `content-range`."),
+        Self(
+            "capture-timeout", 408,
+            "The wait ended before enough pushes came. `captures` has those that came, `nearMisses` the newest others, "
+                + "each with the first condition that it does not meet.",
+            "Read `nearMisses`; wait longer by `timeout`."),
+        Self(
+            "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
+            "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
+        Self(
+            "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
+            "Wait again later, for fewer captures."),
+        Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

@@ -15,6 +15,8 @@ struct ConnectionLedger<ID: Hashable> {
         case refused
     }
 
+    private typealias Idle = (id: ID, activity: ConnectionActivity, since: NIODeadline)
+
     /// Connections of all peers together.
     private let capacity: Int
     /// Connections of one peer.
@@ -28,19 +30,21 @@ struct ConnectionLedger<ID: Hashable> {
         share = max(1, capacity / 2)
     }
 
-    /// Counts the new connection at once. An evicted connection counts until it is closed.
+    /// Counts the new connection at once. An evicted connection counts until it is closed, and is not chosen again
+    /// unless a request began on it meanwhile.
     mutating func open(_ id: ID, by peer: PeerAddress, _ activity: ConnectionActivity) -> Admission {
         let own = peers[peer] ?? [:]
-        var evicted: ID?
+        var evicted: Idle?
         if own.count >= share {
-            evicted = Self.longestIdle(of: own)?.id
+            evicted = Self.longestIdle(of: own)
             if evicted == nil { return .refused }
         } else if count.value >= capacity {
             evicted = longestIdleOfLargestPeer()
         }
+        if let evicted { evicted.activity.markBusy() }
         peers[peer, default: [:]][id] = activity
         count.change(by: 1)
-        return evicted.map { .acceptedInsteadOf($0) } ?? .accepted
+        return evicted.map { .acceptedInsteadOf($0.id) } ?? .accepted
     }
 
     /// Has no effect for an unknown connection.
@@ -54,20 +58,20 @@ struct ConnectionLedger<ID: Hashable> {
     mutating func hasFallen() -> Bool { count.hasFallen(from: 512) }
 
     /// Nil when every connection of every peer is busy: then the new connection is accepted beyond the capacity.
-    private func longestIdleOfLargestPeer() -> ID? {
-        var found: (id: ID, connections: Int)?
+    private func longestIdleOfLargestPeer() -> Idle? {
+        var found: (idle: Idle, connections: Int)?
         for connections in peers.values where connections.count > found?.connections ?? 0 {
-            if let idle = Self.longestIdle(of: connections) { found = (idle.id, connections.count) }
+            if let idle = Self.longestIdle(of: connections) { found = (idle, connections.count) }
         }
-        return found?.id
+        return found?.idle
     }
 
     /// Nil when all of them are busy. Reads each of them.
-    private static func longestIdle(of connections: [ID: ConnectionActivity]) -> (id: ID, since: NIODeadline)? {
-        var found: (id: ID, since: NIODeadline)?
+    private static func longestIdle(of connections: [ID: ConnectionActivity]) -> Idle? {
+        var found: Idle?
         for (id, activity) in connections {
             guard let since = activity.idleSince, found.map({ since < $0.since }) ?? true else { continue }
-            found = (id, since)
+            found = (id, activity, since)
         }
         return found
     }

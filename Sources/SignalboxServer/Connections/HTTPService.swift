@@ -96,6 +96,7 @@ package struct ListenError: Error, CustomStringConvertible {
     enum Listener: Sendable {
         case http
         case apns
+        case proxy
     }
 
     package var description: String {
@@ -103,6 +104,7 @@ package struct ListenError: Error, CustomStringConvertible {
             switch option {
             case .http: "with --listen"
             case .apns: "in gateway.listen.apns"
+            case .proxy: "in gateway.listen.proxy"
             }
         return "Cannot listen on \(address): \(reason). Choose another address \(remedy)."
     }

@@ -28,7 +28,9 @@ final class RequestGuard: ChannelDuplexHandler {
     /// Counts the connection while it is open.
     private let table: ConnectionTable
     /// Read by the table to choose the connection to close.
-    private let activity = ConnectionActivity(idleSince: .now())
+    private let activity: ConnectionActivity
+    /// Whether an earlier handler keeps the connection in the table.
+    private let isRegistered: Bool
     /// Nil unless the connection is open.
     private var peer: PeerAddress?
     /// Nil unless a body is arriving.
@@ -49,12 +51,18 @@ final class RequestGuard: ChannelDuplexHandler {
         let bytes: Int
     }
 
-    /// `gate`: the first handler of the same pipeline.
-    init(gate: InputGate, limits: ConnectionLimits, table: ConnectionTable, responder: DirectResponder? = nil) {
+    /// `gate`: the first handler of the same pipeline. `registered`: the activity of a connection that an earlier
+    /// handler put into the table, and takes out of it.
+    init(
+        gate: InputGate, limits: ConnectionLimits, table: ConnectionTable, responder: DirectResponder? = nil,
+        registered: ConnectionActivity? = nil
+    ) {
         self.gate = gate
         self.limits = limits
         self.table = table
         self.responder = responder
+        activity = registered ?? ConnectionActivity(idleSince: .now())
+        isRegistered = registered != nil
     }
 
     // MARK: The connection
@@ -62,7 +70,9 @@ final class RequestGuard: ChannelDuplexHandler {
     /// Closes the connection at once when the table does not admit it.
     func channelActive(context: ChannelHandlerContext) {
         let peer = PeerAddress(context.remoteAddress)
-        guard table.open(context.channel, by: peer, activity) else { return context.close(promise: nil) }
+        guard isRegistered || table.open(context.channel, by: peer, activity) else {
+            return context.close(promise: nil)
+        }
         self.peer = peer
         noteActivity(context)
         context.fireChannelActive()
@@ -72,7 +82,7 @@ final class RequestGuard: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         timer?.task.cancel()
         (timer, body, unread) = (nil, nil, nil)
-        if let peer { table.close(context.channel, by: peer) }
+        if let peer, !isRegistered { table.close(context.channel, by: peer) }
         peer = nil
         exchange.drop()
         context.fireChannelInactive()
@@ -82,7 +92,7 @@ final class RequestGuard: ChannelDuplexHandler {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case is ConnectionTable.CloseIfIdle:
-            if gate.window.isIdle { context.close(promise: nil) }
+            if gate.window.isIdle { context.closeAtOnce() }
         case is BodyIsRead: sendContinue(context)
         default: return context.triggerUserOutboundEvent(event, promise: promise)
         }

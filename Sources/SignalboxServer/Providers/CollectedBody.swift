@@ -5,20 +5,22 @@ import Synchronization
 struct CollectedBody {
     let reading: ProviderBody
     private let memory: BodyMemory
+    private let length: Int
     private var bytes: [UInt8] = []
 
     /// `length`: as declared, at most the limit of `reading`; nil if unknown.
     init(_ reading: ProviderBody, length: Int?, budget: BodyBudget, peer: PeerAddress) {
         self.reading = reading
         memory = BodyMemory(budget, BodyHolder(source: reading.source, peer: peer))
-        // A declared length beyond the usual is not trusted, because no memory is reserved for it yet.
-        bytes.reserveCapacity(min(length ?? 0, 16 * 1024))
+        self.length = length ?? 0
     }
 
     /// Returns the reply that ends the request when the piece exceeds the limit or the memory; nil when it is stored.
     mutating func append(_ piece: ByteBuffer) -> ProviderReply? {
         guard bytes.count + piece.readableBytes <= reading.limit else { return reading.tooLarge }
         guard memory.grow(by: piece.readableBytes) else { return reading.busy }
+        // At the first piece, because a declared length costs its client nothing. Beyond the usual, it is not trusted.
+        if bytes.isEmpty { bytes.reserveCapacity(min(length, 16 * 1024)) }
         bytes.append(contentsOf: piece.readableBytesView)
         return nil
     }

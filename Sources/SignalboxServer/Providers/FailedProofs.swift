@@ -1,7 +1,8 @@
 import Logging
 import Synchronization
 
-/// Logs failed proofs of identity: the first one of an address at once, later ones together, once a minute.
+/// Counts failed proofs of identity, and logs them: the first one of an address at once, later ones together, once a
+/// minute.
 ///
 /// A class because all requests share it.
 final class FailedProofs: Sendable {
@@ -14,7 +15,9 @@ final class FailedProofs: Sendable {
     /// Addresses with a count of their own. When more fail within a minute, the log combines the others.
     private static let mostAddresses = 1_000
 
-    private let counts = Mutex<[String: Count]>([:])
+    /// Since the start.
+    let counts = Tally<FailedProof>()
+    private let addresses = Mutex<[String: Count]>([:])
     private let logger: Logger
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -23,10 +26,11 @@ final class FailedProofs: Sendable {
         self.now = now
     }
 
-    /// `reason`: the vendor's word for the failure. `address`: of the client; empty when it has none.
-    func record(_ reason: String, from address: String) {
+    /// `address`: of the client; empty when it has none.
+    func record(_ proof: FailedProof, from address: String) {
+        counts.count(proof)
         let now = now()
-        let (name, failures) = counts.withLock { counts -> (String, Int) in
+        let (name, failures) = addresses.withLock { counts -> (String, Int) in
             if counts[address] == nil, counts.count >= Self.mostAddresses {
                 counts = counts.filter { now - $0.value.loggedAt < Self.interval }
             }
@@ -43,6 +47,6 @@ final class FailedProofs: Sendable {
         guard failures > 0 else { return }
         logger.warning(
             "Provider endpoint rejected a proof of identity.",
-            metadata: ["address": "\(name)", "reason": "\(reason)", "failures": "\(failures)"])
+            metadata: ["address": "\(name)", "reason": "\(proof.reason)", "failures": "\(failures)"])
     }
 }

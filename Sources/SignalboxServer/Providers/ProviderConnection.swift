@@ -37,6 +37,8 @@ final class ProviderConnection: Sendable {
     let isLoopback: Bool
     let version: Version
     let certificate: ClientCertificate?
+    /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
+    let providerHost: ProviderHost?
     /// True if the value stands for one request, so that other requests of the same connection have others.
     let isOfOneRequest: Bool
 
@@ -51,7 +53,7 @@ final class ProviderConnection: Sendable {
 
     init(
         peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
-        certificate: ClientCertificate? = nil, isOfOneRequest: Bool = false
+        certificate: ClientCertificate? = nil, providerHost: ProviderHost? = nil, isOfOneRequest: Bool = false
     ) {
         id = Self.count.add(1, ordering: .relaxed).newValue
         self.peer = peer
@@ -60,6 +62,7 @@ final class ProviderConnection: Sendable {
         self.isLoopback = isLoopback
         self.version = version
         self.certificate = certificate
+        self.providerHost = providerHost
         self.isOfOneRequest = isOfOneRequest
     }
 

@@ -8,7 +8,9 @@ extension ProviderEndpoints {
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
         var acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
-            store: PushStore(intake: surface.intake, alarm: alarm))
+            failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
+            store: PushStore(intake: surface.intake, alarm: alarm),
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held)
         if !surface.passThrough.isEmpty {
             acceptance.forwarding = PushForwarding(
                 passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
@@ -35,6 +37,6 @@ extension ProviderEndpoints {
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,
                     failures: state.failures),
-            ], notFound: APNsReply.badPath)
+            ], notFound: APNsReply.badPath, captures: acceptance.captures)
     }
 }

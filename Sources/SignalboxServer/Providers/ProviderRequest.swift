@@ -16,6 +16,10 @@ struct ProviderRequest: Sendable {
     var bodyLength: Int?
     /// The connection that carried the request.
     var connection: ProviderConnection
+    /// The label of the sender's run; nil without one. Set before an endpoint sees the request.
+    var run: String?
+    /// Shared by all copies of the request.
+    let mark = CaptureMark()
 
     /// The value of the first field of this name, which is in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -32,6 +36,13 @@ struct ProviderReply: Sendable, Equatable {
         case goAway(debugData: [UInt8]?)
         /// As ``goAway(debugData:)``, without debug data, and without waiting for other requests in progress.
         case close
+        /// HTTP/2: it serves one request at a time until it has sent a response of status 200. HTTP/1.1: as ``keep``.
+        case oneStream
+        /// It closes in the middle of the response, with all requests in progress. For tests of clients.
+        case cut
+
+        /// Whether this is the last response of an HTTP/1.1 connection.
+        var isLast: Bool { self != .keep && self != .oneStream }
     }
 
     struct Header: Sendable, Equatable {
@@ -99,6 +110,17 @@ enum ProviderVerdict: Sendable {
 protocol ProviderEndpoint: Sendable {
     /// Nil for a path of another endpoint.
     func verdict(on request: ProviderRequest) -> ProviderVerdict?
+
+    /// The API that a path belongs to; nil for a path of another endpoint, and for one that no API has.
+    func service(of path: String) -> ProviderService?
+
+    /// The facts in the head of a refused request about its push; nil for a request that brings no push.
+    func refusedPush(of request: ProviderRequest) -> RefusedPush?
+}
+
+extension ProviderEndpoint {
+    /// None.
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? { nil }
 }
 
 /// The endpoints of one config, in order. Replaced as a whole by a reload.
@@ -106,12 +128,25 @@ struct ProviderEndpoints: Sendable {
     var all: [any ProviderEndpoint]
     /// The answer to a path that no endpoint serves, on the listener for providers.
     var notFound = ProviderReply.notFound
+    /// Records refused pushes; nil for none.
+    var captures: PushCaptures?
 
-    /// The decision of the first endpoint that serves the path; nil if none does.
+    /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
+        var request = request
+        let isValid = request.readRun()
         for endpoint in all {
-            if let verdict = endpoint.verdict(on: request) { return verdict }
+            guard var verdict = endpoint.verdict(on: request) else { continue }
+            if !isValid { verdict = .reply(.invalidRun) }
+            guard let captures else { return verdict }
+            let read = request
+            return captures.watching(verdict, of: read) { endpoint.refusedPush(of: read) }
         }
         return nil
+    }
+
+    /// Whether a host of a push service has the path.
+    func serve(_ path: String, on host: ProviderHost) -> Bool {
+        all.contains { endpoint in endpoint.service(of: path).map(host.services.contains) ?? false }
     }
 }

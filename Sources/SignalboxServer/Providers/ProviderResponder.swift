@@ -71,7 +71,7 @@ extension Response {
             guard let name = HTTPField.Name(header.name) else { continue }
             headers.append(HTTPField(name: name, value: header.value))
         }
-        if reply.after != .keep { headers[.connection] = "close" }
+        if reply.after.isLast { headers[.connection] = "close" }
         self.init(
             status: HTTPResponse.Status(code: reply.status), headers: headers,
             body: isHead || reply.body.isEmpty

@@ -1,4 +1,5 @@
 import Logging
+import SignalboxGateway
 
 /// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
@@ -11,6 +12,12 @@ final class ProviderState: Sendable {
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
+    /// Connections that were refused.
+    let refusals = Tally<RefusedConnection>()
+    /// The newest pushes.
+    let captures = CaptureLog()
+    /// Answers that failure rules delay.
+    let held = HeldReplies()
     /// Rejected credentials.
     let failures: FailedProofs
 

@@ -2,10 +2,15 @@ import SignalboxGateway
 import SignalboxNotification
 
 /// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the
-/// limit of the source, then the queue, then the real push service.
+/// limit of the source, failure rules, the queue, the real push service, then the captures.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
+    let failures: PushFailures
     let store: PushStore
+    /// Nil records nothing.
+    var captures: PushCaptures?
+    /// Holds answers that a failure rule delays. Shared by all configs.
+    let held: HeldReplies
     /// Nil if no source forwards pushes.
     var forwarding: PushForwarding?
 
@@ -18,28 +23,29 @@ struct PushAcceptance: Sendable {
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
     ) {
-        let plan = forwarding?.plan(for: pushes, of: request) ?? .capture
+        let pushes = labelled(pushes, request.run)
+        let (decided, effects) = decide(pushes)
+        guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
+        let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [held, captures] answers, stored in
+            let response = effects.apply(to: words(answers))
+            captures?.record(pushes, answers, stored ?? [], response, of: request)
+            guard let delay = effects.delay else { return reply(response) }
+            held.hold(for: delay) { reply(response) }
+        }
+        let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
+        let plan = open.isEmpty ? .capture : forwarding?.plan(for: open, of: request) ?? .capture
         if case .refuse(let reason) = plan {
             forwarding?.recordRefusal(reason, of: pushes)
-            return reply(words(pushes.map { _ in .unavailable }))
+            return answer(pushes.map { _ in .unavailable }, nil)
         }
-        let decided = limited(pushes)
-        let open = decided.isEmpty ? pushes : pushes.indices.filter { decided[$0] == nil }.map { pushes[$0] }
-        store.append(open) { stored in
-            forward(Self.answers(stored, decided, count: pushes.count), by: plan) { reply(words($0)) }
-        }
-    }
-
-    /// The last step: replaces the answer of an accepted push by that of the push service, if the plan forwards it.
-    /// Calls `done` once, on any thread.
-    private func forward(
-        _ answers: [PushAnswer], by plan: PushForwarding.Plan, _ done: @escaping @Sendable ([PushAnswer]) -> Void
-    ) {
-        guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
-            return done(answers)
-        }
-        forwarding.forward(push(event), alarm: store.alarm) { verdict in
-            done([verdict.map { .verdict($0) } ?? .unavailable])
+        store.append(open) { [store, forwarding] stored in
+            let answers = Self.answers(stored, decided, count: pushes.count)
+            guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
+                return answer(answers, stored)
+            }
+            forwarding.forward(push(event), alarm: store.alarm) { verdict in
+                answer([verdict.map { .verdict($0) } ?? .unavailable], stored)
+            }
         }
     }
 
@@ -52,12 +58,32 @@ struct PushAcceptance: Sendable {
         }
     }
 
-    /// The answers to the pushes beyond the limit of their source, by position.
-    private func limited(_ pushes: [ProviderPush]) -> [Int: PushAnswer] {
-        guard let source = pushes.first?.source else { return [:] }
+    private func labelled(_ pushes: [ProviderPush], _ run: String?) -> [ProviderPush] {
+        guard let run else { return pushes }
+        return pushes.map { push in
+            var push = push
+            push.run = run
+            return push
+        }
+    }
+
+    /// The answers to the pushes that are not stored, by position: those beyond the limit of their source, and those
+    /// that a failure rule takes.
+    private func decide(_ pushes: [ProviderPush]) -> (answers: [Int: PushAnswer], effects: PushEffects) {
+        guard let source = pushes.first?.source else { return ([:], PushEffects()) }
         let admitted = admission.admit(pushes: pushes.count, from: source)
-        guard admitted < pushes.count else { return [:] }
-        return Dictionary(uniqueKeysWithValues: (admitted..<pushes.count).map { ($0, .limited) })
+        var (answers, effects) = failures.decide(pushes[..<admitted])
+        for position in admitted..<pushes.count { answers[position] = .limited }
+        // A failure of the whole request stands for all its pushes: none is stored.
+        let platform = pushes[0].platform
+        if !answers.isEmpty,
+            let whole = pushes.indices.lazy.compactMap({ answers[$0] }).first(where: {
+                $0.isOfRequest(to: platform)
+            })
+        {
+            for position in pushes.indices { answers[position] = whole }
+        }
+        return (answers, effects)
     }
 
     /// `stored`: of the pushes that were not decided, in order.

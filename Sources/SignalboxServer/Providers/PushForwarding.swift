@@ -128,7 +128,8 @@ struct PushForwarding: Sendable {
 
     /// The host that the sender addressed decides, if it is one of Apple's.
     private func isSandbox(_ request: ProviderRequest, of source: SourceName) -> Bool {
-        switch (request.authority ?? "").prefix(while: { $0 != ":" }).lowercased() {
+        if let host = request.connection.providerHost { return host.isDevelopment }
+        return switch (request.authority ?? "").prefix(while: { $0 != ":" }).lowercased() {
         case "api.sandbox.push.apple.com", "api.development.push.apple.com": true
         case "api.push.apple.com": false
         default: senders.isDevelopment(source)

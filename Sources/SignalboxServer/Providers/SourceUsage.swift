@@ -13,6 +13,15 @@ final class SourceUsage: Sendable {
         case streams
     }
 
+    /// The limits of a source.
+    enum Limit: String, CaseIterable, Sendable {
+        case connections
+        /// Requests in progress.
+        case streams
+        /// Pushes in a second.
+        case rate
+    }
+
     enum Admission: Sendable {
         /// The request may go on. It holds the permit until it is answered; nil without a limit on requests.
         case admitted((any Sendable)?)
@@ -28,6 +37,8 @@ final class SourceUsage: Sendable {
         var time: NIODeadline
     }
 
+    /// Refused requests and pushes since the start.
+    let refusals = Tally<Limit>()
     private let sources = Mutex<[SourceName: Usage]>([:])
 
     /// Counts a request of a source. A connection counts from its first request to its end, once for each source.
@@ -35,6 +46,18 @@ final class SourceUsage: Sendable {
     func admit(
         _ source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection,
         at now: NIODeadline = .now()
+    ) -> Admission {
+        let admission = decide(on: source, within: limits, on: connection, at: now)
+        switch admission {
+        case .admitted: break
+        case .refused(.connections): refusals.count(.connections)
+        case .refused(.streams): refusals.count(.streams)
+        }
+        return admission
+    }
+
+    private func decide(
+        on source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection, at now: NIODeadline
     ) -> Admission {
         // A connection that is not known by its requests cannot be counted.
         if let most = limits.connections, !connection.isOfOneRequest {
@@ -64,11 +87,11 @@ final class SourceUsage: Sendable {
         return Permit { [self] in sources.withLock { $0[source]?[keyPath: counter] -= 1 } }
     }
 
-    /// Counts pushes of a request that was admitted. Returns how many of them the rate permits, the first ones. The rate
+    /// Counts pushes of a request that was admitted. Returns how many of them the rate permits, the first ones. It
     /// permits bursts of one second.
     func admit(pushes count: Int, of source: SourceName, perSecond most: Int, at now: NIODeadline = .now()) -> Int {
         // A bucket of tokens that fills at the rate.
-        sources.withLock { sources in
+        let admitted = sources.withLock { sources in
             let rate = Double(most)
             var usage = sources[source] ?? Usage(time: now)
             let added = rate * Double((now - usage.time).nanoseconds) / 1e9
@@ -78,6 +101,8 @@ final class SourceUsage: Sendable {
             sources[source] = usage
             return spent
         }
+        if admitted < count { refusals.count(.rate, times: count - admitted) }
+        return admitted
     }
 
     /// Counts until its last reference ends.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxEgress
 import SignalboxNotification
+import SignalboxServer
 
 /// Makes the certificates of the provider endpoints.
 struct Certificates: ParsableCommand {
@@ -32,12 +33,7 @@ struct Certificates: ParsableCommand {
         var renew = false
 
         /// The names under which senders reach providers.
-        private static let hosts = [
-            "localhost", "127.0.0.1", "::1", "api.push.apple.com", "api.sandbox.push.apple.com",
-            "api.development.push.apple.com", "api-manage-broadcast.push.apple.com",
-            "api-manage-broadcast.sandbox.push.apple.com", "fcm.googleapis.com", "oauth2.googleapis.com",
-            "iid.googleapis.com", "exp.host",
-        ]
+        private static let hosts = ["localhost", "127.0.0.1", "::1"] + ProviderHost.names
 
         /// Rejects text that is neither a host nor an address.
         func validate() throws {

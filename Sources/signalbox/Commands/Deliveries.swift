@@ -105,7 +105,7 @@ struct Deliveries: AsyncParsableCommand {
                 destination: destination.map { DestinationName($0) })
             let count = try await queue.retry(filter)
             print("\(count) deliveries requeued")
-            if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
+            if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
         }
     }
 
@@ -153,7 +153,7 @@ struct Deliveries: AsyncParsableCommand {
             let isAgreed = try await agrees(to: filter, in: queue)
             let count = try await queue.purge(filter, sparingWaiting: !isAgreed)
             print("\(count) deliveries removed")
-            if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
+            if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
         }
 
         /// True if waiting deliveries may be removed too. Asks if there are some; without a terminal it refuses.

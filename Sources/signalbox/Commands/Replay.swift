@@ -74,7 +74,7 @@ struct Replay: AsyncParsableCommand {
         help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
-    /// Concerns standard output only. Diagnostics stay text.
+    /// Also for the tables on standard error. Other diagnostics stay text.
     @Flag(help: "Print decisions and the tables as JSON.")
     var json = false
 

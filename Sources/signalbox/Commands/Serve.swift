@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         try await gateway.openInApp()
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
         let watch = ConfigWatch(
-            loaded: stamps, origin: { gateway.plan.config.origin }, reload: { await reload.run() })
+            loaded: stamps, origin: { Self.newestOrigin(of: gateway.plan) }, reload: { await reload.run() })
         let interrupted = try await runServices(
             [
                 gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, watch, server,
@@ -75,7 +75,7 @@ struct Serve: AsyncParsableCommand {
         }
         return GatewayServer.Addresses(
             http: try address(options.listenAddress(flag: self.listen, file: listen.http)),
-            providers: try listen.apns.map { try address($0) })
+            providers: try listen.apns.map { try address($0) }, proxy: try listen.proxy.map { try address($0) })
     }
 
     /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
@@ -84,8 +84,10 @@ struct Serve: AsyncParsableCommand {
     private func prepare(
         _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses
     ) -> ConfigReload.Preparation {
+        var namedFiles: [String] = []
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: options.configPath)
+            namedFiles = config.config.origin.files
             let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
             let surface = try surface(gateway, plan, addresses)
             return .ready(plan, serve: { server.replace(by: surface) })
@@ -94,8 +96,17 @@ struct Serve: AsyncParsableCommand {
             StandardError.write(
                 StandardError.isTerminal
                     ? error.report(hasColor: StandardError.hasColor) : error.problems.joined(separator: "\n") + "\n")
-            return .rejected(problems: error.problems)
+            return .rejected(problems: error.problems, namedFiles: namedFiles + error.namedFiles)
         }
+    }
+
+    /// The files of the active config, and of a newer one that was rejected.
+    private static func newestOrigin(of plan: GatewayPlan) -> GatewayConfig.Origin {
+        var origin = plan.config.origin
+        for name in plan.status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
+            origin.files.append(name)
+        }
+        return origin
     }
 
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
@@ -108,7 +119,7 @@ struct Serve: AsyncParsableCommand {
         let operators = AdminAccess(
             tokens: try options.secretResolver.adminTokens(config, sources: sources),
             isOpen: addresses.http.isLoopback && config.sources.isEmpty)
-        let open = [addresses.http, addresses.providers].compactMap { $0 }.first { !$0.isLoopback }
+        let open = addresses.all.first { !$0.isLoopback }
         if let open, config.sources.isEmpty {
             throw ConfigRefusal(
                 "\(open) is reachable from other machines, and \(options.configPath) has no sources, so any client "
@@ -122,9 +133,25 @@ struct Serve: AsyncParsableCommand {
                 "\(address) is reachable from other machines, and \(options.configPath) has no certificate for it. "
                     + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
         }
+        if let address = addresses.proxy { try check(tls, ofProxyOn: address) }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
         let senders = try ProviderSenders(config, by: resolver)
         return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
+    }
+
+    /// Throws for a proxy that could serve no sender. The address needs a restart to change, so it may outlive its
+    /// options.
+    private func check(_ tls: ProviderTLS?, ofProxyOn address: ListenAddress) throws(ConfigRefusal) {
+        guard let tls else {
+            throw ConfigRefusal(
+                "The proxy on \(address) needs gateway.listen.tls. `signalbox certs new` makes a certificate.")
+        }
+        guard tls.uncoveredHosts.count < ProviderHost.names.count else {
+            throw ConfigRefusal(
+                "The certificate of gateway.listen.tls is for no host of a push service, so the proxy on \(address) "
+                    + "could serve no sender. Make a certificate for "
+                    + ProviderHost.names.joined(separator: ", ") + " with `signalbox certs new`.")
+        }
     }
 
     /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
@@ -135,7 +162,9 @@ struct Serve: AsyncParsableCommand {
         let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
         let address = addresses.http
         let scheme = config.gateway.listen.tls == nil ? "http" : "https"
-        let providers = addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? ""
+        let providers =
+            (addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? "")
+            + (addresses.proxy.map { "\nproxy for push services on http://\($0)" } ?? "")
         StandardError.write(
             """
             signalbox \(Version.current) listening on http://\(address)\(providers)

@@ -1,7 +1,9 @@
 import Foundation
+import NIOCore
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
+import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
@@ -10,7 +12,10 @@ import Testing
 /// TLS of the listener for providers, with certificates as `signalbox certs new` makes them.
 @Suite(.timeLimit(.minutes(2)))
 struct ProviderTLSTests {
-    private static let hosts = [(name: "localhost", isAddress: false), (name: "127.0.0.1", isAddress: true)]
+    private static let hosts = [
+        (name: "localhost", isAddress: false), (name: "127.0.0.1", isAddress: true),
+        (name: "api.push.apple.com", isAddress: false), (name: "*.googleapis.com", isAddress: false),
+    ]
 
     private static func tls(
         _ certificate: NewCertificate, clientCA: String? = nil
@@ -29,7 +34,7 @@ struct ProviderTLSTests {
 
     /// Runs `body` with a listener whose authority is in a file. `replace` is a reload with another certificate.
     private static func run(
-        clientCA: Bool = false,
+        clientCA: Bool = false, isProxy: Bool = false, limits: ProviderLimits = ProviderLimits(),
         _ body:
             @Sendable @escaping (
                 TestListener, _ authority: String, _ replace: @Sendable () throws -> Void
@@ -43,7 +48,7 @@ struct ProviderTLSTests {
             let ca = clientCA ? authority.certificate : nil
             let tls = Replaceable(try tls(maker.issue(for: hosts), clientCA: ca))
             let next = try Self.tls(maker.issue(for: hosts), clientCA: ca)
-            try await TestListener.run(tls: tls) { listener in
+            try await TestListener.run(limits: limits, tls: tls, isProxy: isProxy) { listener in
                 try await body(listener, directory + "/ca.crt") { tls.replace(by: next) }
             }
         }
@@ -97,6 +102,25 @@ struct ProviderTLSTests {
         }
     }
 
+    /// The gateway knows the root only. The client sends the intermediate certificate, also none, and one that is not
+    /// an authority; the second connection of the first client resumes its session.
+    @Test func verifiesTheChainThatAClientSends() async throws {
+        try await withTemporaryDirectory { directory in
+            let process = try RunningBinary(
+                TestLibraries.python, [TestLibraries.root.path + "/Tests/Providers/chains.py", directory])
+            process.send(Data())
+            #expect(await process.end() == 0)
+            let root = try String(contentsOfFile: directory + "/root.pem", encoding: .utf8)
+            let maker = CertificateMaker(authority: "Test")
+            try Data(maker.authority.certificate.utf8).write(to: URL(fileURLWithPath: directory + "/ca.crt"))
+            let tls = Replaceable(try Self.tls(maker.issue(for: Self.hosts), clientCA: root))
+            let answers = try await TestListener.run(tls: tls) { listener in
+                try await listener.play("client_chains", authority: directory + "/ca.crt").texts("answers")
+            }
+            #expect(answers == ["true", "true", "false", "false"].map { #"{"1":[200,"com.example.app \#($0)"]}"# })
+        }
+    }
+
     /// 26, 31 over TLS: the last frames reach the client.
     @Test func endsConnectionsGracefullyOverTLS() async throws {
         try await Self.run { listener, authority, _ in
@@ -105,6 +129,88 @@ struct ProviderTLSTests {
             #expect(frames.last == #"DATA 1 1 {"reason":"Bad"}"#)
         }
     }
+
+    // MARK: The proxy
+
+    @Test func tellsWhichHostsACertificateIsNotFor() throws {
+        let tls = try #require(try Self.tls(CertificateMaker(authority: "Test").issue(for: Self.hosts)))
+        #expect(
+            tls.uncoveredHosts == [
+                "api.sandbox.push.apple.com", "api.development.push.apple.com", "api-manage-broadcast.push.apple.com",
+                "api-manage-broadcast.sandbox.push.apple.com", "accounts.google.com", "exp.host",
+            ])
+    }
+
+    @Test func servesAHostInItsTunnel() async throws {
+        try await Self.run(isProxy: true) { listener, authority, _ in
+            let results = try await listener.play("tunnel", authority: authority)
+            #expect(results.texts("head") == Array(repeating: "HTTP/1.1 200 Connection established", count: 3))
+            let id = #"[404,"{\"reason\":\"BadPath\"}"]"#
+            #expect(results.texts("answers") == Array(repeating: #"{"1":[200,""],"3":\#(id)}"#, count: 3))
+            #expect(results.texts("google").first?.contains("Method not found.") == true)
+        }
+    }
+
+    @Test func refusesWithAText() async throws {
+        try await Self.run(isProxy: true) { listener, authority, _ in
+            let answers = try await listener.play("refusals", authority: authority).texts("answer")
+            #expect(
+                answers.map { $0.prefix { $0 != "\r\n" }.dropFirst(9).prefix(3) } == [
+                    "403", "405", "503", "400", "431",
+                ])
+            #expect(answers.allSatisfy { $0.contains("connection: close") && $0.hasSuffix("\n") })
+            #expect(answers[2].contains("is not for exp.host"))
+        }
+    }
+
+    /// A client that sends half a head, one that opens a tunnel without TLS in it, and a silent one.
+    @Test func closesATunnelThatIsNotUsed() async throws {
+        var limits = ProviderLimits()
+        limits.handshake = .milliseconds(100)
+        try await Self.run(isProxy: true, limits: limits) { listener, authority, _ in
+            let results = try await listener.play("unused_tunnels", authority: authority)
+            #expect(results.texts("closed") == ["true", "true", "true"])
+        }
+    }
+
+    @Test func stopsAWaitingTunnel() async throws {
+        try await Self.run(isProxy: true) { listener, authority, _ in
+            let results = try await listener.play("waiting_tunnel", authority: authority) { line in
+                if line["ready"] != nil { await listener.stop() }
+            }
+            #expect(results.texts("closed") == ["true"])
+        }
+    }
+
+    @Test func aReloadReplacesTheCertificateOfTunnels() async throws {
+        try await Self.run(isProxy: true) { listener, authority, replace in
+            let first = try await listener.play("tunnel", authority: authority).texts("sha256")
+            try replace()
+            let next = try await listener.play("tunnel", authority: authority).texts("sha256")
+            #expect(Set(first).count == 1 && Set(next).count == 1 && first != next)
+        }
+    }
+
+    // MARK: Identities
+
+    /// Two subjects would be two senders.
+    @Test(arguments: [("/UID=com.example.app/CN=x", "com.example.app"), ("/UID=a/UID=b/CN=x", nil), ("/CN=x", nil)])
+    func readsTheOnlySubject(name: String, uid: String?) async throws {
+        try await withTemporaryDirectory { directory in
+            let process = try RunningBinary(
+                URL(fileURLWithPath: "/usr/bin/openssl"),
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", name,
+                    "-keyout", directory + "/key", "-outform", "DER", "-out", directory + "/crt",
+                ])
+            process.send(Data())
+            #expect(await process.end() == 0)
+            let der = try Data(contentsOf: URL(fileURLWithPath: directory + "/crt"))
+            #expect(try #require(X509Certificate(der: Array(der))).subjectUID == uid)
+        }
+    }
+
+    // MARK: Bad files
 
     @Test func refusesAKeyOfAnotherCertificate() throws {
         let maker = CertificateMaker(authority: "Test")

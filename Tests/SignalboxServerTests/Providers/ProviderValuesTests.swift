@@ -41,6 +41,29 @@ struct ProviderValuesTests {
         #expect(!meter([begin, more, end]).isIncomplete)
     }
 
+    /// A client that sends blocks of a fixed size is not slow, although each piece ends within a frame.
+    @Test func noticesThatAnotherFrameBegan() {
+        var bytes = ByteBuffer()
+        for _ in 0..<4 {
+            var frame = frame(1, flags: 4, payload: 20)
+            bytes.writeBuffer(&frame)
+        }
+        let pieces = (0..<3).map { _ in bytes.readSlice(length: 30) ?? ByteBuffer() }
+        #expect(states(pieces) == Array(repeating: [true, true], count: 3))
+        var block = frame(1, payload: 4)
+        let beginning = block.readSlice(length: 5) ?? ByteBuffer()
+        #expect(states([beginning, block, frame(9, payload: 4)]) == [[true, true], [true, false], [true, false]])
+    }
+
+    /// After each piece, whether the meter is incomplete, and whether another frame began.
+    private func states(_ pieces: [ByteBuffer]) -> [[Bool]] {
+        var meter = FrameMeter(preface: 0)
+        return pieces.map { piece in
+            let isAccepted = meter.receive(piece, at: start)
+            return isAccepted ? [meter.isIncomplete, meter.hasBegun] : []
+        }
+    }
+
     @Test func dataHasDeadlinesOfItsOwn() {
         var data = frame(0, payload: 100)
         let half = data.readSlice(length: 50) ?? ByteBuffer()

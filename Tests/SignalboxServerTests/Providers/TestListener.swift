@@ -11,7 +11,7 @@ import Testing
 @testable import SignalboxServer
 
 /// A listener for providers with an endpoint of the tests: `/ok` answers 200 without a body, `/error` 400 with one,
-/// `/goaway` ends the connection, `/hold` answers when the test says so.
+/// `/goaway` ends the connection, `/hold` answers when the test says so, `/large` answers with 32 MiB.
 final class TestListener: Sendable {
     // A class because the connections and the test share it.
     let address: ListenAddress
@@ -33,6 +33,9 @@ final class TestListener: Sendable {
 
     /// Begins the stop of the listener.
     func stop() async { await stopping() }
+
+    /// The requests to `/hold` that wait.
+    var heldCount: Int { endpoint.heldCount }
 
     /// Answers the requests to `/hold` so far.
     func release() { endpoint.release() }
@@ -59,7 +62,7 @@ final class TestListener: Sendable {
 
     /// Runs a listener while `body` runs.
     static func run<R: Sendable>(
-        limits: ProviderLimits = ProviderLimits(), tls: Replaceable<ProviderTLS?>? = nil,
+        limits: ProviderLimits = ProviderLimits(), tls: Replaceable<ProviderTLS?>? = nil, isProxy: Bool = false,
         budget: BodyBudget = BodyBudget(bytes: 64 << 20),
         _ body: @Sendable @escaping (TestListener) async throws -> R
     ) async throws -> R {
@@ -71,7 +74,7 @@ final class TestListener: Sendable {
         let listener = ListenerService(
             listener: ProviderListener(
                 address: ListenAddress(host: "127.0.0.1", port: 0), tls: { tls?.value }, serving: serving,
-                onListening: { listening.yield($0) }))
+                option: isProxy ? .proxy : .apns, onListening: { listening.yield($0) }))
         var logger = Logger(label: "listener")
         logger.logLevel = .critical
         let group = ServiceGroup(services: [listener], logger: logger)
@@ -140,6 +143,11 @@ final class TestEndpoint: ProviderEndpoint {
     // A class because it collects the requests that wait.
     private let held = Mutex<[@Sendable (ProviderReply) -> Void]>([])
 
+    var heldCount: Int { held.withLock(\.count) }
+
+    /// Bytes of the answer to `/large`: more than the buffers of a connection take.
+    static let large = 32 << 20
+
     func release() {
         let replies = held.withLock { held in
             defer { held = [] }
@@ -152,6 +160,8 @@ final class TestEndpoint: ProviderEndpoint {
         ProviderReply(status: status, body: Array(#"{"reason":"\#(reason)"}"#.utf8), after: after)
     }
 
+    func service(of path: String) -> ProviderService? { path == "/certificate" ? .expo : .apnsPushes }
+
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
         let id = request.header("apns-id").map { [ProviderReply.Header(name: "apns-id", value: $0)] } ?? []
         let large = Self.error(413, "PayloadTooLarge")
@@ -163,7 +173,14 @@ final class TestEndpoint: ProviderEndpoint {
         case "/ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id)) }
         case "/error": return body { _, reply in reply(Self.error(400, "BadDeviceToken")) }
         case "/goaway": return body { _, reply in reply(Self.error(403, "Bad", .goAway(debugData: Array("why".utf8)))) }
+        case "/narrow": return body { _, reply in reply(Self.error(429, "Slow", .oneStream)) }
+        case "/cut": return body { _, reply in reply(Self.error(400, "BadDeviceToken", .cut)) }
+        case "/cut-ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id, after: .cut)) }
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
+        case "/large":
+            return body { _, reply in
+                reply(ProviderReply(status: 200, body: Array(repeating: UInt8(ascii: "x"), count: Self.large)))
+            }
         case "/certificate":
             let certificate = request.connection.certificate
             let text = "\(certificate?.subjectUID ?? "-") \(certificate?.isIssuedByClientCA ?? false)"

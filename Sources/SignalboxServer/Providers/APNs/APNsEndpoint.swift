@@ -43,8 +43,18 @@ struct APNsEndpoint: ProviderEndpoint {
             case .unknown: throw .badPath
             }
         } catch {
-            if error.isFailedProof { failures.record(error.rawValue, from: request.connection.address) }
+            if error.isFailedProof { failures.record(.apns(error), from: request.connection.address) }
             return .reply(call.reply.failure(error))
+        }
+    }
+
+    func service(of path: String) -> ProviderService? { Self.service(of: path) }
+
+    static func service(of path: String) -> ProviderService? {
+        switch APNsTarget(path: path)?.resource {
+        case .device, .broadcast: .apnsPushes
+        case .channels, .allChannels: .apnsChannels
+        case .unknown, nil: nil
         }
     }
 
@@ -90,7 +100,7 @@ struct APNsEndpoint: ProviderEndpoint {
             push.repeatKey = headers.id?.lowercased()
             push.warnOfPriority()
             guard !body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
-            acceptance.accept([push], of: call.request, done, as: wording(of: reply, for: source))
+            acceptance.accept([push], of: call.request, done, as: wording(of: call, for: source))
         }
     }
 
@@ -105,18 +115,32 @@ struct APNsEndpoint: ProviderEndpoint {
         return transport
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        guard let call = APNsCall(request) else { return nil }
+        switch call.target.resource {
+        case .device(let token):
+            return RefusedPush(service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic)
+        case .broadcast(let bundle):
+            return RefusedPush(service: .apns, topic: bundle, channel: call.headers.channelID)
+        case .unknown: return RefusedPush(service: .apns)
+        case .channels, .allChannels: return nil
+        }
+    }
+
     // MARK: Accepting
 
     /// Accepts a push in a task.
     func accept(_ push: ProviderPush, of call: APNsCall) async -> ProviderReply {
         guard !push.body.isEmpty else { return call.reply.failure(.payloadEmpty) }
-        return await acceptance.accept([push], of: call.request, as: wording(of: call.reply, for: push.source))
+        return await acceptance.accept([push], of: call.request, as: wording(of: call, for: push.source))
     }
 
     /// The answer to the only push of a request. A repeat gets the answer of the first request, which differs in
     /// nothing.
-    private func wording(of reply: APNsReply, for source: SourceName) -> PushAcceptance.Wording {
-        let isDevelopment = access.senders.isDevelopment(source)
+    private func wording(of call: APNsCall, for source: SourceName) -> PushAcceptance.Wording {
+        // A host that the client names decides.
+        let host = call.request.connection.providerHost
+        let (reply, isDevelopment) = (call.reply, host?.isDevelopment ?? access.senders.isDevelopment(source))
         return { answers in
             switch answers.first {
             case .accepted(let event), .repeated(let event):

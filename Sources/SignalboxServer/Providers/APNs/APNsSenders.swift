@@ -82,6 +82,12 @@ package struct APNsSenders: Sendable {
                 if let uid = certificate.uid { subjects[uid] = name }
             }
             for secret in resolved.pathSecrets {
+                guard secret.text.utf8.allSatisfy({ $0.isLetterOrDigit || "-._~".utf8.contains($0) }) else {
+                    throw resolver.refusal(
+                        of: secret,
+                        "\(secret.reference) is part of a path, so it must consist of letters, digits, \"-\", \"_\", \".\" "
+                            + "and \"~\"; use the output of `openssl rand -hex 32`")
+                }
                 let bytes = Array(secret.text.utf8)
                 if let other = secrets.first(where: { $0.token == bytes }) {
                     throw resolver.refusal(of: "a secret", shared: name, with: other.value, option: "secrets")

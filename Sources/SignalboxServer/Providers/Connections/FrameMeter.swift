@@ -35,8 +35,12 @@ struct FrameMeter {
     /// Whether the client is within a frame or a header block. False within DATA, which has deadlines of its own.
     private(set) var isIncomplete = false
 
+    /// Whether a frame that is not part of a header block in progress began with the last bytes.
+    private(set) var hasBegun = false
+
     /// Returns false for a flood; the connection must close.
     mutating func receive(_ bytes: ByteBuffer, at now: NIODeadline) -> Bool {
+        hasBegun = false
         var view = bytes.readableBytesView
         while !view.isEmpty {
             if skipped > 0 {
@@ -45,6 +49,7 @@ struct FrameMeter {
                 view = view.dropFirst(count)
                 continue
             }
+            if head.isEmpty, !isInHeaders { hasBegun = true }
             let count = min(9 - head.count, view.count)
             head.append(contentsOf: view.prefix(count))
             view = view.dropFirst(count)

@@ -38,6 +38,7 @@ final class FrameTap: ChannelInboundHandler {
         guard !isFlooded else { return }
         let now = context.eventLoop.now
         isFlooded = !meter.receive(unwrapInboundIn(data), at: now)
+        if meter.hasBegun { incompleteSince = nil }
         incompleteSince = meter.isIncomplete ? incompleteSince ?? now : nil
         if isFlooded { context.fireUserInboundEventTriggered(Flood()) } else { context.fireChannelRead(data) }
     }

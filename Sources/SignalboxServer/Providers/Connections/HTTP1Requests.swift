@@ -2,7 +2,8 @@ import NIOCore
 import NIOHTTP1
 
 /// Serves the requests of one HTTP/1.1 connection, one after the other. Runs behind ``RequestGuard``, which rejects
-/// invalid heads and enforces the limits of time.
+/// invalid heads and enforces the limits of time, and behind `HTTPServerPipelineHandler`, which holds back the next
+/// request until a response is complete.
 final class HTTP1Requests: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -29,8 +30,13 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private var number = 0
     /// Whether the connection closes after the current response.
     private var isLast = false
-    /// Whether the response was the last one; the connection closes at the end of the request.
+    /// Whether the response was the last one; the connection closes once request and response are complete.
     private var isOver = false
+    /// Whether the socket has taken the last response.
+    private var isSent = false
+
+    /// When the connection began to serve requests.
+    private var start = NIODeadline.now()
 
     /// Bytes of a declared body that are read to keep the connection, although the response does not need them.
     private static let mostIgnored = 64 * 1024
@@ -41,6 +47,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
     }
 
     // MARK: The connection
+
+    func handlerAdded(context: ChannelHandlerContext) { start = context.eventLoop.now }
 
     func channelInactive(context: ChannelHandlerContext) {
         (phase, isOver) = (.idle, true)
@@ -55,6 +63,15 @@ final class HTTP1Requests: ChannelDuplexHandler {
         promise?.succeed()
     }
 
+    /// A client that ended its output receives its response first: the event waits behind the request in progress.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent {
+            isLast = true
+            if case .idle = phase { context.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     /// Answers bytes that are not HTTP, and a body that arrives too slowly.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let isUnanswered =
@@ -66,7 +83,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
         isLast = true
         phase = .handled
         let status = error is SlowBody ? 408 : 400
-        answer(number, ProviderReply(status: status, after: .close), context)
+        answer(number, ProviderReply(status: status, after: .close), context, then: .ignoring)
         context.close(mode: .output, promise: nil)
     }
 
@@ -94,7 +111,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         number += 1
-        if !head.isKeepAlive { isLast = true }
+        // An old connection is asked to reconnect, so a new certificate reaches every client.
+        if !head.isKeepAlive || context.eventLoop.now - start >= serving.limits.age { isLast = true }
         isHead = head.method == .HEAD
         let request = ProviderRequest(head, on: connection)
         switch serving.verdict(on: request) {
@@ -115,8 +133,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private func refuse(_ reply: ProviderReply, hasMore: Bool, _ context: ChannelHandlerContext) {
         if hasMore { isLast = true }
         phase = .handled
-        answer(number, reply, context)
-        phase = .ignoring
+        answer(number, reply, context, then: .ignoring)
     }
 
     private func end(_ context: ChannelHandlerContext) {
@@ -129,46 +146,65 @@ final class HTTP1Requests: ChannelDuplexHandler {
                 guard replies.append(reply, for: number) else { return }
                 eventLoop.execute {
                     let (handler, context) = bound.value
-                    for (number, reply) in handler.replies.takeAll() { handler.answer(number, reply, context) }
-                    handler.finish(context)
+                    for (number, reply) in handler.replies.takeAll() {
+                        handler.answer(number, reply, context, then: .idle)
+                    }
                 }
             }
-        case .ignoring: finish(context)
+        case .ignoring:
+            phase = .idle
+            if isOver, isSent { context.close(promise: nil) }
         case .handled, .idle: break
         }
     }
 
-    /// The request and its response are complete.
-    private func finish(_ context: ChannelHandlerContext) {
-        phase = .idle
-        if isOver { context.close(promise: nil) }
+    /// The socket has taken the last response. The client reads it before the connection closes.
+    private func sentLast(_ context: ChannelHandlerContext) {
+        isSent = true
+        if case .idle = phase { context.close(promise: nil) } else { context.close(mode: .output, promise: nil) }
     }
 
     // MARK: Responses
 
-    /// Writes the whole response to the current request.
-    private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext) {
+    /// Writes the whole response to the current request. `next`: the phase after it.
+    private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext, then next: Phase) {
         guard number == self.number, case .handled = phase, context.channel.isActive else { return }
-        if reply.after != .keep { isLast = true }
+        if reply.after.isLast { isLast = true }
         var headers = HTTPHeaders(reply.headers.map { ($0.name, $0.value) })
         // These statuses have no body and no length (RFC 9110, 8.6).
         if reply.status != 204, reply.status != 304 {
-            headers.add(name: "content-length", value: String(reply.body.count))
+            // A response without a body is cut in the middle if it declares one.
+            headers.add(
+                name: "content-length", value: String(reply.after == .cut ? max(1, reply.body.count) : reply.body.count)
+            )
         }
         if isLast { headers.replaceOrAdd(name: "connection", value: "close") }
         let head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: reply.status), headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
+        guard reply.after != .cut else { return cut(reply.body, context) }
         if !reply.body.isEmpty, !isHead {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))), promise: nil)
         }
-        let sent = context.eventLoop.makePromise(of: Void.self)
+        let (sent, isOver) = (context.eventLoop.makePromise(of: Void.self), isLast)
+        // Before the end is written, because a request that waited begins then, within the call.
+        phase = next
+        if isOver { self.isOver = true }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
-        guard isLast else { return }
+        guard isOver else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        sent.futureResult.whenComplete { _ in
+            let (handler, context) = bound.value
+            handler.sentLast(context)
+        }
+    }
+
+    /// Writes half of the body and closes the connection.
+    private func cut(_ body: [UInt8], _ context: ChannelHandlerContext) {
         isOver = true
-        // The client reads the response before the connection closes.
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        sent.futureResult.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
+        let half = ByteBuffer(bytes: body.prefix(body.count / 2))
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(half))), promise: nil)
+        context.close(promise: nil)
     }
 }
 

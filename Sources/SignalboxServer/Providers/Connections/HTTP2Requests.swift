@@ -30,11 +30,15 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var hasWritten = false
     /// Whether a read of the channel was put off, because the client does not read.
     private var isReadHeld = false
+    /// The PING behind the announcement of the end. Its data differ from those of the PING to an idle client.
+    static let announcement = HTTP2PingData(withInteger: 1)
     var unwritable: NIODeadline?
     var clock = ConnectionClock()
     /// Whether the library ended the connection for an error of the client.
     private var hasFailed = false
-    private var isClosing = false
+    var isClosing = false
+    /// Whether the client may use one stream at a time.
+    var isNarrow = false
 
     init(
         _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
@@ -74,7 +78,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case is ConnectionTable.CloseIfIdle:
-            if streams.isEmpty { perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: true)) }
+            if streams.isEmpty { closeIdle() }
         case is StopConnection: perform(farewell.begin(at: now))
         default: return context.triggerUserOutboundEvent(event, promise: promise)
         }
@@ -86,6 +90,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         case let event as StreamClosedEvent: closed(event.streamID)
         case let event as NIOHTTP2WindowUpdatedEvent: resize(event)
         case is FrameTap.Flood: abort(.enhanceYourCalm)
+        case ChannelEvent.inputClosed: close()
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -110,7 +115,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         switch frame.payload {
         case .headers(let headers): begin(frame.streamID, headers)
         case .data(let data): receive(data, on: frame.streamID)
-        case .ping(_, ack: true): perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
+        case .ping(Self.announcement, ack: true): perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
         case .goAway: perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
         case .windowUpdate where frame.streamID == .rootStream: window.isExtended = true
         default: break
@@ -133,8 +138,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         guard farewell.servesNew else { return write(.rstStream(.refusedStream), on: id) }
         activity.markBusy()
         startChecks()
-        streams[id] = HTTP2Stream(isEnded: headers.endStream)
         let request = ProviderRequest(headers, on: connection)
+        streams[id] = HTTP2Stream(isHead: request.method == "HEAD", isEnded: headers.endStream)
         switch serving.verdict(on: request) {
         case .reply(let reply): answer(id, reply)
         case .body(let reading):
@@ -188,13 +193,17 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             // Values such as identifiers never repeat, so they would only fill the table of the client.
             headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
         }
-        write(.headers(.init(headers: headers, endStream: reply.body.isEmpty)), on: id)
-        if !reply.body.isEmpty {
+        if reply.after == .cut { return cut(id, headers, reply.body) }
+        let hasBody = !reply.body.isEmpty && !stream.isHead
+        write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)
+        if hasBody {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: id)
             if window.isRunningOut(limits: serving.limits) { perform(farewell.begin(at: now)) }
         }
         switch reply.after {
-        case .keep: break
+        case .keep: if isNarrow, reply.status == 200 { widen() }
+        case .oneStream: narrow()
+        case .cut: break
         case .goAway(let debugData):
             perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
         case .close:
@@ -253,49 +262,6 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             startChecks()
         }
         context.fireChannelWritabilityChanged()
-    }
-
-    // MARK: The end
-
-    func perform(_ actions: [ConnectionFarewell.Action]) {
-        for action in actions {
-            switch action {
-            case .announce:
-                // The frames so far come first.
-                flush()
-                tap.announceEnd()
-                write(.ping(HTTP2PingData(withInteger: 1), ack: false), on: .rootStream)
-                startChecks()
-            case .goAway(let debugData):
-                let data = debugData.map { ByteBuffer(bytes: $0) }
-                write(.goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: data), on: .rootStream)
-                startChecks()
-            case .close: closeOutput()
-            }
-        }
-        if !actions.isEmpty { flush() }
-    }
-
-    /// Ends the connection because of its client.
-    func abort(_ code: HTTP2ErrorCode) {
-        write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), on: .rootStream)
-        flush()
-        close()
-    }
-
-    /// Sends what was written, and the end of the output. The client closes the connection, or a deadline does.
-    private func closeOutput() {
-        flush()
-        guard !isClosing, let context else { return }
-        isClosing = true
-        context.close(mode: .output, promise: nil)
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: .seconds(5)) { bound.value.close(promise: nil) }
-    }
-
-    func close() {
-        isClosing = true
-        context?.close(promise: nil)
     }
 
     var now: NIODeadline { context?.eventLoop.now ?? .now() }

@@ -21,6 +21,8 @@ struct HTTP2Stream {
         case response
     }
 
+    /// Whether the response has no body (RFC 9110, 9.3.2).
+    let isHead: Bool
     var phase = Phase.handled
     /// Whether the request is complete.
     var isEnded = false

@@ -17,9 +17,11 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     // A class because the channel calls it, only on its event loop.
-    private let serving: ProviderServing
+    let serving: ProviderServing
     /// Nil without TLS.
     private let tls: ProviderTLS?
+    /// The host that the client asked the proxy for; nil without a proxy.
+    var providerHost: ProviderHost?
     private let activity = ConnectionActivity(idleSince: .now())
     private var peer = PeerAddress(nil)
     private var timeout: Scheduled<Void>?
@@ -39,11 +41,14 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     func channelActive(context: ChannelHandlerContext) {
         peer = PeerAddress(context.remoteAddress)
         let (channel, table, peer) = (context.channel, serving.table, peer)
-        guard table.count < serving.mostConnections, table.open(channel, by: peer, activity) else {
-            return context.close(promise: nil)
-        }
         // For every handler that the connection has later. Has no effect for an unknown connection.
         channel.closeFuture.whenComplete { _ in table.close(channel, by: peer) }
+        // Opening comes first, because it may close an idle connection.
+        let isOpen = table.open(channel, by: peer, activity)
+        guard isOpen, table.count <= serving.mostConnections else {
+            serving.refusals.count(isOpen ? .capacity : .peerShare)
+            return context.closeAtOnce()
+        }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         timeout = context.eventLoop.scheduleTask(in: serving.limits.handshake) { bound.value.close(promise: nil) }
         context.fireChannelActive()
@@ -59,19 +64,22 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         guard event is ConnectionTable.CloseIfIdle || event is StopConnection else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        if !isDecided { context.close(promise: nil) }
+        if !isDecided { context.closeAtOnce() }
         promise?.succeed()
     }
 
     /// Failed handshakes are common on the internet, so they are not logged.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if isDecided { context.fireErrorCaught(error) } else { context.close(promise: nil) }
+        guard !isDecided else { return context.fireErrorCaught(error) }
+        if !isReady { serving.refusals.count(.handshake) }
+        context.close(promise: nil)
     }
 
     // MARK: The decision
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent else {
+            if case .inputClosed? = event as? ChannelEvent, !isDecided { return context.close(promise: nil) }
             return context.fireUserInboundEventTriggered(event)
         }
         isReady = true
@@ -102,7 +110,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         let connection = ProviderConnection(
             peer: peer, address: context.remoteAddress?.ipAddress ?? "", isTLS: tls != nil,
             isLoopback: context.remoteAddress?.isLoopback ?? false, version: version,
-            certificate: tls?.clientCertificate(of: context.pipeline))
+            certificate: tls?.clientCertificate(of: context.pipeline), providerHost: providerHost)
         do {
             switch version {
             case .http1: try installHTTP1(connection, context)
@@ -140,13 +148,11 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         let limits = ConnectionLimits()
         let gate = InputGate(heldLimit: limits.heldBytes)
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: decoding)
-        // The guard registers the connection itself.
-        serving.table.close(context.channel, by: peer)
         try add(
             [
                 gate, HTTPResponseEncoder(), ByteToMessageHandler(decoder),
-                RequestGuard(gate: gate, limits: limits, table: serving.table),
-                HTTP1Requests(serving, connection: connection),
+                RequestGuard(gate: gate, limits: limits, table: serving.table, registered: activity),
+                HTTPServerPipelineHandler(), HTTP1Requests(serving, connection: connection),
             ], context)
         context.fireChannelActive()
     }

@@ -6,13 +6,15 @@ import NIOSSL
 import ServiceLifecycle
 import SignalboxNotification
 
-/// The listener of the provider endpoints: HTTP/2 and HTTP/1.1, with TLS or without.
+/// A listener of the provider endpoints: HTTP/2 and HTTP/1.1, with TLS or without, or in the tunnels of a proxy.
 struct ProviderListener: Sendable {
     /// Resolved when the listener starts.
     let address: ListenAddress
     /// Of the active config; asked for each connection. Nil without TLS.
     let tls: @Sendable () -> ProviderTLS?
     let serving: ProviderServing
+    /// The option with the address. A `.proxy` serves tunnels.
+    var option = ListenError.Listener.apns
     /// Called once with the address in use, whose port is the assigned one when port 0 was requested.
     let onListening: @Sendable (ListenAddress) async -> Void
 
@@ -25,18 +27,26 @@ struct ProviderListener: Sendable {
     /// cancelled. `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
     func run(_ channel: any Channel) async {
         await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
-        try? await gracefulShutdown()
+        let table = serving.table
+        await withTaskGroup { group in
+            // Ends when it is cancelled.
+            group.addTask { try? await FreedMemory.release { table.hasFallen() } }
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
         await stop(channel)
     }
 
     /// Opens the address; connections are served at once. Throws ``ListenError`` when the address is not available.
     func listen() async throws -> any Channel {
-        let (serving, tls) = (serving, tls)
+        let (serving, tls, isProxy) = (serving, tls, option == .proxy)
         let bootstrap = ServerBootstrap(group: HTTPService.eventLoops)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            // A client may end its output before it receives its response.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             // An idle connection keeps a piece of the smallest size. The largest one bounds the responses to one read.
             .childChannelOption(
                 .recvAllocator,
@@ -45,18 +55,31 @@ struct ProviderListener: Sendable {
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 65_536))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let tls = tls()
-                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.handler()) }
-                    try channel.pipeline.syncOperations.addHandler(ProtocolSniffer(serving, tls: tls))
+                    try Self.install(on: channel, serving, tls(), isProxy: isProxy)
                 }
             }
         do {
             return try await bootstrap.bind(host: address.host, port: address.port).get()
         } catch let error as IOError {
-            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: .apns)
+            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: option)
         } catch let error as SocketAddressError {
-            throw ListenError(address: address, reason: "\(error)", option: .apns)
+            throw ListenError(address: address, reason: "\(error)", option: option)
         }
+    }
+
+    /// The first handlers of a connection.
+    private static func install(
+        on channel: any Channel, _ serving: ProviderServing, _ tls: ProviderTLS?, isProxy: Bool
+    ) throws {
+        let sniffer = ProtocolSniffer(serving, tls: tls)
+        if let tls {
+            let first: any ChannelHandler =
+                isProxy ? ProxyTunnel(tls, before: sniffer, limit: serving.limits.headerList) : tls.handler()
+            try channel.pipeline.syncOperations.addHandler(first)
+        } else {
+            precondition(!isProxy, "The surface of a proxy has a certificate.")
+        }
+        try channel.pipeline.syncOperations.addHandler(sniffer)
     }
 
     /// Accepts no further connection, and ends the present ones.

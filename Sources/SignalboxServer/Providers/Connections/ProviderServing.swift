@@ -8,6 +8,8 @@ struct ProviderServing: Sendable {
     /// Bounds the memory of all bodies, together with those of the API.
     let budget: BodyBudget
     let limits: ProviderLimits
+    /// Counts the connections that are refused.
+    var refusals = Tally<RefusedConnection>()
     /// All connections of the listener.
     let table: ConnectionTable
     /// The most connections, when none of them is idle and so none can be replaced.
@@ -16,6 +18,9 @@ struct ProviderServing: Sendable {
     /// The decision on the head of a request.
     func verdict(on request: ProviderRequest) -> ProviderVerdict {
         let endpoints = endpoints()
+        if let host = request.connection.providerHost, !endpoints.serve(request.path, on: host) {
+            return .reply(host.notFound(request))
+        }
         return endpoints.verdict(on: request) ?? .reply(endpoints.notFound)
     }
 }

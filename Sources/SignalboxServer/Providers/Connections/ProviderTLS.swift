@@ -2,6 +2,7 @@ import NIOCore
 import NIOSSL
 package import SignalboxConfig
 import SignalboxEgress
+import Synchronization
 
 /// The certificate of the provider endpoints, and the authorities whose client certificates identify senders. A reload
 /// makes a new one for new connections.
@@ -9,6 +10,9 @@ package struct ProviderTLS: Sendable {
     private let context: NIOSSLContext
     /// Nil when no authority identifies clients.
     private let clientCA: CertificateAuthority?
+    private let chains = ClientChains()
+    /// The names of ``ProviderHost/all`` that the certificate is not for. Senders that use the proxy check it.
+    package let uncoveredHosts: [String]
 
     /// Throws for texts that are not PEM, and for a key of another certificate. The error names the option, not the
     /// contents.
@@ -26,6 +30,8 @@ package struct ProviderTLS: Sendable {
             throw resolver.refusal(
                 of: files.key, "\(files.key.reference) is not the key of \(files.certificate.reference)")
         }
+        let certificate = X509Certificate.all(pem: files.certificate.text).first
+        uncoveredHosts = ProviderHost.names.filter { certificate?.isFor(host: $0) != true }
         clientCA = try files.clientCA.map { secret throws(ConfigRefusal) in
             if let authority = CertificateAuthority(pem: secret.text) { return authority }
             throw resolver.refusal(of: secret, "\(secret.reference) has no certificate in PEM")
@@ -46,18 +52,41 @@ package struct ProviderTLS: Sendable {
     /// The handler of a new connection. It accepts client certificates of every issuer, because the config may name
     /// the digest of a certificate. The handshake proves that the client has the key.
     func handler() -> NIOSSLServerHandler {
-        NIOSSLServerHandler(context: context) { _, result in result.succeed(.certificateVerified) }
+        NIOSSLServerHandler(context: context) { [clientCA, chains] chain, result in
+            if let clientCA { chains.remember(chain, issuedBy: clientCA) }
+            result.succeed(.certificateVerified)
+        }
     }
 
     /// The certificate that the client of a connection proved to own; nil without one. On the event loop of the
     /// connection, after its handshake.
     func clientCertificate(of pipeline: ChannelPipeline) -> ProviderConnection.ClientCertificate? {
         guard let der = try? pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes() else { return nil }
-        let certificate = X509Certificate(der: der)
+        let (certificate, digest) = (X509Certificate(der: der), sha256(der))
+        let isIssued = certificate.map { clientCA?.hasIssued($0, through: chains.intermediates(of: digest)) ?? false }
         return ProviderConnection.ClientCertificate(
-            der: der, sha256: sha256(der), subjectUID: certificate?.subjectUID,
-            isIssuedByClientCA: certificate.map { clientCA?.hasIssued($0) ?? false } ?? false)
+            der: der, sha256: digest, subjectUID: certificate?.subjectUID, isIssuedByClientCA: isIssued ?? false)
     }
+}
+
+/// The intermediate certificates that clients sent with their own. A client that resumes a TLS session sends none, so
+/// they are kept, if they lead to a trusted authority. An entry that was dropped comes back with the next handshake.
+private final class ClientChains: Sendable {
+    // A class because all connections share it.
+    private let known = Mutex(BoundedTable<[UInt8], [X509Certificate]>(capacity: 1024))
+    /// Certificates of a chain that are read.
+    private static let longest = 8
+
+    func remember(_ chain: [NIOSSLCertificate], issuedBy authority: CertificateAuthority) {
+        let chain = chain.prefix(Self.longest).compactMap { try? $0.toDERBytes() }
+        guard chain.count > 1, let certificate = X509Certificate(der: chain[0]) else { return }
+        let intermediates = chain.dropFirst().compactMap { X509Certificate(der: $0) }
+        guard authority.hasIssued(certificate, through: intermediates) else { return }
+        known.withLock { $0[sha256(chain[0])] = intermediates }
+    }
+
+    /// `digest`: of the client's certificate.
+    func intermediates(of digest: [UInt8]) -> [X509Certificate] { known.withLock { $0[digest] } ?? [] }
 }
 
 // Shows no key, however it is printed.

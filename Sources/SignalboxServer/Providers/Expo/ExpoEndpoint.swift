@@ -47,17 +47,19 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
     }
 
+    func service(of path: String) -> ProviderService? { path.hasPrefix(Self.path) ? .expo : nil }
+
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
-            let isExpo = (request.authority ?? "").prefix { $0 != ":" }.lowercased() == "exp.host"
+            let isExpo = ProviderHost.isNamed(by: request.authority, of: [.expo])
             guard request.connection.isLoopback,
                 credentials.isFromThisMachine || (isExpo && credentials.origin == nil)
             else { throw .foreignPage }
             return .default
         }
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
-            failures.record(ExpoError.unauthorized.code, from: request.connection.address)
+            failures.record(.expo, from: request.connection.address)
             throw .unauthorized
         }
         return source
@@ -79,6 +81,10 @@ struct ExpoEndpoint: ProviderEndpoint {
         return .body(reading)
     }
 
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        request.path == Self.path + "send" ? RefusedPush(service: .expo) : nil
+    }
+
     // MARK: Sending
 
     /// One ticket for each recipient. The id of a ticket is the id of its event.
@@ -88,6 +94,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
         let messages: ExpoMessages
         do throws(ExpoError) { messages = try read.get() } catch { return error.reply }
+        acceptance.captures?.refuse(messages.refused, of: request, from: source)
         let pushes = messages.all.filter { $0.error == nil }.map { message in
             var push = ProviderPush(body: message.payload, source: source, platform: .expo)
             push.token = Array(message.token.utf8)
@@ -171,6 +178,19 @@ struct ExpoEndpoint: ProviderEndpoint {
                     json.key(id)
                     json.object { $0.member("status", "ok") }
                 }
+            }
+        }
+    }
+}
+
+extension ExpoMessages {
+    /// The messages with an error of their own.
+    fileprivate var refused: [RefusedPart] {
+        all.compactMap { message in
+            message.error.map { error in
+                RefusedPart(
+                    push: RefusedPush(service: .expo, token: Array(message.token.utf8)), status: error.status,
+                    reason: error.code)
             }
         }
     }

@@ -27,6 +27,11 @@ extension FCMEndpoint {
         let pushes = steps.compactMap { step in
             if case .send(let push, _) = step { push } else { nil }
         }
+        let refused = steps.compactMap { step -> RefusedPart? in
+            guard case .answered(let reply) = step, reply.status >= 400 else { return nil }
+            return RefusedPart(push: RefusedPush(service: .fcm), status: reply.status, reason: reply.reason)
+        }
+        acceptance.captures?.refuse(refused, of: request, from: source)
         acceptance.accept(pushes, of: request, reply) { answers in
             guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply }
             var rest = answers[...]

@@ -18,6 +18,7 @@ extension FCMEndpoint {
             return reply(Self.text(400, isForm ? "Error=InvalidParameters" : error.text))
         }
         let pushes = message.pushes(payload, from: source)
+        acceptance.captures?.refuse(message.refused, of: request, from: source)
         acceptance.accept(pushes.compactMap(\.self), of: request, reply) { answers in
             guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply(as: .page) }
             var rest = answers[...]
@@ -117,6 +118,20 @@ extension LegacyMessage {
         let whole = error.map { LegacyResult.error($0) } ?? .message(FCMEndpoint.dryRunID)
         guard case .devices(let devices) = addressee else { return [whole] }
         return devices.map { device in device.error.map { .error($0) } ?? whole }
+    }
+
+    /// The pushes with an error of their own, or with that of the message.
+    fileprivate var refused: [RefusedPart] {
+        guard case .devices(let devices) = addressee else {
+            return error.map { [RefusedPart(push: RefusedPush(service: .fcm, topic: topic), status: 200, reason: $0)] }
+                ?? []
+        }
+        return devices.compactMap { device in
+            (device.error ?? error).map { word in
+                RefusedPart(
+                    push: RefusedPush(service: .fcm, token: Array(device.token.utf8)), status: 200, reason: word)
+            }
+        }
     }
 
     /// The push to each addressee; nil for one that is not accepted. A request for one device is accepted as sent.

@@ -4,8 +4,16 @@ import SignalboxJSON
 
 /// An error of the token endpoint (RFC 6749, 5.2).
 struct GrantError: Error, Equatable, Sendable {
+    /// RFC 6749, 5.2.
+    enum Code: String, CaseIterable, Sendable {
+        case invalidGrant = "invalid_grant"
+        case invalidRequest = "invalid_request"
+        case temporarilyUnavailable = "temporarily_unavailable"
+        case unsupportedGrantType = "unsupported_grant_type"
+    }
+
     var status = 400
-    let code: String
+    let code: Code
     let description: String
     var headers: [ProviderReply.Header] = []
 
@@ -14,7 +22,7 @@ struct GrantError: Error, Equatable, Sendable {
             status: status, headers: .json + headers,
             body: .json { json in
                 json.object { json in
-                    json.member("error", code)
+                    json.member("error", code.rawValue)
                     json.member("error_description", description)
                 }
             })
@@ -43,7 +51,7 @@ extension FCMEndpoint {
             do throws(GrantError) {
                 reply(try grant(FormParameters(body), for: audiences))
             } catch {
-                failures.record(error.code, from: address)
+                failures.record(.token(error.code), from: address)
                 reply(error.reply)
             }
         }
@@ -55,11 +63,11 @@ extension FCMEndpoint {
         guard form["grant_type"] == Self.grantType else {
             let type = form["grant_type"] ?? ""
             throw GrantError(
-                code: type.isEmpty ? "invalid_request" : "unsupported_grant_type",
+                code: type.isEmpty ? .invalidRequest : .unsupportedGrantType,
                 description: "Invalid grant_type: \(type.prefix(100))")
         }
         guard let text = form["assertion"] else {
-            throw GrantError(code: "invalid_request", description: "Missing required parameter: assertion")
+            throw GrantError(code: .invalidRequest, description: "Missing required parameter: assertion")
         }
         let account: ServiceAccountKey?
         do throws(ServiceAssertion.Invalid) {
@@ -67,7 +75,7 @@ extension FCMEndpoint {
             account = try verify(assertion)
             try assertion.check(at: now(), for: audiences)
         } catch {
-            throw GrantError(code: "invalid_grant", description: error.description)
+            throw GrantError(code: .invalidGrant, description: error.description)
         }
         return .json { json in
             json.member("access_token", tokens.grant(to: account, at: now()))

@@ -34,6 +34,8 @@ struct FCMEndpoint: ProviderEndpoint {
         }
     }
 
+    func service(of path: String) -> ProviderService? { FCMOperation(path: path)?.service }
+
     private func verdict(on request: ProviderRequest, _ operation: FCMOperation) throws(GoogleError) -> ProviderVerdict
     {
         guard operation != .unknown else { throw .noSuchMethod }
@@ -100,7 +102,7 @@ struct FCMEndpoint: ProviderEndpoint {
         do throws(GoogleError) {
             return try access.source(of: request, at: now())
         } catch {
-            failures.record(error.status.rawValue, from: request.connection.address)
+            failures.record(.fcm(error.status), from: request.connection.address)
             throw error
         }
     }
@@ -122,6 +124,17 @@ struct FCMEndpoint: ProviderEndpoint {
                 }
                 handle(body, reply)
             })
+    }
+}
+
+extension FCMEndpoint {
+    /// Includes requests for a token, because a sender without one sends no push.
+    func refusedPush(of request: ProviderRequest) -> RefusedPush? {
+        switch FCMOperation(path: request.path) {
+        case .send(let project): RefusedPush(service: .fcm, project: project)
+        case .batch, .legacySend, .token: RefusedPush(service: .fcm)
+        default: nil
+        }
     }
 }
 
@@ -221,7 +234,7 @@ extension GoogleError {
                 body: Array(page.utf8), after: after)
         case .grant:
             GrantError(
-                status: status.code, code: status == .unavailable ? "temporarily_unavailable" : "invalid_request",
+                status: status.code, code: status == .unavailable ? .temporarilyUnavailable : .invalidRequest,
                 description: message, headers: headers
             ).reply
         }

@@ -35,6 +35,7 @@ enum FCMOperation: Equatable, Sendable {
         case ("token", 1): self = .token
         // Older libraries of Google request tokens there.
         case ("oauth2", 3) where parts[1] == "v4" && parts[2] == "token": self = .token
+        case ("o", 3) where parts[1] == "oauth2" && parts[2] == "token": self = .token
         case ("fcm", 2) where parts[1] == "send": self = .legacySend
         case ("v1", 3...) where parts[1] == "projects": self = isComplete ? Self.ofProject(parts) : .unknown
         case ("iid", 2...): self = isComplete ? Self.ofInstanceID(parts) : .unknown
@@ -72,6 +73,16 @@ enum FCMOperation: Equatable, Sendable {
         case .subscription: ["GET", "DELETE", "PATCH"]
         case .info: ["GET"]
         case .unknown: []
+        }
+    }
+
+    /// Nil for a path that no method has.
+    var service: ProviderService? {
+        switch self {
+        case .send, .subscriptions, .subscription, .batch, .legacySend: .fcm
+        case .batchAdd, .batchRemove, .info, .relation: .instanceID
+        case .token: .accessTokens
+        case .unknown: nil
         }
     }
 

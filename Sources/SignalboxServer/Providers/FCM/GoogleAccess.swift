@@ -102,12 +102,6 @@ extension ProviderRequest {
     /// make such a name lead here, so this is not DNS rebinding. False for a request of a browser's page.
     fileprivate var namesPushService: Bool {
         guard header("origin") == nil else { return false }
-        let host = (authority ?? "").prefix { $0 != ":" }.lowercased()
-        return Self.pushServices.contains(host)
+        return ProviderHost.isNamed(by: authority, of: [.google])
     }
-
-    private static let pushServices: Set<String> = [
-        "fcm.googleapis.com", "iid.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com",
-        "accounts.google.com",
-    ]
 }

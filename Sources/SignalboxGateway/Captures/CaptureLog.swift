@@ -1,0 +1,142 @@
+import Foundation
+package import SignalboxConfig
+import SignalboxEgress
+import Synchronization
+
+/// The newest pushes that reached the provider endpoints, in memory. A restart begins with an empty log.
+///
+/// A class because all endpoints, requests and waits share it. Callable from any thread.
+package final class CaptureLog: Sendable {
+    struct State {
+        var ring: CaptureRing
+        /// Signals of the waits in progress.
+        var waits: [Int: WakeUp] = [:]
+        var lastWait = 0
+        /// Memory of captures that waits have found.
+        var heldBytes = 0
+    }
+
+    let state: Mutex<State>
+    /// Tells the cursors of this process from those of an earlier one.
+    private let mark = hexadecimal(randomBytes(4))
+
+    package init(limits: GatewayConfig.Captures = .init()) { state = Mutex(State(ring: CaptureRing(limits: limits))) }
+
+    /// False if the config has switched captures off. Then ``append(_:)`` has no effect.
+    package var isOn: Bool { state.withLock { $0.ring.limits.count > 0 } }
+
+    /// Applies other limits, and drops the captures beyond them.
+    package func set(_ limits: GatewayConfig.Captures) { state.withLock { $0.ring.limits = limits } }
+
+    /// Appends a capture and wakes the waits. Returns at once: it copies and parses no event.
+    package func append(_ capture: Capture) { append(contentsOf: CollectionOfOne(capture)) }
+
+    /// As ``append(_:)``, in order.
+    package func append(contentsOf captures: some Collection<Capture>) {
+        state.withLock { state in
+            guard state.ring.limits.count > 0 else { return }
+            for capture in captures { state.ring.append(capture) }
+            for wait in state.waits.values { wait.wake() }
+        }
+    }
+
+    /// Removes the captures of a run, or all of them without one. Returns their number.
+    package func remove(run: String?) -> Int { state.withLock { $0.ring.remove(run: run) } }
+
+    /// The number of the newest capture so far; 0 before the first.
+    package var last: Int64 { state.withLock { $0.ring.last } }
+
+    // MARK: Cursors
+
+    /// The position of a capture as clients see it.
+    package func cursor(_ number: Int64) -> String { "\(mark)-\(number)" }
+
+    /// Nil for text that is not a cursor. `0`, and every cursor of an earlier process, is the beginning of this log.
+    package func number(ofCursor text: String) -> Int64? {
+        if text == "0" { return 0 }
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == mark.utf8.count, let number = Int64(parts[1]), number >= 0
+        else { return nil }
+        return parts[0] == mark ? number : 0
+    }
+
+    // MARK: Reading
+
+    /// Captures that are read under one lock.
+    private static let step = 256
+
+    /// Captures that were read in order.
+    package struct Reading: Sendable {
+        package var captures: [Capture] = []
+        /// The number of the last capture that was examined.
+        package var examined: Int64
+        /// True if captures behind the start were dropped before they were examined.
+        package var isTruncated = false
+    }
+
+    /// The selected captures behind a number, in order, at most `most`, which is at least 1. `number`: nil for all that
+    /// the log has. Suspends between steps, so that a long search holds no thread.
+    package func captures(_ selection: CaptureSelection, after number: Int64?, upTo most: Int) async -> Reading {
+        var reading = Reading(examined: number ?? 0)
+        // Captures that were dropped before are not a part of the log.
+        let start = number ?? state.withLock { $0.ring.dropped }
+        while true {
+            let (batch, dropped, last) = state.withLock { state in
+                let ring = state.ring
+                return (ring.batch(after: reading.examined, upTo: Self.step), ring.dropped, ring.last)
+            }
+            if dropped > max(start, reading.examined) { reading.isTruncated = true }
+            guard !batch.isEmpty else {
+                reading.examined = max(reading.examined, last)
+                return reading
+            }
+            for capture in batch {
+                reading.examined = capture.number
+                guard selection.matches(capture) else { continue }
+                reading.captures.append(capture)
+                if reading.captures.count == most { return reading }
+            }
+            await Task.yield()
+        }
+    }
+
+    /// The selected captures before a number, the newest first, at most `most`.
+    package func newest(
+        _ selection: CaptureSelection, before number: Int64 = .max, upTo most: Int
+    ) async -> [Capture] {
+        var (found, examined) = ([Capture](), number)
+        while true {
+            let batch = state.withLock { $0.ring.newest(before: examined, upTo: Self.step) }
+            guard let last = batch.last else { return found }
+            for capture in batch where selection.matches(capture) {
+                found.append(capture)
+                if found.count == most { return found }
+            }
+            examined = last.number
+            await Task.yield()
+        }
+    }
+
+    /// The newest captures behind a number that are not selected, each with its reason; the newest first.
+    func nearMisses(_ selection: CaptureSelection, after number: Int64, upTo most: Int) async -> [CaptureNearMiss] {
+        var (found, examined) = ([CaptureNearMiss](), Int64.max)
+        while true {
+            let batch = state.withLock { $0.ring.newest(before: examined, upTo: Self.step) }
+            guard let last = batch.last else { return found }
+            for capture in batch {
+                guard capture.number > number else { return found }
+                guard let mismatch = selection.mismatch(of: capture) else { continue }
+                found.append(CaptureNearMiss(capture: capture, mismatch: mismatch))
+                if found.count == most { return found }
+            }
+            examined = last.number
+            await Task.yield()
+        }
+    }
+}
+
+/// A push that came while a wait was in progress and does not count.
+package struct CaptureNearMiss: Sendable {
+    package let capture: Capture
+    package let mismatch: CaptureMismatch
+}

@@ -1,0 +1,109 @@
+import DequeModule
+import SignalboxConfig
+
+/// The newest captures of the process, within limits. A value without a lock.
+///
+/// Refused pushes have places of their own, because a client without access can send any number of them: they do not
+/// push out those of identified senders.
+struct CaptureRing: Sendable {
+    /// The most refused pushes.
+    static let mostRefused = 1000
+
+    /// Captures of identified senders, and refused ones; each in the order of their numbers.
+    private var identified = Deque<Capture>()
+    private var refused = Deque<Capture>()
+    /// About the memory of all captures.
+    private(set) var bytes = 0
+    /// The number of the newest capture so far; 0 before the first.
+    private(set) var last: Int64 = 0
+    /// The highest number of an identified sender that was dropped because of a limit; 0 before the first.
+    private(set) var dropped: Int64 = 0
+    /// Setting smaller limits drops captures at once.
+    var limits: GatewayConfig.Captures { didSet { trim() } }
+
+    init(limits: GatewayConfig.Captures) { self.limits = limits }
+
+    var count: Int { identified.count + refused.count }
+
+    /// Gives the capture the next number, and drops the oldest ones beyond the limits.
+    mutating func append(_ capture: Capture) {
+        var capture = capture
+        last += 1
+        capture.number = last
+        capture.measure()
+        bytes += capture.bytes
+        if capture.outcome == .rejected { refused.append(capture) } else { identified.append(capture) }
+        trim()
+    }
+
+    /// The first captures behind a number, in order.
+    func batch(after number: Int64, upTo most: Int) -> [Capture] {
+        var left = identified[Self.start(behind: number, in: identified)...]
+        var right = refused[Self.start(behind: number, in: refused)...]
+        var batch: [Capture] = []
+        while batch.count < most {
+            guard let next = Self.first(left, right) else { break }
+            batch.append(next)
+            if next.outcome == .rejected { right = right.dropFirst() } else { left = left.dropFirst() }
+        }
+        return batch
+    }
+
+    /// The last captures before a number, the newest first.
+    func newest(before number: Int64, upTo most: Int) -> [Capture] {
+        var left = identified[..<Self.start(behind: number - 1, in: identified)]
+        var right = refused[..<Self.start(behind: number - 1, in: refused)]
+        var batch: [Capture] = []
+        while batch.count < most {
+            guard let next = Self.last(left, right) else { break }
+            batch.append(next)
+            if next.outcome == .rejected { right = right.dropLast() } else { left = left.dropLast() }
+        }
+        return batch
+    }
+
+    /// Removes the captures of a run, or all; returns their number. Numbers are not used again.
+    mutating func remove(run: String?) -> Int {
+        let before = count
+        identified.removeAll { run == nil || $0.run == run }
+        refused.removeAll { run == nil || $0.run == run }
+        bytes = identified.reduce(0) { $0 + $1.bytes } + refused.reduce(0) { $0 + $1.bytes }
+        return before - count
+    }
+
+    private static func first(_ left: Deque<Capture>.SubSequence, _ right: Deque<Capture>.SubSequence) -> Capture? {
+        guard let one = left.first, let other = right.first else { return left.first ?? right.first }
+        return one.number < other.number ? one : other
+    }
+
+    private static func last(_ left: Deque<Capture>.SubSequence, _ right: Deque<Capture>.SubSequence) -> Capture? {
+        guard let one = left.last, let other = right.last else { return left.last ?? right.last }
+        return one.number > other.number ? one : other
+    }
+
+    /// The position of the first capture behind a number.
+    private static func start(behind number: Int64, in captures: Deque<Capture>) -> Int {
+        var (low, high) = (0, captures.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if captures[middle].number > number { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private mutating func trim() {
+        while refused.count > min(Self.mostRefused, limits.count) { dropRefused() }
+        while identified.count > limits.count { dropIdentified() }
+        // Refused pushes first: they have no event.
+        while bytes > limits.bytes, !refused.isEmpty { dropRefused() }
+        while bytes > limits.bytes, !identified.isEmpty { dropIdentified() }
+    }
+
+    private mutating func dropRefused() { bytes -= refused.popFirst()?.bytes ?? 0 }
+
+    private mutating func dropIdentified() {
+        guard let oldest = identified.popFirst() else { return }
+        bytes -= oldest.bytes
+        dropped = oldest.number
+    }
+}

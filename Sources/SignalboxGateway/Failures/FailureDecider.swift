@@ -1,0 +1,101 @@
+package import SignalboxConfig
+
+/// Decides which failure rule takes a push, by the number of pushes that each rule has selected. A pure value: the same
+/// rules and pushes lead to the same decisions.
+package struct FailureDecider: Sendable {
+    /// A rule with its counters.
+    package struct Entry: Sendable {
+        package let prepared: PreparedFailure
+        /// True for a rule of the API, false for one of the config.
+        package let isFromAPI: Bool
+        /// Unique among the rules of the process; a changed rule has a new one.
+        package let id: Int
+        /// Pushes that the rule selected.
+        package fileprivate(set) var selected = 0
+        /// Pushes that it took.
+        package fileprivate(set) var taken = 0
+
+        package var rule: FailureRule { prepared.rule }
+    }
+
+    /// In the order of evaluation: those of the API first, the newest last.
+    private var api: [Entry] = []
+    private var file: [Entry] = []
+    private var lastID = 0
+
+    package init() {}
+
+    /// All rules in the order of evaluation. A rule of the API replaces that of the config with its name.
+    package var entries: [Entry] {
+        let names = Set(api.map(\.rule.name))
+        return api + file.filter { !names.contains($0.rule.name) }
+    }
+
+    /// Takes the push with the first rule whose turn it is, and counts. `selected`: ids of the rules that select the
+    /// push, in the order of evaluation; ids of former rules have no effect. Later rules do not see a taken push.
+    package mutating func decide(_ selected: [Int]) -> FailureRule? {
+        for id in selected {
+            let rule: FailureRule?
+            if let position = api.firstIndex(where: { $0.id == id }) {
+                rule = api[position].count()
+            } else if let position = file.firstIndex(where: { $0.id == id }) {
+                rule = file[position].count()
+            } else {
+                rule = nil
+            }
+            if let rule { return rule }
+        }
+        return nil
+    }
+
+    /// Replaces the rules of the config. Equal rules keep their counters.
+    package mutating func replaceFile(by rules: [PreparedFailure]) {
+        let former = Dictionary(file.map { ($0.rule.name, $0) }) { first, _ in first }
+        file = rules.map { rule in
+            if let known = former[rule.rule.name], known.prepared == rule { return known }
+            return entry(rule, isFromAPI: false)
+        }
+    }
+
+    /// Adds a rule of the API, or replaces the one of its name. Its counters begin at 0. Returns whether it is new; nil
+    /// if the API has ``FailureRule/most`` rules.
+    package mutating func put(_ rule: PreparedFailure) -> Bool? {
+        if let position = api.firstIndex(where: { $0.rule.name == rule.rule.name }) {
+            api[position] = entry(rule, isFromAPI: true)
+            return false
+        }
+        guard api.count < FailureRule.most else { return nil }
+        api.append(entry(rule, isFromAPI: true))
+        return true
+    }
+
+    /// Removes a rule of the API. Returns false if there is none of this name.
+    package mutating func remove(_ name: String) -> Bool {
+        guard let position = api.firstIndex(where: { $0.rule.name == name }) else { return false }
+        api.remove(at: position)
+        return true
+    }
+
+    /// Sets all counters to 0.
+    package mutating func reset() {
+        for position in api.indices { api[position].reset() }
+        for position in file.indices { file[position].reset() }
+    }
+
+    private mutating func entry(_ rule: PreparedFailure, isFromAPI: Bool) -> Entry {
+        lastID += 1
+        return Entry(prepared: rule, isFromAPI: isFromAPI, id: lastID)
+    }
+}
+
+extension FailureDecider.Entry {
+    /// Counts a selected push. Returns the rule if it takes the push.
+    fileprivate mutating func count() -> FailureRule? {
+        selected += 1
+        guard rule.takes(selected) else { return nil }
+        taken += 1
+        return rule
+    }
+
+    fileprivate mutating func reset() { (selected, taken) = (0, 0) }
+}

@@ -1,0 +1,114 @@
+import HTTPTypes
+import Hummingbird
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+
+/// The failure rules of provider endpoints, for operators and tests. Rules of the API live in memory, and come before
+/// those of the config.
+struct FailuresAPI: Sendable {
+    /// Shared by all configs.
+    let rules: FailureRules
+    /// Hashes the tokens of rules.
+    let tokens: TokenHash
+
+    /// The largest body of a rule, in bytes.
+    static let bodyLimit = 256 * 1024
+
+    /// All rules in the order of evaluation, with their counters.
+    func list() -> Response {
+        .json { json in
+            json.array("failures", rules.entries) { json, entry in json.object { $0.members(of: entry) } }
+        }
+    }
+
+    /// 201 for a new rule, 200 for a replaced one. Throws 400 for a rule with mistakes, 409 for one too many.
+    func put(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
+        let name = call.path("name")
+        guard NameRule.allows(name) else { throw .failureMalformed("", "\"\(name)\" is not a name: \(NameRule.words)") }
+        let selector: FailureSelector
+        do throws(InvalidConfig) {
+            selector = try FailureSelector(text: body, named: name)
+        } catch {
+            throw Problem(error)
+        }
+        guard let isNew = rules.put(PreparedFailure(selector, hashedBy: tokens)) else { throw .tooManyFailures }
+        return .json(isNew ? .created : .ok) { json in
+            guard let entry = rules.entries.first(where: { $0.isFromAPI && $0.rule.name == name }) else { return }
+            json.members(of: entry)
+        }
+    }
+
+    /// Throws 404 for a name that no rule of the API has.
+    func remove(_ call: Call) throws(Problem) -> Response {
+        let name = call.path("name")
+        guard rules.remove(name) else { throw .noFailure(name) }
+        return list()
+    }
+
+    /// Sets all counters to 0.
+    func reset() -> Response {
+        rules.reset()
+        return list()
+    }
+}
+
+extension Problem {
+    /// The first mistake of a rule, with its location in the body.
+    fileprivate init(_ error: InvalidConfig) {
+        let mistake = error.mistakes.first { $0.severity == .error }
+        let more = error.mistakes.count - 1
+        let rest = more > 0 ? " (and \(more) more)" : ""
+        self = .failureMalformed(mistake?.pointer ?? "", (mistake?.message ?? "The rule is invalid") + rest)
+    }
+
+    /// `pointer`: a JSON Pointer into the body. `text`: without a full stop.
+    fileprivate static func failureMalformed(_ pointer: String, _ text: String) -> Problem {
+        var problem = Problem(.badRequest, "failure-malformed", title: "The rule was not set", "\(text).")
+        problem.members = [Member(name: "pointer", value: pointer)]
+        return problem
+    }
+
+    fileprivate static func noFailure(_ name: String) -> Problem {
+        unknown("failure-not-found", "failure rule of the API", name, in: "failures")
+    }
+
+    fileprivate static let tooManyFailures = Problem(
+        .conflict, "failures-full", title: "The rule was not set",
+        "The API has \(FailureRule.most) failure rules already: delete some.")
+}
+
+extension JSONWriter {
+    /// A rule in the form of the config, with its counters. Tokens are hashed.
+    fileprivate mutating func members(of entry: FailureDecider.Entry) {
+        let rule = entry.rule
+        member("name", rule.name)
+        member("origin", entry.isFromAPI ? "api" : "config")
+        member("selected", entry.selected)
+        member("taken", entry.taken)
+        member("source", rule.source?.name)
+        member("platform", rule.platform?.rawValue)
+        member("run", rule.run)
+        if !entry.prepared.tokens.isEmpty { member("token", entry.prepared.tokens.sorted()) }
+        member("match", rule.match)
+        for (name, value) in [("every", rule.every), ("first", rule.first)] {
+            guard let value else { continue }
+            key(name)
+            integer(value)
+        }
+        if rule.after > 0 { member("after", rule.after) }
+        if let answer = rule.answer {
+            key("answer")
+            object { json in
+                json.member("reason", answer.reason?.word)
+                if let status = answer.status { json.member("status", status) }
+                json.member("timestamp", answer.timestamp?.text)
+                json.member("retryAfter", answer.retryAfter?.text)
+            }
+        }
+        member("delay", rule.delay?.text)
+        member("connection", rule.connection?.rawValue)
+    }
+}

@@ -1,0 +1,70 @@
+import NIOCore
+import Synchronization
+
+/// Reports that the client of a long request has closed its connection, or its side of it. In the pipeline for the time
+/// of the request.
+final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let signal: Signal
+
+    private init(_ signal: Signal) { self.signal = signal }
+
+    func handlerAdded(context: ChannelHandlerContext) { if !context.channel.isActive { signal.fire() } }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        signal.fire()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent { signal.fire() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Calls `body` while the signal is fired as soon as the client of the channel is gone.
+    static func watching<R: Sendable>(
+        _ channel: any Channel, _ signal: Signal, _ body: () async throws -> R
+    ) async rethrows -> R {
+        // First in the pipeline: handlers behind it may hold the event back.
+        let added = channel.eventLoop.submit {
+            let watch = ClientWatch(signal)
+            try channel.pipeline.syncOperations.addHandler(watch, position: .first)
+            return NIOLoopBound(watch, eventLoop: channel.eventLoop)
+        }
+        defer {
+            added.whenSuccess { watch in
+                // Fails for a closed channel, which has removed its handlers.
+                channel.pipeline.syncOperations.removeHandler(watch.value, promise: nil)
+            }
+            added.whenFailure { _ in signal.fire() }
+        }
+        return try await body()
+    }
+
+    /// Ends one piece of work from any thread.
+    final class Signal: Sendable {
+        // A class because the connection and the request share it.
+        private let stream: AsyncStream<Void>
+        private let end: AsyncStream<Void>.Continuation
+
+        init() { (stream, end) = AsyncStream.makeStream() }
+
+        /// Cancels the work of ``race(_:)``, also of a later call.
+        func fire() { end.finish() }
+
+        /// The result of the work; nil if the signal came first. Cancels the work then.
+        func race<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R? {
+            await withTaskGroup(of: R?.self) { group in
+                group.addTask { await work() }
+                group.addTask { [stream] in
+                    for await _ in stream {}
+                    return nil
+                }
+                let first = await group.next()
+                group.cancelAll()
+                return first ?? nil
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+
+/// Reads the parameters and bodies of requests about captures.
+struct CaptureQuery {
+    let call: Call
+    let log: CaptureLog
+    /// Hashes tokens that are given in clear.
+    let tokens: TokenHash
+
+    /// The parameters that select captures.
+    static let parameters = ["run", "source", "platform", "token", "outcome", "since", "after"]
+    /// The largest body in bytes.
+    static let bodyLimit = 256 * 1024
+
+    /// The selection of the parameters, and of a body, which may be empty. `outcome`: without the parameter.
+    func selection(
+        _ body: [UInt8] = [], outcome: Capture.Outcome? = nil
+    ) throws(Problem) -> CaptureSelection {
+        var selection = CaptureSelection()
+        selection.outcome = outcome
+        if let text = call.query("outcome") {
+            selection.outcome = text == "any" ? nil : try word("outcome", text, and: ["any"])
+        }
+        if let text = call.query("platform") { selection.service = try word("platform", text) }
+        selection.run = try call.query("run").map { run throws(Problem) in
+            guard RunLabel.allows(run) else { throw .badQuery("run is not a label: \(NameRule.words).") }
+            return run
+        }
+        selection.source = call.query("source").map { SourceName($0) }
+        selection.since = try call.query("since").map { text throws(Problem) in
+            guard let time = Array(text.utf8).withUnsafeBufferPointer({ Timestamp(iso8601: $0) }) else {
+                throw .badQuery("since is not a time: write it as 2026-11-27T08:00:00Z (RFC 3339).")
+            }
+            return time.date
+        }
+        selection.token = call.query("token").map { hash($0) }
+        if !body.isEmpty { try read(body, into: &selection) }
+        return selection
+    }
+
+    /// The number of the parameter `after`; nil without one.
+    func after() throws(Problem) -> Int64? { try cursor("after") }
+
+    /// The number of a parameter that has a cursor; nil without one.
+    func cursor(_ name: String) throws(Problem) -> Int64? {
+        try call.query(name).map { text throws(Problem) in
+            guard let number = log.number(ofCursor: text) else {
+                throw .badQuery("\(name) is not a cursor: use `next` of an earlier response.")
+            }
+            return number
+        }
+    }
+
+    /// A duration of the parameter `timeout`, up to ``CapturesAPI/longestWait``.
+    func timeout() throws(Problem) -> Duration {
+        guard let text = call.query("timeout") else { return .seconds(10) }
+        guard let time = Duration(text: text), time <= CapturesAPI.longestWait else {
+            throw .badQuery("timeout is not a time up to \(CapturesAPI.longestWait.text): write it as 10s or 500ms.")
+        }
+        return time
+    }
+
+    /// A clear token is hashed: in lower case, as the APNs endpoint reads it, if it has hexadecimal digits only.
+    private func hash(_ token: String) -> String {
+        guard !token.hasPrefix("sha256:") else { return token }
+        let isHex = !token.isEmpty && token.utf8.allSatisfy(\.isHexDigit)
+        return tokens.name(of: Array((isHex ? token.lowercased() : token).utf8))
+    }
+
+    private func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ text: String, and others: [String] = []
+    ) throws(Problem) -> Word {
+        guard let word = Word(rawValue: text) else {
+            let known = Word.allCases.map(\.rawValue) + others
+            throw .badQuery("Unknown \(name) \(text): write one of \(known.joined(separator: ", ")).")
+        }
+        return word
+    }
+
+    // MARK: The body
+
+    /// `{"match": …, "token": …}`, both optional.
+    private func read(_ body: [UInt8], into selection: inout CaptureSelection) throws(Problem) {
+        var limits = JSONParser.Limits()
+        limits.bytes = Self.bodyLimit
+        let parser = JSONParser(limits: limits)
+        let (match, token) = try withExtendedLifetime(parser) { () throws(Problem) in
+            try Self.members(of: body, parser)
+        }
+        if let token { selection.token = hash(token) }
+        if let match { selection.match = try Self.pattern(match) }
+    }
+
+    private static func members(
+        of body: [UInt8], _ parser: JSONParser
+    ) throws(Problem) -> (match: JSONText?, token: String?) {
+        let root: JSONValue
+        do throws(JSONError) { root = try parser.parse(body) } catch {
+            throw .captureBody("The body is not valid JSON: send {\"match\": PATTERN}.", at: "")
+        }
+        guard root.isObject else { throw .captureBody("The body must be an object with \"match\".", at: "") }
+        for (key, _) in root.members where !key.equals("match") && !key.equals("token") {
+            let name = String(decoding: key, as: UTF8.self)
+            throw .captureBody("The body has match and token only.", at: "/" + JSONPointer.escape(name))
+        }
+        let token = root["token"]
+        if let token, token.string == nil { throw .captureBody("The token must be a string.", at: "/token") }
+        return (root["match"].map { JSONText($0) }, token?.string)
+    }
+
+    private static func pattern(_ match: JSONText) throws(Problem) -> CaptureSelection.EventMatch {
+        do throws(InvalidConfig) {
+            return CaptureSelection.EventMatch(try Pattern(text: match.bytes), text: match.bytes)
+        } catch {
+            guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
+                preconditionFailure("An invalid pattern has a mistake.")
+            }
+            throw .captureBody("The pattern is not valid: \(mistake.message).", at: "/match" + mistake.pointer)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
+    }
+}

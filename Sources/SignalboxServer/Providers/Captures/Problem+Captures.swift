@@ -1,0 +1,46 @@
+import HTTPTypes
+import SignalboxConfig
+import SignalboxGateway
+
+// Rejected requests about captures.
+extension Problem {
+    /// An empty list would look as if no push had come.
+    static let capturesOff = Problem(
+        .conflict, "captures-off", title: "Captures are switched off",
+        "The config keeps no captures: set gateway.captures.count to more than 0.")
+    /// 408: the request was fine and the pushes did not come.
+    static func captureTimeout(_ found: Int, of count: Int, in time: Duration) -> Problem {
+        Problem(
+            .requestTimeout, "capture-timeout", title: "The pushes did not come",
+            "\(found) of \(count) pushes came within \(time.text). nearMisses has the newest others with the first "
+                + "condition that each of them does not meet.")
+    }
+
+    /// `pointer`: of the mistake in the body.
+    static func captureBody(_ detail: String, at pointer: String) -> Problem {
+        var problem = Problem(
+            .badRequest, "capture-body-malformed", title: "The request was not understood", detail)
+        problem.members = [Member(name: "pointer", value: pointer)]
+        return problem
+    }
+
+    init(_ failure: CaptureWait.Failure) {
+        switch failure {
+        case .tooManyWaits:
+            self = .capturesBusy("\(CaptureLog.mostWaits) waits are in progress: wait again later.")
+        case .tooMuchMemory:
+            self = .capturesBusy("The captures of all waits take too much memory: wait for fewer captures.")
+        case .cancelled:
+            self.init(
+                .serviceUnavailable, "captures-stopping", title: "The wait ended",
+                "The gateway stops: wait again after the restart, which begins with no captures.",
+                headers: [.retryAfter: "1"])
+        }
+    }
+
+    private static func capturesBusy(_ detail: String) -> Problem {
+        Problem(
+            .serviceUnavailable, "captures-busy", title: "The wait was not accepted", detail,
+            headers: [.retryAfter: "1"])
+    }
+}

@@ -1,0 +1,53 @@
+import NIOCore
+import NIOHTTP2
+
+/// The end of an HTTP/2 connection.
+extension HTTP2Requests {
+    func perform(_ actions: [ConnectionFarewell.Action]) {
+        for action in actions {
+            switch action {
+            case .announce:
+                // The frames so far come first.
+                flush()
+                tap.announceEnd()
+                write(.ping(Self.announcement, ack: false), on: .rootStream)
+                startChecks()
+            case .goAway(let debugData):
+                let data = debugData.map { ByteBuffer(bytes: $0) }
+                write(.goAway(lastStreamID: lastStream, errorCode: .noError, opaqueData: data), on: .rootStream)
+                startChecks()
+            case .close: closeOutput()
+            }
+        }
+        if !actions.isEmpty { flush() }
+    }
+
+    /// Ends the connection because of its client.
+    func abort(_ code: HTTP2ErrorCode) {
+        write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), on: .rootStream)
+        flush()
+        close()
+    }
+
+    /// Sends what was written, and the end of the output. The client closes the connection, or a deadline does.
+    func closeOutput() {
+        flush()
+        guard !isClosing, let context else { return }
+        isClosing = true
+        context.close(mode: .output, promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .seconds(5)) { bound.value.close(promise: nil) }
+    }
+
+    /// Ends an idle connection for the sake of another one. Does not wait for the client, which could keep its place.
+    func closeIdle() {
+        perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: false))
+        isClosing = true
+        context?.closeAtOnce()
+    }
+
+    func close() {
+        isClosing = true
+        context?.close(promise: nil)
+    }
+}

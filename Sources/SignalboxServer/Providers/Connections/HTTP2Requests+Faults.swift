@@ -1,0 +1,31 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+// Faults of failure rules.
+extension HTTP2Requests {
+    /// Permits one stream at a time from now on. Streams in progress are answered.
+    func narrow() {
+        isNarrow = true
+        announce(streams: 1)
+    }
+
+    /// Permits as many streams as at the start.
+    func widen() {
+        isNarrow = false
+        announce(streams: serving.limits.streams)
+    }
+
+    private func announce(streams: Int) {
+        write(.settings(.settings([HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)])), on: .rootStream)
+    }
+
+    /// Writes the head and half of the body of a response, then closes the connection, with all its requests.
+    func cut(_ id: HTTP2StreamID, _ headers: HPACKHeaders, _ body: [UInt8]) {
+        write(.headers(.init(headers: headers, endStream: false)), on: id)
+        let half = body.prefix(body.count / 2)
+        if !half.isEmpty { write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: half)), endStream: false)), on: id) }
+        flush()
+        close()
+    }
+}

@@ -1,0 +1,94 @@
+import Synchronization
+
+/// Counts events of a closed set since the start of the process.
+final class Tally<Event: Hashable & Sendable>: Sendable {
+    // A class because all connections share it.
+    private let counts = Mutex<[Event: Int]>([:])
+
+    func count(_ event: Event, times: Int = 1) { counts.withLock { $0[event, default: 0] += times } }
+
+    subscript(_ event: Event) -> Int { counts.withLock { $0[event] ?? 0 } }
+}
+
+/// Why a connection to the provider endpoints ended before its first request.
+enum RefusedConnection: String, CaseIterable, Sendable {
+    /// TLS failed. Often the client does not trust the certificate.
+    case handshake
+    /// There are too many connections, and none of them is idle.
+    case capacity
+    /// Its address has half of all connections, and none of them is idle.
+    case peerShare = "peer_share"
+    /// The proxy opened no tunnel.
+    case proxy
+}
+
+/// A proof of identity that was rejected.
+struct FailedProof: Hashable, Sendable {
+    let provider: String
+    /// The provider's word.
+    let reason: String
+
+    static func apns(_ reason: APNsReason) -> FailedProof { FailedProof(provider: "apns", reason: reason.rawValue) }
+    static func fcm(_ status: GoogleError.Status) -> FailedProof {
+        FailedProof(provider: "fcm", reason: status.rawValue)
+    }
+    static func token(_ code: GrantError.Code) -> FailedProof { FailedProof(provider: "fcm", reason: code.rawValue) }
+    static let expo = FailedProof(provider: "expo", reason: ExpoError.unauthorized.code)
+
+    /// Every failed proof that the endpoints record.
+    static let all: [FailedProof] =
+        APNsReason.allCases.filter(\.isFailedProof).map { .apns($0) } + [
+            .fcm(.unauthenticated), .fcm(.permissionDenied),
+        ]
+        + GrantError.Code.allCases.map { .token($0) } + [.expo]
+}
+
+/// The values of the metrics of provider endpoints.
+struct ProviderValues: Sendable {
+    /// Open now, on both listeners.
+    let connections: Int
+    let refused: [RefusedConnection: Int]
+    let failedProofs: [FailedProof: Int]
+    let limited: [SourceUsage.Limit: Int]
+
+    init(_ state: ProviderState, connections: Int) {
+        self.connections = connections
+        refused = Self.values(of: state.refusals, RefusedConnection.allCases)
+        failedProofs = Self.values(of: state.failures.counts, FailedProof.all)
+        limited = Self.values(of: state.usage.refusals, SourceUsage.Limit.allCases)
+    }
+
+    private static func values<Event>(of tally: Tally<Event>, _ all: [Event]) -> [Event: Int] {
+        Dictionary(uniqueKeysWithValues: all.map { ($0, tally[$0]) })
+    }
+}
+
+/// Provider endpoints have metrics of their own; accepted pushes also count in those of routes and destinations.
+extension Metric {
+    /// Metrics of provider endpoints, in the order of the page.
+    static let providers: [Metric] = [
+        Metric(
+            "signalbox_provider_connections", .gauge, [],
+            "Open connections to the listeners `gateway.listen.apns` and `gateway.listen.proxy`."
+        ) { [([], Double($0.providers.connections))] },
+        Metric(
+            "signalbox_provider_connections_refused_total", .counter, ["reason"],
+            "Connections to these listeners that ended before their first request, since the start: `handshake` (TLS), "
+                + "`capacity`, `peer_share` (half of all from one address), `proxy` (no tunnel)."
+        ) { values in
+            RefusedConnection.allCases.map { ([$0.rawValue], Double(values.providers.refused[$0] ?? 0)) }
+        },
+        Metric(
+            "signalbox_provider_failed_proofs_total", .counter, ["provider", "reason"],
+            "Rejected proofs of identity at provider endpoints since the start, in the provider's words."
+        ) { values in
+            FailedProof.all.map { ([$0.provider, $0.reason], Double(values.providers.failedProofs[$0] ?? 0)) }
+        },
+        Metric(
+            "signalbox_provider_limited_total", .counter, ["limit"],
+            "Requests, and for `rate` pushes, beyond a limit of their source since the start."
+        ) { values in
+            SourceUsage.Limit.allCases.map { ([$0.rawValue], Double(values.providers.limited[$0] ?? 0)) }
+        },
+    ]
+}
