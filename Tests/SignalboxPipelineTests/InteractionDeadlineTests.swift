@@ -62,6 +62,8 @@ private final class HangingQueue: IntakeStore {
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
     ) { done(.success(.appended(duplicates: [:]))) }
 
+    func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? { nil }
+
     func finish() async {}
 
     func probe() async throws(StoreError) {}

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
