@@ -6,14 +6,15 @@ struct ConnectionGroups {
     private let limits: ConnectionGroup.Limits
     private let watcher: SocketWatcher
     private var sets: [ConnectionGroup: ConnectionSet] = [:]
+    /// Connections that seem dead, while requests wait on them.
+    private var retired: [ConnectionSet] = []
+    /// The connections of every group, in no order.
+    private(set) var all: [ConnectionSet] = []
 
     init(_ limits: ConnectionGroup.Limits, _ watcher: SocketWatcher) {
         self.limits = limits
         self.watcher = watcher
     }
-
-    /// Every group, in no order.
-    var all: Dictionary<ConnectionGroup, ConnectionSet>.Values { sets.values }
 
     /// The connections of a group, which begins if there is none. Throws ``TransportError/exhausted(_:)`` when there
     /// are too many groups with requests in progress.
@@ -29,19 +30,44 @@ struct ConnectionGroups {
         let watcher = watcher
         let set = ConnectionSet(idleConnections: nil) { watcher.watch($1, for: $2, of: $0) }
         sets[group] = set
+        all.append(set)
         return set
+    }
+
+    /// Records the result of a request that began at `begun`. A connection on which nothing arrived between the
+    /// request and its timeout gets no further requests: a network may drop a connection without a word, and TCP
+    /// notices that after many minutes.
+    mutating func record(
+        _ result: OutboundResult, of group: ConnectionGroup, on set: ConnectionSet,
+        begunAt begun: ContinuousClock.Instant
+    ) {
+        switch result.answer {
+        case .success: set.lastReply = .now
+        case .failure(.timeoutReplying):
+            guard sets[group] === set, !set.hasReplied(since: begun) else { return }
+            sets[group] = nil
+            retired.append(set)
+        case .failure: break
+        }
     }
 
     /// Closes the connections of groups that have been idle for too long.
     mutating func endIdle() {
-        guard !sets.isEmpty else { return }
+        guard !all.isEmpty else { return }
+        for set in retired where set.running == 0 { close(set) }
+        retired.removeAll { $0.running == 0 }
         let latest = ContinuousClock.now - limits.idle
         for (group, set) in sets where set.running == 0 && set.lastUse < latest { end(group) }
     }
 
     private mutating func end(_ group: ConnectionGroup) {
         guard let set = sets.removeValue(forKey: group) else { return }
+        close(set)
+    }
+
+    private mutating func close(_ set: ConnectionSet) {
         watcher.forget(set)
+        all.removeAll { $0 === set }
     }
 }
 

@@ -193,6 +193,9 @@ final class OutboundLoop: @unchecked Sendable {
                 continue
             }
             let result = transfer?.result(code, of: handle)
+            if let transfer, let result, let group = transfer.request.group {
+                groups.record(result, of: group, on: connections, begunAt: transfer.begun)
+            }
             // Until it is reset, the handle points into the transfer.
             connections.remove(handle)
             release(handle)

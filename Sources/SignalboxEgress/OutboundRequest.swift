@@ -34,8 +34,8 @@ package struct OutboundRequest: Sendable {
     /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
     /// Nil for connections that all requests without a group share. Requests of one group share one connection to
-    /// their host, over HTTP/2, also for `http` (prior knowledge), and no other request uses it. Streams beyond the
-    /// server's limit wait within their timeout. An HTTP/1.1 server answers the requests of a group one by one.
+    /// their host, and no other request uses it. Streams beyond the server's limit wait within their timeout. Without
+    /// HTTP/2, which needs TLS, requests of a group are sent one after the other.
     package var group: ConnectionGroup?
     /// True to send only the given headers, besides those of the connection. Otherwise libcurl adds `accept`, and
     /// `content-type` to a body without one.

@@ -86,7 +86,7 @@ final class Transfer: @unchecked Sendable {
         (headers, opened) = (nil, [])
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
-        let version = request.sink == nil ? request.version : CURL_HTTP_VERSION_1_1
+        let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         // At least 1, because libcurl takes 0 for no timeout.
         let timeout = Int(max(1, request.timeout / .milliseconds(1)))
         var codes = [
@@ -243,13 +243,5 @@ final class Transfer: @unchecked Sendable {
             return CURL_PREREQFUNC_ABORT
         }
         return CURL_PREREQFUNC_OK
-    }
-}
-
-extension OutboundRequest {
-    /// libcurl's HTTP version of a request without a sink.
-    fileprivate var version: Int {
-        let isPlainGroup = group != nil && url.hasPrefix("http:")
-        return isPlainGroup ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
     }
 }

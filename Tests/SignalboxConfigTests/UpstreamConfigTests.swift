@@ -70,7 +70,7 @@ import Testing
         let certificates = #""apns": {"certificates": [{"uid": "a.b"}]}"#
         for (more, text) in [(certificates, "client certificates"), (#""expo": {"tokens": ["env:A"]}"#, "Expo")] {
             let error = #expect(throws: InvalidConfig.self) { try config(#"{"mode": "tee"}"#, more) }
-            #expect(error?.mistakes.first?.pointer.description == "/sources/mobile/upstream")
+            #expect(error?.mistakes.first.map { "\($0.pointer)" } == "/sources/mobile/upstream")
             #expect(error?.mistakes.first?.message.contains(text) == true)
             #expect(throws: Never.self) { try config(#"{"mode": "capture"}"#, more) }
         }

@@ -13,6 +13,8 @@ import Testing
         let (plain, far) = (clients.client(), clients.client(allowing: ranges))
         #expect(clients.client() === plain && clients.client(allowing: ranges) === far && plain !== far)
         let separate = clients.separateClient(allowing: [])
+        let own = clients.ownClient()
+        #expect(own !== plain && own !== clients.ownClient() && clients.client() === plain)
         #expect(separate !== plain && clients.separateClient(allowing: []) !== separate && clients.client() === plain)
     }
 

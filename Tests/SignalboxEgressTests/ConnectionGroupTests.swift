@@ -8,100 +8,104 @@ import Testing
 /// Requests with a connection of their own, against a server that numbers its connections.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionGroupTests {
     private static let token = String(repeating: "ab", count: 32)
+    /// Requests to it have no answer.
+    private static let silentPath = "/3/device/999" + token.dropFirst(3)
 
-    private func client(_ limits: ConnectionGroup.Limits = ConnectionGroup.Limits()) throws -> OutboundHTTP {
-        OutboundHTTP(policy: try loopback(), groups: limits)
+    /// A push service with the file of its authority.
+    private struct Server {
+        let service: PushServicePeer
+        let authority: String
+
+        func request(
+            _ group: String?, path: String = "/3/device/" + ConnectionGroupTests.token, body: Int = 10,
+            timeout: Duration = .seconds(20)
+        ) -> OutboundRequest {
+            var request = OutboundRequest(
+                url: "https://localhost:\(service.port)\(path)", headers: [("apns-topic", "a.b")],
+                body: [UInt8](repeating: 0x20, count: body), timeout: timeout)
+            request.transport.tls.authorities = authority
+            request.group = group.map { ConnectionGroup(Array($0.utf8)) }
+            request.isVerbatim = true
+            return request
+        }
+
+        /// The connections of the next requests.
+        func connections(_ count: Int) async throws -> [Int] { try await service.next(count).map(\.connection) }
     }
 
-    private func request(_ group: String?, to peer: PushServicePeer, body: Int = 10) -> OutboundRequest {
-        var request = OutboundRequest(
-            url: "http://127.0.0.1:\(peer.port)/3/device/\(Self.token)", headers: [("apns-topic", "a.b")],
-            body: [UInt8](repeating: 0x20, count: body), timeout: .seconds(20))
-        request.group = group.map { ConnectionGroup(Array($0.utf8)) }
-        request.isVerbatim = true
-        return request
+    /// `arguments`: of the push service. `limits`: of the client.
+    private func run(
+        _ arguments: [String] = [], limits: ConnectionGroup.Limits = ConnectionGroup.Limits(),
+        _ body: (Server, OutboundHTTP) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let identity = ["--certificate", files.path("good.pem"), "--key", files.path("server.key")]
+            try await PushServicePeer.run(identity + arguments) { service in
+                let http = OutboundHTTP(policy: try loopback(), groups: limits)
+                defer { http.stop() }
+                try await body(Server(service: service, authority: files.path("ca.pem")), http)
+            }
+        }
     }
 
     /// Sends requests at the same time and returns their statuses.
     private func send(_ requests: [OutboundRequest], by http: OutboundHTTP) async -> [Int?] {
         await withTaskGroup(of: Int?.self) { tasks in
             for request in requests { tasks.addTask { try? await http.attempt(request).answer.get().status } }
-            return await tasks.reduce(into: []) { $0.append($1) }
+            return await tasks.reduce(into: [Int?]()) { $0.append($1) }
         }
     }
 
     @Test func eachGroupHasOneConnection() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client()
-            defer { http.stop() }
-            let requests = (0..<60).map { request($0 % 3 == 0 ? "a" : $0 % 3 == 1 ? "b" : "c", to: peer) }
+        try await run { server, http in
+            let requests = (0..<60).map { server.request($0 % 3 == 0 ? "a" : $0 % 3 == 1 ? "b" : "c") }
             let first = await send(requests, by: http)
             let second = await send(requests, by: http)
             #expect(first + second == Array(repeating: 200, count: 120))
-            #expect(Set(try await peer.next(120).map(\.connection)) == [1, 2, 3])
+            #expect(Set(try await server.connections(120)) == [1, 2, 3])
         }
     }
 
     @Test func requestsOfAGroupShareItsConnectionAtTheSameTime() async throws {
         // The server answers only when all of them wait.
-        try await PushServicePeer.run(["--together", "300"]) { peer in
-            let http = try client()
-            defer { http.stop() }
-            let statuses = await send((0..<300).map { _ in request("a", to: peer) }, by: http)
+        try await run(["--together", "300"]) { server, http in
+            let statuses = await send((0..<300).map { _ in server.request("a") }, by: http)
             #expect(statuses == Array(repeating: 200, count: 300))
-            #expect(Set(try await peer.next(300).map(\.connection)) == [1])
+            #expect(Set(try await server.connections(300)) == [1])
         }
     }
 
     @Test func bodiesBeyondTheFlowControlWindowArrive() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client()
-            defer { http.stop() }
-            let statuses = await send((0..<200).map { _ in request("a", to: peer, body: 4096) }, by: http)
+        try await run { server, http in
+            let statuses = await send((0..<200).map { _ in server.request("a", body: 4096) }, by: http)
             #expect(statuses == Array(repeating: 200, count: 200))
-            #expect(try await peer.next(200).allSatisfy { $0.body.utf8.count == 4096 })
+            #expect(try await server.service.next(200).allSatisfy { $0.body.utf8.count == 4096 })
         }
     }
 
     @Test func requestsBeyondTheStreamsOfTheServerWait() async throws {
-        try await PushServicePeer.run(["--streams", "1"]) { peer in
-            let http = try client()
-            defer { http.stop() }
-            #expect(await send([request("a", to: peer)], by: http) == [200])
-            let statuses = await send((0..<100).map { _ in request("a", to: peer) }, by: http)
+        try await run(["--streams", "1"]) { server, http in
+            #expect(await send([server.request("a")], by: http) == [200])
+            let statuses = await send((0..<100).map { _ in server.request("a") }, by: http)
             #expect(statuses == Array(repeating: 200, count: 100))
-            #expect(Set(try await peer.next(101).map(\.connection)) == [1])
+            #expect(Set(try await server.connections(101)) == [1])
         }
     }
 
     @Test func otherRequestsUseOtherConnections() async throws {
-        try await withTemporaryDirectory { directory in
-            let files = try await TestCertificates(in: directory)
-            let arguments = ["--certificate", files.path("good.pem"), "--key", files.path("server.key")]
-            try await PushServicePeer.run(arguments) { peer in
-                let http = try client()
-                defer { http.stop() }
-                func request(_ group: String?) -> OutboundRequest {
-                    var request = self.request(group, to: peer)
-                    request.url = "https://localhost:\(peer.port)/3/device/\(Self.token)"
-                    request.transport.tls.authorities = files.path("ca.pem")
-                    return request
-                }
-                for group in ["a", nil, "a", nil] { #expect(await send([request(group)], by: http) == [200]) }
-                #expect(try await peer.next(4).map(\.connection) == [1, 2, 1, 2])
-            }
+        try await run { server, http in
+            for group in ["a", nil, "a", nil] { #expect(await send([server.request(group)], by: http) == [200]) }
+            #expect(try await server.connections(4) == [1, 2, 1, 2])
         }
     }
 
     @Test func verbatimRequestsHaveOnlyTheirOwnFields() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client()
-            defer { http.stop() }
-            var request = request("a", to: peer)
+        try await run { server, http in
+            var request = server.request("a", path: "/3/./device/../\(Self.token)?a=%2e")
             request.headers = [("apns-topic", "a.b"), ("apns-collapse-id", ""), ("authorization", "bearer  x")]
-            request.url = "http://127.0.0.1:\(peer.port)/3/./device/../\(Self.token)?a=%2e"
             #expect(await send([request], by: http) == [200])
-            let arrived = try #require(try await peer.next().first)
+            let arrived = try #require(try await server.service.next().first)
             #expect(arrived.path == "/3/./device/../\(Self.token)?a=%2e")
             #expect(
                 arrived.headers.filter { $0.first != "content-length" } == [
@@ -111,56 +115,66 @@ import Testing
     }
 
     @Test func aFurtherGroupEndsTheOneThatIsIdleLongest() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client(ConnectionGroup.Limits(most: 2))
-            defer { http.stop() }
+        try await run(limits: ConnectionGroup.Limits(most: 2)) { server, http in
             for group in ["a", "b", "a", "c", "a", "b"] {
-                #expect(await send([request(group, to: peer)], by: http) == [200])
+                #expect(await send([server.request(group)], by: http) == [200])
             }
-            #expect(try await peer.next(6).map(\.connection) == [1, 2, 1, 3, 1, 4])
+            #expect(try await server.connections(6) == [1, 2, 1, 3, 1, 4])
         }
     }
 
     @Test func aGroupTooManyFails() async throws {
-        try await PushServicePeer.run(["--together", "2"]) { peer in
-            let http = try client(ConnectionGroup.Limits(most: 1))
-            defer { http.stop() }
-            async let pending = http.attempt(request("a", to: peer))
-            _ = try await peer.next()
-            guard case .failure(.exhausted) = await http.attempt(request("b", to: peer)).answer else {
+        try await run(["--together", "2"], limits: ConnectionGroup.Limits(most: 1)) { server, http in
+            async let pending = http.attempt(server.request("a"))
+            _ = try await server.service.next()
+            guard case .failure(.exhausted) = await http.attempt(server.request("b")).answer else {
                 Issue.record("The second group has a connection.")
                 return
             }
-            #expect(await send([request("a", to: peer)], by: http) == [200])
+            #expect(await send([server.request("a")], by: http) == [200])
             #expect(try await pending.answer.get().status == 200)
         }
     }
 
     @Test func idleGroupsEnd() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client(ConnectionGroup.Limits(idle: .zero))
-            defer { http.stop() }
+        try await run(limits: ConnectionGroup.Limits(idle: .zero)) { server, http in
             // The loop passes once more after the first request, when it begins the request without a group.
-            #expect(await send([request("a", to: peer)], by: http) == [200])
+            #expect(await send([server.request("a")], by: http) == [200])
             _ = await http.attempt(OutboundRequest(method: .get, url: "http://127.0.0.1:1/", timeout: .seconds(5)))
-            #expect(await send([request("a", to: peer)], by: http) == [200])
-            #expect(try await peer.next(2).map(\.connection) == [1, 2])
+            #expect(await send([server.request("a")], by: http) == [200])
+            #expect(try await server.connections(2) == [1, 2])
         }
     }
 
     @Test func aSilentServerEndsAtTheTimeout() async throws {
-        try await PushServicePeer.run { peer in
-            let http = try client()
-            defer { http.stop() }
-            var silent = request("a", to: peer)
-            silent.url = "http://127.0.0.1:\(peer.port)/3/device/999\(Self.token.dropFirst(3))"
-            silent.timeout = .milliseconds(200)
+        try await run { server, http in
+            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(2))
             guard case .failure(.timeoutReplying) = await http.attempt(silent).answer else {
                 Issue.record("The silent server has an answer.")
                 return
             }
-            // The other requests of the connection are unharmed.
-            #expect(await send([request("a", to: peer)], by: http) == [200])
+            // The connection may be dead, so the next request opens another one.
+            #expect(await send([server.request("a")], by: http) == [200])
+            #expect(try await server.connections(2) == [1, 2])
+        }
+    }
+
+    @Test func aTimeoutBetweenOtherRepliesKeepsTheConnection() async throws {
+        try await run { server, http in
+            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(3))
+            async let pending = http.attempt(silent)
+            _ = try await server.service.next()
+            #expect(await send([server.request("a")], by: http) == [200])
+            #expect((try? await pending.answer.get()) == nil)
+            #expect(await send([server.request("a")], by: http) == [200])
+            #expect(try await server.connections(2) == [1, 1])
+        }
+    }
+
+    @Test func aConnectionThatTheServerEndsIsReplaced() async throws {
+        try await run(["--requests", "2"]) { server, http in
+            for _ in 0..<6 { #expect(await send([server.request("a")], by: http) == [200]) }
+            #expect(try await server.connections(6) == [1, 1, 2, 2, 3, 3])
         }
     }
 }

@@ -31,10 +31,13 @@ struct ForwardBench {
         _ upstream: String = #""mode": "tee""#, peer arguments: [String] = [],
         _ body: (ForwardBench) async throws -> Void
     ) async throws {
-        try await PushServicePeer.run(arguments) { peer in
-            try await withTemporaryDirectory { directory in
-                let origin = "http://127.0.0.1:\(peer.port)"
-                let option = #""upstream": {"apns": "\#(origin)", "fcm": "\#(origin)", \#(upstream)}"#
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let identity = ["--certificate", files.path("good.pem"), "--key", files.path("server.key")]
+            try await PushServicePeer.run(identity + arguments) { peer in
+                let origin = "https://localhost:\(peer.port)"
+                let hosts = #""apns": "\#(origin)", "fcm": "\#(origin)", "tls": {"ca": "\#(files.path("ca.pem"))"}"#
+                let option = #""upstream": {\#(hosts), \#(upstream)}"#
                 let text = """
                     {"gateway": {"name": "test"}, "sources": {
                       "mobile": {"auth": {"bearer": ["env:A"]}, \(option)},

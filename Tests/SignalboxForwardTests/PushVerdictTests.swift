@@ -48,14 +48,16 @@ import Testing
         #expect(verdict.outcome == .accepted && verdict.message == "projects/demo/messages/1")
     }
 
-    @Test(arguments: [
+    private static let errors: [(String, String?)] = [
         (
             #"{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"x"},{"errorCode":"UNREGISTERED"}]}}"#,
             "UNREGISTERED"
         ),
         (#"{"error":{"code":401,"status":"UNAUTHENTICATED"}}"#, "UNAUTHENTICATED"),
         (#"{"error":{"details":"x","status":"INTERNAL"}}"#, "INTERNAL"), (#"{"error":"text"}"#, nil),
-    ])
+    ]
+
+    @Test(arguments: errors)
     func readsTheCodeOfAnError(body: String, reason: String?) {
         #expect(verdict(404, body, of: .fcm).reason == reason)
     }

@@ -93,7 +93,8 @@ package final class ForwardLedger: Sendable {
             metadata: ["source": "\(push.source)", "host": "\(verdict.host)", "error": "\(reason)"])
     }
 
-    /// Logs a push that cannot be forwarded, at most once a minute for each source and reason. `reason`: the cause and the remedy.
+    /// Logs a push that cannot be forwarded, at most once a minute for each source and reason. `reason`: the cause and
+    /// the remedy.
     func recordRefusal(_ reason: String, of source: SourceName) {
         guard isDue("\(source) \(reason)") else { return }
         logger.warning(

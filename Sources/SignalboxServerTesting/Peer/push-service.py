@@ -26,6 +26,7 @@ options.add_argument("--certificate")
 options.add_argument("--key")
 options.add_argument("--streams", type=int, default=1000, help="permitted until the first answer; 1000 afterwards")
 options.add_argument("--together", type=int, default=1, help="answers only when so many requests of a connection wait")
+options.add_argument("--requests", type=int, default=0, help="ends a connection after so many answers")
 options = options.parse_args()
 
 TIMESTAMP = 1795210140123
@@ -115,6 +116,10 @@ class Connection:
             for stream, answer in self.waiting:
                 self.answer(stream, *answer)
             self.waiting = []
+        if options.requests and self.answered >= options.requests:
+            self.h2.close_connection()
+            self.send()
+            self.link.close()
 
     def answer(self, stream, status, fields, body):
         self.h2.send_headers(stream, [(":status", status)] + fields, end_stream=not body)
