@@ -33,8 +33,7 @@ import Testing
             let time = Instant(random.below(4_000_000_000)) * 1000 - 1_000_000_000_000
             let date = Date(timeIntervalSince1970: Double(time) / 1000)
             let zone = try #require(TimeZone(secondsFromGMT: (random.below(48) - 24) * 1800))
-            let style = Date.ISO8601FormatStyle(timeZone: zone).dateTimeSeparator(.standard).timeZone(
-                separator: .colon)
+            let style = Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: zone)
             let text = style.format(date)
             #expect(instant(text) == time, "\(text)")
         }
