@@ -9,8 +9,8 @@ extension PropertyValue {
     }
 }
 
-/// Reads texts that are dates, `2026-11-22T12:00:00.250+01:00`, as RFC 3339, section 5.6. Foundation's reader takes a
-/// hundred times as long, and conditions read texts of devices.
+/// Reads texts that are dates, `2026-11-22T12:00:00.250+01:00`, as RFC 3339, section 5.6. Conditions read any text of a
+/// device, and Foundation's reader formats a message for each text that is not a date.
 enum DateText {
     /// Bytes of the longest text: with nine digits of a fraction and an offset.
     private static let longest = 35
