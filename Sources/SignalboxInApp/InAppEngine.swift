@@ -56,15 +56,6 @@ package struct InAppEngine: Sendable {
         return turn.decision()
     }
 
-    /// Merges an anonymous user's history into a known user's, for identities that the app reports outside of a
-    /// trigger. ``decide(_:_:messages:now:explain:)`` does it by itself. Repeating it changes nothing.
-    package func merge(_ anonymous: Ledger, into state: InAppState, messages: ActiveMessages, now: Instant) -> Decision
-    {
-        var turn = Turn(policy, messages, state, now: now)
-        turn.merge(anonymous)
-        return turn.decision()
-    }
-
     /// Rows of another device or user would be written under the wrong key: a mistake of the caller.
     private static func check(_ state: InAppState, device: DeviceID, user: UserID?) {
         precondition(state.device.id == device, "The state is of another device than the request.")

@@ -17,4 +17,6 @@ package enum StoreLimits {
     package static let failureMemory: Duration = .seconds(86_400)
     /// The most in-app messages addressed to one device, and to one user, that a decision reads.
     package static let addressedMessages = 100
+    /// The most bytes of such messages, of one device and of one user: a decision reads the newest ones.
+    package static let addressedBytes = 1 << 20
 }

@@ -15,7 +15,7 @@ extension StoreConformance {
     /// commits.
     ///
     /// A decision reads the messages that are addressed to its device or user, at most
-    /// ``StoreLimits/addressedMessages`` of each, the newest ones.
+    /// ``StoreLimits/addressedMessages`` and ``StoreLimits/addressedBytes`` of each, the newest ones.
     static let inAppMessages = [
         Self("aMessageIsStoredWithRevisions") { bench in
             let queue = try bench.open()
@@ -130,6 +130,17 @@ extension StoreConformance {
             let numbers = try await queue.rows(of: .device("d", user: "u"), tallies: []).addressed
                 .compactMap { Int($0.registration.id) }
             #expect(numbers.sorted() == Array(5..<StoreLimits.addressedMessages + 5))
+        },
+        Self("aDecisionReadsABoundedNumberOfBytes") { bench in
+            let queue = try bench.open()
+            let body = String(repeating: " ", count: StoreLimits.addressedBytes / 4 - 100)
+            for number in 0..<6 {
+                bench.clock.advance(by: 1)
+                _ = try await queue.register(bench.message("\(number)", body: body, to: .user("u")))
+            }
+            let numbers = try await queue.rows(of: .device("d", user: "u"), tallies: []).addressed
+                .compactMap { Int($0.registration.id) }
+            #expect(numbers.sorted() == [2, 3, 4, 5], "the newest ones")
         },
     ]
 }

@@ -35,7 +35,8 @@ import Testing
     @Test func changesListsAndWithdrawsMessages() async throws {
         try await Gateway.run(config: Self.policy) { gateway, _, _ in
             for id in ["a", "b%2F%C3%A9", "c"] { #expect(try await gateway.register(id).status == 201) }
-            #expect(try await gateway.register("a").json["revision"] as? Int == 1)
+            let equal = try await gateway.register("a")
+            #expect(equal.status == 200 && equal.json["revision"] as? Int == 1, "nothing was created")
             let changed = try await gateway.register("a", #","rank":10"#)
             #expect(changed.status == 200 && changed.json["revision"] as? Int == 2)
             let shown = try await gateway.request("GET", "/v1/inapp/messages/b%2F%C3%A9")
@@ -114,9 +115,16 @@ import Testing
         try await Gateway.run(config: config, environment: ["APP": "app-token", "ADMIN": "admin-token"]) {
             gateway, _, _ in
             let trigger = #"{"device":"d-1","event":{"type":"poll"}}"#
+            let explained = #"{"device":"d-1","event":{"type":"poll"},"explain":true}"#
+            let page = #"{"device":"d-1","page":"p","slots":[{"name":"a"}]}"#
+            let explainedPage = #"{"device":"d-1","page":"p","slots":[{"name":"a"}],"explain":true}"#
             for (method, path, body, token, status) in [
                 ("POST", "/v1/inapp/triggers", trigger, "app-token", 200),
                 ("POST", "/v1/inapp/triggers", trigger, "admin-token", 401),
+                ("POST", "/v1/inapp/triggers", explained, "app-token", 403),
+                ("POST", "/v1/inapp/triggers?", explained, "app-token", 403),
+                ("POST", "/v1/inapp/slots", page, "app-token", 200),
+                ("POST", "/v1/inapp/slots", explainedPage, "app-token", 403),
                 ("POST", "/v1/inapp/explain", trigger, "app-token", 401),
                 ("POST", "/v1/inapp/explain", trigger, "admin-token", 200),
                 ("DELETE", "/v1/inapp/messages/a", nil, "app-token", 401),
@@ -124,6 +132,7 @@ import Testing
             ] as [(String, String, String?, String, Int)] {
                 let answer = try await gateway.request(method, path, body, token: token)
                 #expect(answer.status == status, "\(method) \(path) \(token)")
+                if status == 403 { #expect(answer.json.code == "inapp-explain-forbidden") }
             }
         }
     }

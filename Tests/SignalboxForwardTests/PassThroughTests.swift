@@ -1,4 +1,6 @@
 import Foundation
+import SignalboxConfig
+import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxServerTesting

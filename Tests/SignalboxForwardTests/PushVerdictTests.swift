@@ -18,7 +18,7 @@ import Testing
     // MARK: Reading
 
     @Test func readsAnAcceptedPush() {
-        let verdict = verdict(200, "", .apns, ["apns-id": "A", "apns-unique-id": "U", "server": "x"])
+        let verdict = verdict(200, "", of: .apns, ["apns-id": "A", "apns-unique-id": "U", "server": "x"])
         #expect(verdict.outcome == .accepted && verdict.status == 200 && verdict.reason == nil)
         #expect(verdict.headers == [.init(name: "apns-id", value: "A"), .init(name: "apns-unique-id", value: "U")])
         #expect(verdict.body.isEmpty && verdict.duration == .milliseconds(30) && verdict.host == "push.example")
@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [200, 400, 404, 410, 413])
     func finalAnswersAreRecorded(status: Int) throws {
         let verdict = verdict(
-            status, #"{"reason":"Ü \" x"}"#, .apns, ["apns-id": "A", "content-type": "application/json"])
+            status, #"{"reason":"Ü \" x"}"#, of: .apns, ["apns-id": "A", "content-type": "application/json"])
         let read = try #require(PushVerdict(try #require(verdict.stored)))
         #expect(read.status == status && read.headers == verdict.headers && read.body == verdict.body)
         #expect(read.outcome == verdict.outcome && read.host == verdict.host)

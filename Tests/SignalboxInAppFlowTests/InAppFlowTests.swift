@@ -131,6 +131,21 @@ import Testing
         #expect(try await setting.report("template-aborted", of: free.offer).message == "capped")
     }
 
+    /// A late message may match an event of the past, and the device may have an ended offer of it.
+    @Test func aReplayedEventRespectsTheCampaignCap() async throws {
+        let setting = try await InAppSetting { $0.replay = 30_000 }
+        let cap = #","limits":[{"count":1,"per":"everyone","window":"lifetime"}]"#
+        try await setting.register("capped", cap)
+        let own = try await setting.buy()
+        try await setting.report("discard", of: own.offer)
+        let other = try await setting.buy(on: "d-2", by: "u-2")
+        try await setting.report("shown", of: other.offer)
+        setting.clock.advance(by: 1)
+        try await setting.register("capped", cap + #","rank":10"#)
+        setting.clock.advance(by: 1)
+        #expect(try await setting.poll().offer == nil, "the cap is used up")
+    }
+
     /// A store may run a step again after the failure of a shared commit.
     @Test func aStepIsAFunctionOfItsRows() async throws {
         let setting = try await InAppSetting()
@@ -161,7 +176,7 @@ import Testing
             #"{"vendor":"granify","kind":"inline","triggers":[{"type":"slot","name":"above"}],"content":{"html":"x"}}"#
         _ = try await setting.flow.register(Array(message.utf8), as: "inline")
         let body = #"{"device":"d-1","page":"cart","explain":true,"slots":[{"name":"above"},{"name":"below"}]}"#
-        let answer = try JSON(await setting.flow.place(Array(body.utf8), from: setting.source))
+        let answer = try JSON(await setting.flow.place(Array(body.utf8), from: setting.source, mayExplain: true))
         #expect(answer["slots"][0].message == "inline")
         #expect(answer["slots"][0]["offer"]["message"]["content"]["html"].text == "x")
         #expect(answer["slots"][1].offer == nil)
@@ -190,7 +205,7 @@ import Testing
         ] {
             guard
                 case .malformed(let fault) = try await failure({
-                    try await setting.flow.trigger(Array(body.utf8), from: setting.source)
+                    try await setting.flow.trigger(Array(body.utf8), from: setting.source, mayExplain: false)
                 })
             else {
                 Issue.record("accepted \(body)")

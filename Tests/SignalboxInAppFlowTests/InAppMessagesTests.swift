@@ -39,6 +39,27 @@ import Testing
         }
     }
 
+    /// The revisions of an id begin anew after its removal.
+    @Test func aRemovedIdHasItsNewContent() async throws {
+        for revisions in [1, 3] {
+            let setting = try await InAppSetting()
+            for number in 0..<revisions { try await setting.register("spring", #","rank":\#(number)"#) }
+            #expect(try await setting.buy()["offer"]["message"]["content"]["title"].text == "spring")
+            setting.store.remove(message: "spring")
+            setting.clock.advance(by: 86_400)
+            let body =
+                #"{"vendor":"own","kind":"modal","triggers":[{"type":"event","name":"buy"}],"content":{"title":"new"}}"#
+            let stored = try await setting.flow.register(Array(body.utf8), as: "spring").stored
+            #expect(stored.revision == 1)
+            let reads = setting.store.with { $0.reads }
+            for device in ["d-2", "d-3"] {
+                let answer = try await setting.buy(on: device, by: nil)
+                #expect(answer["offer"]["message"]["content"]["title"].text == "new")
+            }
+            #expect(setting.store.with { $0.reads } == reads + 1, "kept for the second device")
+        }
+    }
+
     @Test func aRestartReadsEveryMessage() async throws {
         let setting = try await InAppSetting()
         for number in 0..<150 { try await setting.register("m-\(number)", #","rank":\#(number)"#) }
@@ -117,6 +138,33 @@ import Testing
         #expect(try await register("one too many").isActive)
     }
 
+    /// A request of the event loop waits for no parsing.
+    @Test func readingARequestParsesNoMessage() async throws {
+        let setting = try await InAppSetting()
+        let messages = InAppMessages(Policy()) { _ in }
+        try await messages.follow(setting.store)
+        try await setting.register("spring")
+        #expect(messages.settledIndex.count == 0 && messages.waiting == 1)
+        #expect(messages.snapshot.index.count == 1 && messages.settledIndex.count == 1)
+    }
+
+    /// Each decision of its user loads its body.
+    @Test func anAddressedMessageIsParsedOnce() async throws {
+        let messages = AddressedMessages()
+        func stored(_ title: String, revision: Int, at time: Instant) -> StoredInAppMessage {
+            let body = #"{"vendor":"own","kind":"modal","triggers":[{"type":"sessionStart"}],"rank":\#(title)}"#
+            return StoredInAppMessage(
+                InAppRegistration(id: "m", body: Array(body.utf8), address: .user("u")), revision: revision,
+                registeredAt: time, withdrawnAt: nil)
+        }
+        let first = try #require(messages.definition(of: stored("1", revision: 1, at: 0)))
+        #expect(messages.definition(of: stored("1", revision: 1, at: 0)) === first)
+        #expect(messages.definition(of: stored("2", revision: 2, at: 0))?.message.rank == 2)
+        #expect(messages.definition(of: stored("3", revision: 2, at: 9))?.message.rank == 3, "registered again")
+        #expect(messages.definition(of: stored("x", revision: 3, at: 9)) == nil)
+        #expect(messages.bytes == stored("1", revision: 1, at: 0).registration.body.count)
+    }
+
     @Test func anAddressedMessageIsForItsUserOnly() async throws {
         let setting = try await InAppSetting()
         try await setting.register("yours", #","address":{"user":"u-1"}"#)
@@ -143,7 +191,8 @@ import Testing
                 #"{"vendor":"own","kind":"modal","triggers":[{"type":"event","name":"e-\#(number)"}],"content":"\#(content)"}"#
             _ = try await setting.flow.register(Array(body.utf8), as: id)
             let trigger = #"{"device":"d-\#(number)","event":{"type":"event","name":"e-\#(number)"}}"#
-            let answer = try JSON(await setting.flow.trigger(Array(trigger.utf8), from: setting.source))
+            let answer = try JSON(
+                await setting.flow.trigger(Array(trigger.utf8), from: setting.source, mayExplain: false))
             #expect(answer["offer"]["message"]["content"].text?.utf8.count == 100_000)
         }
         #expect(setting.flow.shared.contents.bytes <= 16 * 1024 * 1024)

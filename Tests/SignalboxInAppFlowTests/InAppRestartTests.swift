@@ -40,14 +40,14 @@ import Testing
             do {
                 let first = try await flow(try open())
                 _ = try await first.register(bytes(message), as: "hello")
-                let answer = try JSON(await first.trigger(trigger, from: source))
+                let answer = try JSON(await first.trigger(trigger, from: source, mayExplain: true))
                 #expect(answer["offer"]["message"]["content"]["title"].text == "x")
                 offer = answer.offer
             }
             let id = try #require(offer)
             let queue = try open()
             let second = try await flow(queue)
-            #expect(try JSON(await second.trigger(trigger, from: source)).offer == id)
+            #expect(try JSON(await second.trigger(trigger, from: source, mayExplain: true)).offer == id)
             for _ in 0..<2 {
                 let report = try JSON(await second.report(bytes(#"{"outcome":"shown"}"#), of: id, from: source))
                 #expect(report["state"].text == "shown")

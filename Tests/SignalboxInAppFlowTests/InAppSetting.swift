@@ -47,12 +47,12 @@ struct InAppSetting {
         let user = user.map { #","user":"\#($0)""# } ?? ""
         let trigger = id.map { #","triggerId":"\#($0)""# } ?? ""
         let body = #"{"device":"\#(device)"\#(user)\#(trigger),"event":{"type":"event","name":"buy"}\#(more)}"#
-        return try JSON(await flow.trigger(Array(body.utf8), from: source))
+        return try JSON(await flow.trigger(Array(body.utf8), from: source, mayExplain: true))
     }
 
     func poll(on device: String = "d-1", by user: String = "u-9") async throws -> JSON {
         let body = #"{"device":"\#(device)","user":"\#(user)","event":{"type":"poll"}}"#
-        return try JSON(await flow.trigger(Array(body.utf8), from: source))
+        return try JSON(await flow.trigger(Array(body.utf8), from: source, mayExplain: true))
     }
 
     @discardableResult

@@ -87,6 +87,17 @@ final class MemoryInAppStore: InAppStore {
         return stored
     }
 
+    /// As upkeep removes a message.
+    func remove(message id: MessageID) {
+        let (former, onChange) = state.withLock { ($0.messages.removeValue(forKey: id), $0.onChange) }
+        guard let former else { return }
+        onChange([
+            StoredInAppMessage(
+                former.registration, revision: former.revision, registeredAt: former.registeredAt,
+                withdrawnAt: clock.instant)
+        ])
+    }
+
     func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
         try fail()
         return state.withLock { state in
@@ -161,8 +172,8 @@ extension MemoryInAppStore.State {
             }
             rows = InAppRows(state: self.rows.load(device: offer.device, user: offer.user))
         }
-        let wanted = Set(tallies).union(
-            rows.state.offers.values.filter { $0.device == rows.state.device.id }.map(\.message))
+        let live = rows.state.offers.values.filter { $0.device == rows.state.device.id && !$0.state.isEnded }
+        let wanted = Set(tallies).union(live.flatMap { [$0.message] + $0.runnersUp })
         rows.state.tallies = self.rows.tallies.filter { wanted.contains($0.key) }
         rows.addressed = messages.values.filter { message in
             guard message.withdrawnAt == nil else { return false }

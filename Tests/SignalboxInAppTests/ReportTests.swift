@@ -116,6 +116,45 @@ import Testing
         #expect(world.rows.ledger(.user("bob")) == Ledger())
     }
 
+    /// The lease ended, and another device took the only place of the limit.
+    @Test func flagsALateImpressionBeyondALimit() throws {
+        for limit in [Limit(1, .lifetime, owner: .scope), Limit(2, .lifetime, owner: .scope)] {
+            var world = World(try message("m"), try message("n", on: [.screen("n")]))
+            world.policy.limits = [limit]
+            let offer = try #require(world.trigger(bought).offer)
+            world.wait(minute)
+            try world.showAndDismiss(.screen("n"), device: "tablet")
+            try world.report(.shown, offer.id)
+            #expect(world.records.last?.flags == (limit.count == 1 ? ["over-limit", "late"] : ["late"]))
+            #expect(world.rows.ledger(.user("ann")).totals[.scope]?.count == 2)
+        }
+    }
+
+    /// The same for the message's own limits.
+    @Test func flagsALateImpressionBeyondItsOwnLimit() throws {
+        var world = World(
+            try message("m") {
+                $0.limits = [Limit(1, .lifetime, per: .everyone)]; $0.reEligibility = .always
+            })
+        let offer = try #require(world.trigger(bought).offer)
+        world.wait(minute)
+        world.advance()
+        try world.showAndDismiss(bought, device: "tablet", user: "bob")
+        try world.report(.shown, offer.id)
+        #expect(world.records.last?.flags == ["over-limit", "late"])
+    }
+
+    @Test func rejectsAnotherOutcomeWithTheSameID() throws {
+        var (world, offer) = try world()
+        try world.report(.shown, offer, id: "1")
+        #expect(try world.report(.shown, offer, id: "1").isRepeat)
+        #expect(throws: conflict(.idReused, .shown)) {
+            try world.report(.clicked(button: nil, closes: true), offer, id: "1")
+        }
+        try world.report(.clicked(button: nil, closes: true), offer, id: "11")
+        #expect(world.state(offer) == .done)
+    }
+
     @Test func acceptsLaterForEachLease() throws {
         var (world, offer) = try world()
         for _ in 0..<3 {

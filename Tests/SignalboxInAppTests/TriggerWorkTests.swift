@@ -39,4 +39,22 @@ import Testing
             Message(id: "m", vendor: "own", kind: .modal, triggers: [.event(name: "buy", filter: filter)]))
         #expect(definition.weight > 100)
     }
+
+    /// Each event of a device is compared with the "unless" triggers of its waiting messages.
+    @Test func anUnlessTriggerWeighsAsMuchAsATrigger() throws {
+        let filter = Filter((0..<40).map { [Filter.Condition("p\($0)", .exists)] })
+        var message = Message(id: "m", vendor: "own", kind: .modal, triggers: [buy])
+        message.unless = [.event(name: "paid", filter: filter)]
+        #expect(try Definition(message).weight == 50)
+    }
+
+    /// Each instruction may see each character.
+    @Test func aTextPatternWeighsItsWorkInAText() throws {
+        for (source, size) in [("sale", 5), ("[a-bd-eg-hj-k]{8}", 9), ("(red|blue)", 10)] {
+            let pattern = try TextPattern(source)
+            #expect(pattern.size == size)
+            let filter = Filter([[Filter.Condition("p", .matches(pattern))]])
+            #expect(filter.weight == 1 + 12 * size)
+        }
+    }
 }

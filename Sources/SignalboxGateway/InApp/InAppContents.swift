@@ -21,19 +21,20 @@ package final class InAppContents: Sendable {
     /// The size of all kept contents.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// Nil if this revision is not kept.
+    /// Nil if this revision is not kept. The revisions of an id begin anew after upkeep has removed the message, so
+    /// the time of the registration is compared too.
     /// Callable from any thread, event loops included.
-    func form(of id: MessageID, revision: Int) -> MessageForm? {
-        state.withLock { $0.forms[id].flatMap { $0.message.revision == revision ? $0 : nil } }
+    func form(of message: Message) -> MessageForm? {
+        state.withLock { $0.forms[message.id].flatMap { $0.message.isRevision(of: message) ? $0 : nil } }
     }
 
-    /// Keeps a form instead of other ones. An older revision does not replace a newer one.
+    /// Keeps a form instead of other ones, also instead of another revision.
     /// Callable from any thread; a form larger than the bound replaces all others.
     func keep(_ form: MessageForm) {
         let id = form.message.id
         state.withLock { state in
             if let known = state.forms[id] {
-                guard known.message.revision < form.message.revision else { return }
+                guard !known.message.isRevision(of: form.message) else { return }
                 state.bytes -= known.bytes
                 state.forms[id] = nil
             }
@@ -45,6 +46,13 @@ package final class InAppContents: Sendable {
             state.forms[id] = form
             state.bytes += form.bytes
         }
+    }
+}
+
+extension Message {
+    /// Whether both are the same revision of one registered message.
+    fileprivate func isRevision(of other: Message) -> Bool {
+        revision == other.revision && registeredAt == other.registeredAt
     }
 }
 

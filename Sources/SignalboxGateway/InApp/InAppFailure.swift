@@ -7,6 +7,8 @@ package enum InAppFailure: Error, Sendable {
     /// A mistake in the request, with its location.
     /// A repeat of the same request has the same fault.
     case malformed(FormFault)
+    /// The request asks for an explanation, which its client may not read.
+    case mayNotExplain
     /// No stored message has this id.
     case unknownMessage(MessageID)
     /// The device has no such offer, or it is no longer kept.

@@ -11,6 +11,8 @@ extension InAppFlow {
         package let isActive: Bool
         /// Why it is not active although it is not withdrawn.
         package let fault: FormFault?
+        /// Whether this registration made it: no message had its id.
+        package var isNew = false
     }
 
     /// Stores a message in our own form; durable when this returns. `id`: of the path, decoded. Throws a mistake of
@@ -19,7 +21,12 @@ extension InAppFlow {
     package func register(_ body: [UInt8], as id: MessageID) async throws(InAppFailure) -> Shown {
         try Self.check(id)
         let registration = try Self.form { () throws(FormFault) in try canonical(body, as: id) }
-        return shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
+        // A registration of the same id that is in progress may have stored it meanwhile: then it has a later
+        // revision, or both were equal.
+        let isKnown = try await fromStore { () throws(StoreError) in try await store.message(id) != nil }
+        var message = shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
+        message.isNew = !isKnown && message.stored.revision == 1
+        return message
     }
 
     /// The canonical form of a message that the policy permits.
@@ -102,7 +109,7 @@ extension InAppFlow {
     /// Reads no file, so it may be called on an event loop.
     func knownForm(of id: MessageID, _ addressed: [MessageID: StoredInAppMessage]) -> MessageForm? {
         if let addressed = addressed[id] { return try? InAppMessages.form(of: addressed) }
-        return shared.messages.revision(of: id).flatMap { shared.contents.form(of: id, revision: $0) }
+        return shared.messages.active(id).flatMap { shared.contents.form(of: $0) }
     }
 
     /// Keeps the form for later answers.

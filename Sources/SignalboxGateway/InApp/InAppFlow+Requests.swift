@@ -28,15 +28,19 @@ extension InAppFlow {
 
     // MARK: Read
 
-    /// Reads a trigger: the body of `POST /v1/inapp/triggers`. Throws ``InAppFailure/malformed(_:)`` only. Takes
+    /// Reads a trigger: the body of `POST /v1/inapp/triggers`. Throws ``InAppFailure/malformed(_:)``, and
+    /// ``InAppFailure/mayNotExplain`` for an explanation unless `mayExplain`: it tells the history of a user. Takes
     /// microseconds and does not block.
-    package func read(trigger body: [UInt8], from source: SourceName) throws(InAppFailure) -> DeviceRequest {
+    package func read(
+        trigger body: [UInt8], from source: SourceName, mayExplain: Bool
+    ) throws(InAppFailure) -> DeviceRequest {
         let (request, explains) = try Self.form { () throws(FormFault) in
             try TriggerForm.read(body, ticket: ticket)
         }
+        guard mayExplain || !explains else { throw .mayNotExplain }
         let question = Question<Answer>(
             subject: .device(request.device, user: request.user), source: source,
-            capped: shared.messages.snapshot.active().tallies(for: request.event)
+            capped: ActiveMessages(shared.messages.settledIndex).tallies(for: request.event)
         ) { state, active, policy in
             active.tallies(of: request.event, state.device, policy)
         } decide: { engine, state, active, now in
@@ -52,15 +56,18 @@ extension InAppFlow {
         }
     }
 
-    /// Reads a page of slots: the body of `POST /v1/inapp/slots`. As ``read(trigger:from:)``.
-    package func read(page body: [UInt8], from source: SourceName) throws(InAppFailure) -> DeviceRequest {
+    /// Reads a page of slots: the body of `POST /v1/inapp/slots`. As ``read(trigger:from:mayExplain:)``.
+    package func read(
+        page body: [UInt8], from source: SourceName, mayExplain: Bool
+    ) throws(InAppFailure) -> DeviceRequest {
         let (request, explains) = try Self.form { () throws(FormFault) in
             try SlotForm.read(body, ticket: ticket)
         }
+        guard mayExplain || !explains else { throw .mayNotExplain }
         let names = Set(request.slots.map(\.label.name))
         let question = Question<SlotDecision>(
             subject: .device(request.device, user: request.user), source: source,
-            capped: shared.messages.snapshot.active().tallies(ofSlots: names)
+            capped: ActiveMessages(shared.messages.settledIndex).tallies(ofSlots: names)
         ) { _, active, _ in
             active.tallies(ofSlots: names)
         } decide: { engine, state, active, now in
@@ -77,7 +84,7 @@ extension InAppFlow {
     }
 
     /// Reads a report: the body of `POST /v1/inapp/offers/{id}/outcome`. `offer`: of the path, decoded. As
-    /// ``read(trigger:from:)``.
+    /// ``read(trigger:from:mayExplain:)``.
     package func read(
         report body: [UInt8], of offer: OfferID, from source: SourceName
     ) throws(InAppFailure) -> DeviceRequest {
@@ -85,8 +92,8 @@ extension InAppFlow {
             try ReportForm.read(body, offer: offer, ticket: ticket)
         }
         let question = Question<Reported>(subject: .offer(offer), source: source) { state, active, _ in
-            // Only they may follow in the same turn.
-            active.tallies(of: state.offers[offer]?.runnersUp ?? [])
+            // Only the runners-up may follow in the same turn; a late impression may exceed its own cap.
+            state.offers[offer].map { active.tallies(of: [$0.message] + $0.runnersUp) } ?? []
         } decide: { engine, state, active, now in
             Result { () throws(ReportFault) in
                 let report = form.report(on: state.device.id)
@@ -129,6 +136,10 @@ extension InAppFlow {
 
     // MARK: Decide
 
+    /// Whether a decision waits until changed messages are parsed, which takes milliseconds for large ones: an event
+    /// loop leaves its request to a task then.
+    package var mayWait: Bool { shared.messages.waiting > 0 }
+
     /// Decides a request. Calls `done` once: after the commit, or with a failure. Callable from any thread; does not
     /// block.
     package func decide(_ request: DeviceRequest, whenDone done: @escaping Done) { request.decide(done) }
@@ -147,6 +158,7 @@ extension InAppFlow {
     /// The body of an answer; nil if it needs the content of a message that is not in memory. ``body(of:)`` reads it.
     /// Callable on an event loop.
     package func bodyAtOnce(of answered: Answered) -> [UInt8]? {
+        guard answered.offers.isEmpty || !mayWait else { return nil }
         guard let offer = answered.offers.first else { return answered.write { _ in nil } }
         // A page of slots may have many offers; it takes the router's path.
         guard answered.offers.count == 1, let form = knownForm(of: offer.message, answered.addressed) else {

@@ -56,13 +56,17 @@ package struct InAppFlow: Sendable {
 
     /// Answers a trigger: the body of the answer. The decision is durable when this returns. Repeating a request
     /// with its id is safe after any failure.
-    package func trigger(_ body: [UInt8], from source: SourceName) async throws(InAppFailure) -> [UInt8] {
-        try await answer(read(trigger: body, from: source))
+    package func trigger(
+        _ body: [UInt8], from source: SourceName, mayExplain: Bool
+    ) async throws(InAppFailure) -> [UInt8] {
+        try await answer(read(trigger: body, from: source, mayExplain: mayExplain))
     }
 
-    /// Fills the slots of a page, as ``trigger(_:from:)`` answers a trigger.
-    package func place(_ body: [UInt8], from source: SourceName) async throws(InAppFailure) -> [UInt8] {
-        try await answer(read(page: body, from: source))
+    /// Fills the slots of a page, as ``trigger(_:from:mayExplain:)`` answers a trigger.
+    package func place(
+        _ body: [UInt8], from source: SourceName, mayExplain: Bool
+    ) async throws(InAppFailure) -> [UInt8] {
+        try await answer(read(page: body, from: source, mayExplain: mayExplain))
     }
 
     /// Accepts a report about an offer. `offer`: of the path, decoded. Throws `unknownOffer` also if the report names

@@ -32,6 +32,7 @@ package final class InAppMessages: Sendable {
     struct Snapshot: Sendable {
         let engine: InAppEngine
         let index: MessageIndex
+        let addressed: AddressedMessages
     }
 
     /// A stored message that is for all devices and not withdrawn.
@@ -68,6 +69,7 @@ package final class InAppMessages: Sendable {
     /// Without the changes that still wait.
     private let settled: Mutex<State>
     private let changes = Mutex(Changes())
+    private let addressed = AddressedMessages()
     /// Held while changes are parsed, so that they are applied in their order.
     private let parsing = Mutex(())
     private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -92,13 +94,17 @@ package final class InAppMessages: Sendable {
         return settled.withLock { body(&$0) }
     }
 
-    /// Changes that wait to be parsed.
+    /// Changes that wait to be parsed. A reader would wait for them.
     var waiting: Int { changes.withLock { $0.count } }
 
     /// Of the active policy. Copies nothing: the index is shared until it changes.
     var snapshot: Snapshot {
-        withState { Snapshot(engine: InAppEngine(policy: $0.policy), index: $0.index) }
+        withState { Snapshot(engine: InAppEngine(policy: $0.policy), index: $0.index, addressed: addressed) }
     }
+
+    /// The messages of the changes that are parsed already. Waits for no parsing, so an event loop may ask. For
+    /// guesses that a later ``snapshot`` corrects.
+    var settledIndex: MessageIndex { settled.withLock { $0.index } }
 
     /// The number of active messages, and of those that are stored and cannot be active.
     /// For metrics.
@@ -135,8 +141,8 @@ package final class InAppMessages: Sendable {
         }
     }
 
-    /// The revision that decisions use; nil if the message is not active.
-    func revision(of id: MessageID) -> Int? { withState { $0.index[id]?.message.revision } }
+    /// The message as decisions use it; nil if it is not active.
+    func active(_ id: MessageID) -> Message? { withState { $0.index[id]?.message } }
 
     /// Throws the reason why a message could not be active now.
     /// `bytes`: of the parts that decisions read.

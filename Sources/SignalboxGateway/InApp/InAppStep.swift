@@ -166,7 +166,7 @@ extension InAppMessages.Snapshot {
     func active(addressed: [StoredInAppMessage] = []) -> ActiveMessages {
         var index = MessageIndex()
         for stored in addressed {
-            guard let definition = try? InAppMessages.definition(of: InAppMessages.form(of: stored)),
+            guard let definition = self.addressed.definition(of: stored),
                 index.excess(of: definition) == nil, (try? engine.policy.validate(definition.message)) != nil
             else { continue }
             index.register(definition)
@@ -183,11 +183,12 @@ extension ActiveMessages {
         tallies(for: event) + (policy.replay > 0 ? device.recent.flatMap { tallies(for: $0.event) } : [])
     }
 
-    /// The tallies that a decision needs and does not have.
+    /// The tallies that a decision needs and does not have. Those of ended offers are not loaded.
     /// Empty in almost all decisions: few campaigns have a cap over all users.
     func missing(_ needed: [MessageID], _ state: InAppState, _ known: Set<MessageID>) -> Set<MessageID> {
         guard !needed.isEmpty else { return [] }
-        let loaded = Set(state.offers.values.filter { $0.device == state.device.id }.map(\.message))
+        let live = state.offers.values.filter { $0.device == state.device.id && !$0.state.isEnded }
+        let loaded = Set(live.map(\.message))
         return Set(needed).subtracting(known).subtracting(loaded)
     }
 

@@ -132,7 +132,7 @@ package struct Report: Sendable, Hashable {
 
     /// Equal for repeats of one report. Without an id, outcome and device time tell them.
     var key: String {
-        if let id { return id }
+        if let idKey { return idKey + outcome.word }
         var digest = Digest()
         digest.add(outcome.word)
         switch outcome {
@@ -143,6 +143,9 @@ package struct Report: Sendable, Hashable {
         digest.add(deviceTime.map(String.init) ?? "")
         return "#" + String(digest.value, radix: 16)
     }
+
+    /// The beginning of the key of each report with this id; nil without an id.
+    var idKey: String? { id.map { $0 + "\u{1F}" } }
 
     /// Throws the first value that is empty or beyond its bound.
     package func validate() throws(InputFault) {
@@ -173,6 +176,8 @@ package enum ReportFault: Error, Sendable, Hashable {
             case alreadyEnded = "already-ended"
             /// A mandatory message ends only by a click.
             case notDismissible = "not-dismissible"
+            /// Another report about the offer has the same id.
+            case idReused = "report-id-reused"
         }
 
         package var code: Code

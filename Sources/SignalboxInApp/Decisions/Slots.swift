@@ -52,7 +52,7 @@ package struct SlotRequest: Sendable, Hashable {
 
     package var device: DeviceID
     package var user: UserID?
-    /// The app's name of the page. Offers of other pages stay.
+    /// The app's name of the page. Offers of other pages stay, up to ``Bounds/slots`` of the device.
     package var page: String
     /// Whether each label needs a product.
     package var isProductPage: Bool
@@ -145,7 +145,11 @@ extension Turn {
                 warning: policy.slotNames.isEmpty || policy.slotNames.contains(slot.label.name) ? nil : .unknownName)
         }
         collapse(page: request.page, keeping: Set(answers.filter { $0.error == nil }.map(\.label)))
-        for index in answers.indices where answers[index].error == nil { fill(&answers[index], request) }
+        let present = offers(onPage: request.page)
+        for index in answers.indices where answers[index].error == nil {
+            fill(&answers[index], request, present[answers[index].label])
+        }
+        endOldPages(before: request.page)
         let isKnown = request.override.map { counts[$0.label] != nil } ?? true
         return (answers, isKnown ? nil : .unknownLabel)
     }
@@ -171,15 +175,38 @@ extension Turn {
     private mutating func collapse(page: String, keeping labels: Set<SlotLabel>) {
         for offer in activeOffers() where offer.page == page {
             guard let label = offer.slot, !labels.contains(label) else { continue }
-            finish(offer, offer.state == .shown ? .done : .discarded, EndReason.collapsed)
+            collapse(offer)
         }
     }
 
-    /// Keeps the live offer of the slot, or gives it the best message that passes.
-    private mutating func fill(_ slot: inout SlotAnswer, _ request: SlotRequest) {
+    /// The offers of a page's slots: the one that has not ended, or else the last one that a control group held back
+    /// in this session.
+    private mutating func offers(onPage page: String) -> [SlotLabel: Offer] {
+        var found: [SlotLabel: Offer] = [:]
+        let held = endedOffers().filter { $0.state == .held && $0.session == state.device.session }
+        for offer in held + activeOffers() where offer.page == page && offer.user == state.user.id {
+            if let label = offer.slot { found[label] = offer }
+        }
+        return found
+    }
+
+    /// Ends the offers of the pages that the device left first, beyond ``Bounds/slots``.
+    private mutating func endOldPages(before page: String) {
+        let inlines = live.filter { $0.device == state.device.id && !$0.needsScreen }
+        let surplus = inlines.count - Bounds.slots
+        guard surplus > 0 else { return }
+        let others = inlines.filter { $0.page != page }.sorted { ($0.triggeredAt, $0.id) < ($1.triggeredAt, $1.id) }
+        for offer in others.prefix(surplus) { collapse(offer) }
+    }
+
+    private mutating func collapse(_ offer: Offer) {
+        finish(offer, offer.state == .shown ? .done : .discarded, EndReason.collapsed)
+    }
+
+    /// Keeps the present offer of the slot, or gives it the best message that passes.
+    private mutating func fill(_ slot: inout SlotAnswer, _ request: SlotRequest, _ present: Offer?) {
         let override = request.override.flatMap { $0.label == slot.label ? $0 : nil }
-        let live = activeOffers().first { $0.page == request.page && $0.slot == slot.label }
-        if let live {
+        if let live = present, !live.state.isEnded {
             let fits =
                 override == nil
                 || (live.flags.contains(.uncounted) && override?.message ?? live.message == live.message)
@@ -187,7 +214,7 @@ extension Turn {
                 slot.offer = live
                 return
             }
-            finish(live, live.state == .shown ? .done : .discarded, EndReason.collapsed)
+            collapse(live)
         }
         var passing: [(rank: Rank, definition: Definition)] = []
         for definition in messages.candidates(forSlots: [slot.label.name]) {
@@ -199,7 +226,7 @@ extension Turn {
             slot.candidates.append(explained(definition, list.passes ? .lost : .discarded, list.checks))
         }
         guard let best = passing.min(by: { $0.rank < $1.rank }) else { return }
-        let isHeld = give(best.definition, to: &slot, request, isOverride: override != nil)
+        let isHeld = give(best.definition, to: &slot, request, present, isOverride: override != nil)
         guard explains else { return }
         for index in slot.candidates.indices where slot.candidates[index].result == .lost {
             let id = slot.candidates[index].message
@@ -224,10 +251,13 @@ extension Turn {
         return list
     }
 
-    /// Leases the slot to the client; true if a control group holds the message back instead.
+    /// Leases the slot to the client; true if a control group holds the message back instead. A slot that one has
+    /// held empty in this session stays empty and counts once, as a shown one keeps its message.
     private mutating func give(
-        _ definition: Definition, to slot: inout SlotAnswer, _ request: SlotRequest, isOverride: Bool
+        _ definition: Definition, to slot: inout SlotAnswer, _ request: SlotRequest, _ present: Offer?,
+        isOverride: Bool
     ) -> Bool {
+        if !isOverride, let present, present.state == .held { return true }
         var offer = newOffer(definition, since: now, .ready)
         offer.slot = slot.label
         offer.page = request.page

@@ -33,6 +33,9 @@ extension Turn {
     /// Whether the report is accepted already. Throws if it contradicts an accepted one.
     private mutating func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
         if offer.reports.contains(report.key) { return true }
+        if let id = report.idKey, offer.reports.contains(where: { $0.hasPrefix(id) }) {
+            throw conflict(.idReused, offer)
+        }
         // No client has a message that was held back.
         if offer.state == .held { throw conflict(.notOffered, offer) }
         let wasGiven = offer.state == .offered || offer.shownAt != nil || offer.isUnanswered
@@ -75,7 +78,10 @@ extension Turn {
         let definition = messages[offer.message]
         if definition == nil { flags.append(EndReason.withdrawn) }
         if let definition, definition.message.revision != offer.revision { flags.append("revision-changed") }
-        if offer.state != .offered { offer.flags.insert(.late) }
+        if offer.state != .offered {
+            offer.flags.insert(.late)
+            if let definition, !offer.flags.contains(.uncounted), isFull(for: definition) { flags.append("over-limit") }
+        }
         let isFree =
             offer.state == .offered || (offer.state.isPending && holder() == nil && state.device.user == offer.user)
         commit(&offer)
@@ -90,6 +96,15 @@ extension Turn {
         if offer.kind == .walkthrough { state.device.lastWalkthrough = offer.message }
         put(offer)
         record(.impression, offer, flags: flags)
+    }
+
+    /// Whether one more display exceeds a limit: others took the place that a late impression had.
+    private mutating func isFull(for definition: Definition) -> Bool {
+        if definition.message.isTest { return false }
+        var list = CheckList(explains: false)
+        checkOwnLimits(of: definition, &list)
+        if policy.isLimiting(definition) { checkPolicyLimits(of: definition, &list) }
+        return !list.passes
     }
 
     /// HTML messages report several clicks (Braze, changelog); each is recorded.

@@ -4,7 +4,7 @@ extension Turn {
     mutating func newOffer(_ definition: Definition, since triggeredAt: Instant, _ offerState: Offer.State) -> Offer {
         var flags: Offer.Flags = []
         if definition.message.isTest { flags.insert(.test) }
-        if policy.isExempt(definition) && !policy.exemptions.areCounted { flags.insert(.exempt) }
+        if policy.isUncounted(definition) { flags.insert(.exempt) }
         if definition.message.asksApp { flags.insert(.asksApp) }
         if definition.message.isBlocking { flags.insert(.blocking) }
         return Offer(

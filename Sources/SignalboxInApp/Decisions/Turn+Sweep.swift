@@ -91,37 +91,57 @@ extension Turn {
         }
     }
 
+    /// Whether the request is of another person than the device's last one. A known user who follows an anonymous one
+    /// is the same person.
+    var changesPerson: Bool {
+        guard let former = state.device.user, former != state.user.id else { return false }
+        return !AnonymousUser.contains(former) || AnonymousUser.contains(state.user.id)
+    }
+
     /// Accepts the user and the client's state of a request. A known user follows an anonymous one: the ledger is
     /// merged and the offers stay, because it is the same person. Any other change ends the offers of the former
-    /// user.
+    /// user, and their triggers are not repeated.
     mutating func accept(_ client: ClientState, of user: UserID) {
-        let former = state.device.user
-        if let former, former != user {
-            if AnonymousUser.contains(former) && !AnonymousUser.contains(user) {
-                if let anonymous = state.anonymous { merge(anonymous) }
-                // Ended ones too: a late impression counts for the known user.
-                for var offer in activeOffers() + endedOffers() where offer.user == former {
-                    offer.user = user
-                    put(offer)
-                }
-            } else {
-                for var offer in activeOffers() {
-                    // The client may show it before it knows; the impression is late then.
-                    if offer.state == .offered { offer.unanswered += 1 }
-                    finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
-                }
+        beginDay()
+        if changesPerson {
+            state.device.answers.removeAll()
+            for var offer in activeOffers() {
+                // The client may show it before it knows; the impression is late then.
+                if offer.state == .offered { offer.unanswered += 1 }
+                finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
+            }
+        } else if let former = state.device.user, former != user {
+            if let anonymous = state.anonymous { merge(anonymous, of: former) }
+            // Ended ones too: a late impression counts for the known user.
+            for var offer in activeOffers() + endedOffers() where offer.user == former {
+                offer.user = user
+                put(offer)
             }
         }
         state.anonymous = nil
         state.device.user = user
         state.device.client = client
         if let visible = client.visible {
-            for offer in activeOffers() where offer.state == .shown && !visible.contains(offer.id) {
+            // A page lists its slots itself.
+            for offer in activeOffers()
+            where offer.state == .shown && offer.needsScreen && !visible.contains(offer.id) {
                 finish(offer, .done, EndReason.interrupted)
             }
         }
         state.device.lastSeen = now
     }
+
+    /// Renews the rows of a user and a device once on each day (UTC): upkeep reads in them who still comes, and
+    /// displays beyond the history go. No message is addressed to an anonymous user.
+    private mutating func beginDay() {
+        if !AnonymousUser.contains(state.user.id), isNewDay(since: state.user.lastNow) {
+            changesUser = true
+            prune(\.user.ledger, .user(state.user.id))
+        }
+        if isNewDay(since: state.device.lastNow) { prune(\.device.ledger, .device(state.device.id)) }
+    }
+
+    private func isNewDay(since last: Instant) -> Bool { last / 86_400_000 != now / 86_400_000 }
 
     /// Ends pending offers whose message names this event as "unless".
     mutating func cancel(by event: TriggerEvent) {

@@ -16,10 +16,11 @@ extension Turn {
         var isNew: Bool { offer == nil }
     }
 
-    /// Decides about one request. A repeat finds its answer in the device's row and changes nothing.
+    /// Decides about one request. A repeat finds its answer in the device's row and changes nothing. Another person may
+    /// use an id again.
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
-        if let key, let answered = state.device.answers.first(where: { $0.key == key }) {
+        if let key, !changesPerson, let answered = state.device.answers.first(where: { $0.key == key }) {
             answer.isRepeat = true
             let offer = answered.offer.flatMap { state.offers[$0] }
             answer.offer = offer.flatMap { $0.state == .offered && $0.leaseUntil ?? 0 > now ? $0 : nil }

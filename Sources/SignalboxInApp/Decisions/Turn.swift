@@ -25,7 +25,8 @@ struct Turn: ~Copyable {
     private var changedOffers: [OfferID] = []
     private var ledgerChanges: [RowChange] = []
     private var tallyChanges: [MessageID: Tally] = [:]
-    private var changesUser = false
+    /// Whether the decision writes the user's row.
+    var changesUser = false
     private let ticket: String
     private var ticketsUsed = 0
 
@@ -246,13 +247,20 @@ extension Turn {
         for key in Ledger.keys(of: display) {
             if let total = state[keyPath: path].totals[key] { ledgerChanges.append(.total(subject, key, total)) }
         }
+        prune(path, subject)
+    }
+
+    /// Removes the displays of a ledger that are older than the policy's history, and merges those beyond its bound.
+    mutating func prune(_ path: WritableKeyPath<InAppState, Ledger>, _ subject: RowChange.Subject) {
         let pruned = state[keyPath: path].prune(before: now - policy.history)
+        if !pruned.removed.isEmpty { policyUsages = [] }
         ledgerChanges += pruned.removed.map { .removeDisplay(subject, $0) }
         ledgerChanges += pruned.changed.map { .display(subject, $0) }
     }
 
-    /// Adds the anonymous user's ledger to the known user's.
-    mutating func merge(_ anonymous: Ledger) {
+    /// Moves the displays of an anonymous user to the known one. Both keep their totals: those of the anonymous user
+    /// tell at the next login what is new.
+    mutating func merge(_ anonymous: Ledger, of former: UserID) {
         policyUsages = []
         let added = state.user.ledger.merge(anonymous)
         let subject = RowChange.Subject.user(state.user.id)
@@ -260,6 +268,7 @@ extension Turn {
         for key in added.totals {
             if let total = state.user.ledger.totals[key] { ledgerChanges.append(.total(subject, key, total)) }
         }
+        ledgerChanges += anonymous.displays.map { .removeDisplay(.user(former), $0.offer) }
         changesUser = true
     }
 }

@@ -106,8 +106,17 @@ package struct Policy: Sendable, Hashable {
             || exemptions.messages.contains(definition.message.id)
     }
 
+    /// Whether displays of a message count in its own limits only. A slot does not interrupt, and competes with the
+    /// other messages of its label only (reference, section 3): inline messages neither obey nor fill a limit of the
+    /// policy.
+    func isUncounted(_ definition: Definition) -> Bool {
+        definition.isInline || (isExempt(definition) && !exemptions.areCounted)
+    }
+
     /// Whether limits of the policy apply to a message.
-    func isLimiting(_ definition: Definition) -> Bool { !limits.isEmpty && !isExempt(definition) }
+    func isLimiting(_ definition: Definition) -> Bool {
+        !limits.isEmpty && !definition.isInline && !isExempt(definition)
+    }
 
     /// Whether a display of this message must respect a limit of the policy.
     func includes(_ definition: Definition, in limit: Limit) -> Bool {

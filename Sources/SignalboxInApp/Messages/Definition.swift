@@ -8,8 +8,8 @@ package final class Definition: Sendable {
     let hasCampaignLimit: Bool
     /// Whether a trigger needs an event of its own: the message is not a candidate of every event.
     let needsEvent: Bool
-    /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition, and 5
-    /// for each instruction of a text pattern.
+    /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition, and 12
+    /// for each instruction of a text pattern. Conditions of ``Message/unless`` count too.
     let weight: Int
 
     /// Throws the first value that is beyond a bound or contradicts another.
@@ -19,7 +19,7 @@ package final class Definition: Sendable {
         rules = VendorRules.of(message.vendor)
         hasCampaignLimit = message.limits.contains { $0.per == .everyone }
         needsEvent = message.triggers.contains { $0 != .immediate }
-        weight = 10 + message.triggers.reduce(0) { $0 + ($1.filter?.weight ?? 0) }
+        weight = 10 + (message.triggers + message.unless).reduce(0) { $0 + ($1.filter?.weight ?? 0) }
     }
 
     /// Whether it fills slots (Granify) instead of the screen.
@@ -44,11 +44,17 @@ package final class Definition: Sendable {
         ] where !(0...366 * 86_400_000).contains(value) {
             throw InputFault(.outOfRange, "/" + name, "0 to 366 days")
         }
+        if case .after(let span) = message.reEligibility, !(0...Bounds.reEligibility).contains(span) {
+            throw InputFault(.outOfRange, "/reEligibility", "0 to 36,600 days")
+        }
         try InputFault.check(
             count: message.requirements.assets.count, atMost: Bounds.listElements, at: "/requires/assets")
         let hasSlot = message.triggers.contains { if case .slot = $0 { true } else { false } }
         guard hasSlot == (message.kind == .inline) else {
             throw InputFault(.contradictory, "/triggers", "inline messages, and only they, have slot triggers")
+        }
+        guard message.kind != .inline || message.namedLimits.isEmpty else {
+            throw InputFault(.contradictory, "/namedLimits", "inline messages obey limits of their own only")
         }
     }
 

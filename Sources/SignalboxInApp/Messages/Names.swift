@@ -26,6 +26,8 @@ package enum Bounds {
     package static let listElements = 100
     package static let triggersPerMessage = 50
     package static let filterGroups = 50
+    /// Milliseconds of a re-eligibility: a hundred years, so that its end is a time that every store can keep.
+    package static let reEligibility: Span = 36_600 * 86_400_000
     package static let conditionsPerGroup = 50
     /// Of the messages that one event concerns, in units of about 100 ns (``MessageIndex/excess(of:)``).
     package static let workPerTrigger = 20_000
@@ -35,6 +37,8 @@ package enum Bounds {
     /// Of a limit with a window. The history keeps every display of the window, so each such limit is exact.
     package static let limitCount = 1000
     package static let labelsPerPage = 200
+    /// Slots of one device that hold a message. Further ones end those of the oldest pages.
+    package static let slots = 400
     /// Waiting messages of one device; a further one ends the oldest.
     package static let stack = 20
     /// Delayed messages of one device.
@@ -53,4 +57,6 @@ package enum Bounds {
     package static let explained = 500
     /// History rows of one user or device before displays of one message are merged.
     package static let history = 512
+    /// History rows of one user or device if they cannot be merged, because they are of different messages.
+    package static let mostHistory = 2048
 }

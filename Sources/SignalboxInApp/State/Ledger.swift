@@ -3,7 +3,7 @@ import Foundation
 /// The displays of one user or of one device: what limits and re-eligibility count. Displays of the policy's history
 /// are kept one by one, so a changed limit reads them again; totals are kept without an end.
 package struct Ledger: Sendable, Hashable {
-    /// One impression, or several of one message in one session merged at the time of the last.
+    /// One impression, or several of one message merged at the time of the last.
     package struct Display: Sendable, Hashable {
         /// The offer that was shown: the key of a display.
         package var offer: OfferID
@@ -92,37 +92,9 @@ package struct Ledger: Sendable, Hashable {
         }
     }
 
-    /// Removes displays before an instant and merges the oldest ones of one message and session beyond
-    /// ``Bounds/history`` rows. A merged display counts from its last time, so a limit may open late, never early.
-    /// Returns the offers whose rows are gone, and the displays whose rows changed.
-    mutating func prune(before instant: Instant) -> (removed: [OfferID], changed: [Display]) {
-        let old = displays.prefix { $0.at < instant }.map(\.offer)
-        displays.removeFirst(old.count)
-        guard displays.count > Bounds.history else { return (old, []) }
-        var removed = old
-        var changed: [OfferID: Display] = [:]
-        var index = 0
-        while displays.count > Bounds.history * 3 / 4, index < displays.count {
-            let display = displays[index]
-            let later = displays[(index + 1)...].firstIndex {
-                $0.message == display.message && $0.device == display.device && $0.session == display.session
-                    && $0.isExempt == display.isExempt && $0.namedLimits == display.namedLimits
-            }
-            guard let later else {
-                index += 1
-                continue
-            }
-            displays[later].count += display.count
-            changed[displays[later].offer] = displays[later]
-            changed[display.offer] = nil
-            removed.append(display.offer)
-            displays.remove(at: index)
-        }
-        return (removed, changed.values.sorted { ($0.at, $0.offer) < ($1.at, $1.offer) })
-    }
-
     /// Adds another ledger of the same person. Never resets: displays are united by offer, and a total is at least
-    /// that of each side and grows by each display that was missing. Repeating it changes nothing.
+    /// that of each side and grows by each display that was missing. Repeating it changes nothing until one of the
+    /// ledgers is pruned: the caller removes the displays from the other one.
     mutating func merge(_ other: Ledger) -> (displays: [Display], totals: [Key]) {
         let known = Set(displays.map(\.offer))
         let missing = other.displays.filter { !known.contains($0.offer) }

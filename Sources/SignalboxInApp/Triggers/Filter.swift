@@ -1,5 +1,3 @@
-import Foundation
-
 /// Conditions on an event's properties: every group must hold, and a group holds if one of its conditions does (Braze,
 /// `property_filters`). Values that cannot be compared do not match.
 package struct Filter: Sendable, Hashable {
@@ -77,7 +75,7 @@ package struct Filter: Sendable, Hashable {
     var weight: Int {
         groups.joined().reduce(0) { sum, condition in
             switch condition.comparison {
-            case .matches(let pattern), .notMatches(let pattern): sum + 1 + 5 * pattern.size
+            case .matches(let pattern), .notMatches(let pattern): sum + 1 + pattern.weight
             case .oneOf(let values), .noneOf(let values), .containsAll(let values): sum + 1 + values.count
             default: sum + 1
             }
@@ -149,20 +147,6 @@ extension Filter.Condition {
         case .oneOf(let values), .noneOf(let values), .containsAll(let values):
             try InputFault.check(.list(values), at: pointer)
         default: break
-        }
-    }
-}
-
-extension PropertyValue {
-    /// A date, or a text in RFC 3339 with or without a fraction.
-    var instant: Instant? {
-        switch self {
-        case .date(let instant): return instant
-        case .text(let text):
-            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-            guard let date = try? style.parse(text) else { return nil }
-            return Instant((date.timeIntervalSince1970 * 1000).rounded())
-        case .boolean, .number, .list: return nil
         }
     }
 }

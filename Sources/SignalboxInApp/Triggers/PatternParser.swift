@@ -131,27 +131,28 @@ struct PatternParser {
 
     /// A set in brackets. A `]` directly after the opening bracket ends it.
     private mutating func set() throws(InputFault) -> ScalarClass {
-        var set = ScalarClass(isNegated: accept("^"))
+        let isNegated = accept("^")
+        var ranges: [ClosedRange<UInt32>] = []
         repeat {
             guard let scalar = next else { throw fault("missing ]") }
             if accept("\\") {
                 let escaped = try escapedClass()
                 guard !escaped.isNegated else { throw fault("a negated class inside a set is not supported") }
-                set.ranges += escaped.ranges
+                ranges += escaped.ranges
                 continue
             }
             position += 1
             guard next == "-", position + 1 < source.count, source[position + 1] != "]" else {
-                set.ranges.append(Self.single(scalar))
+                ranges.append(Self.single(scalar))
                 continue
             }
             let last = source[position + 1]
             position += 2
             let (low, high) = (TextPattern.fold(scalar), TextPattern.fold(last))
             guard low <= high else { throw fault("range out of order") }
-            set.ranges.append(low...high)
+            ranges.append(low...high)
         } while !accept("]")
-        return set
+        return ScalarClass(ranges: ranges, isNegated: isNegated)
     }
 
     /// An atom with its quantifiers.

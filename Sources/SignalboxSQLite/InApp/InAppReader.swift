@@ -200,10 +200,16 @@ struct InAppReader {
         return try addressed(to: user, .toUser) + addressed(to: device, .toDevice)
     }
 
-    /// The newest first, at most ``StoreLimits/addressedMessages``; withdrawn ones are left out.
+    /// The newest first, at most ``StoreLimits/addressedMessages`` and ``StoreLimits/addressedBytes``; withdrawn ones
+    /// are left out.
     private mutating func addressed(to address: String, _ statement: InAppStatement) throws -> [StoredInAppMessage] {
         var messages: [StoredInAppMessage] = []
-        try statements(statement, in: db).forEach({ $0.bind(address) }) { messages.append(try StoredInAppMessage(&$0)) }
+        var bytes = 0
+        try statements(statement, in: db).forEach({ $0.bind(address) }) { row in
+            let message = try StoredInAppMessage(&row)
+            bytes += message.registration.body.count
+            if bytes <= StoreLimits.addressedBytes { messages.append(message) }
+        }
         return messages
     }
 

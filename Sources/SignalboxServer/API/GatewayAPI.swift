@@ -29,7 +29,7 @@ struct GatewayAPI: Sendable {
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
 
     /// In-app messages under the same config.
-    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, alarm: alarm) }
+    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, mayExplain: surface.sources.isOpen, alarm: alarm) }
 
     /// Other methods receive 404 from the router.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]

@@ -74,6 +74,9 @@ package struct ProblemDescription: Sendable {
         Self(
             "inapp-malformed", 400, "A message or a request about in-app messages has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "inapp-explain-forbidden", 403, "A source's token asks for the explanation of an in-app decision.",
+            "Leave `explain` out, or ask `POST /v1/inapp/explain` with an admin token."),
         Self("inapp-too-large", 413, "A message, or a part of it, is too large.", "Shorten the value at `pointer`."),
         Self(
             "inapp-limit-unknown", 422, "The config has no limit with this name.",

@@ -77,6 +77,7 @@ final class DirectInAppAPI: Sendable {
         _ done: @escaping @Sendable (Reply) -> Void
     ) -> Bool {
         let bytes = body.readableBytes
+        if flow.mayWait { return false }
         guard budget.reserve(bytes) else { return false }
         guard let request = try? read(body, for: target, from: source) else {
             budget.release(bytes)
@@ -97,7 +98,7 @@ final class DirectInAppAPI: Sendable {
     ) throws(InAppFailure) -> InAppFlow.DeviceRequest {
         let body = body.withUnsafeReadableBytes { Array($0) }
         return switch target {
-        case .trigger: try flow.read(trigger: body, from: source)
+        case .trigger: try flow.read(trigger: body, from: source, mayExplain: sources.isOpen)
         case .report(let offer): try flow.read(report: body, of: offer, from: source)
         }
     }

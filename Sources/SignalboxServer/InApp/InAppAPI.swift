@@ -13,12 +13,15 @@ import SignalboxStore
 /// Every request of a device is decided and durable before its answer is sent. A client that received no answer
 /// repeats its request: triggers by `triggerId` and reports by `reportId` have the same answer again.
 ///
-/// Errors are problems (RFC 9457): 400 `inapp-malformed`, 404 `offer-not-found` or `message-not-found`, 409
-/// `outcome-contradicts`, 413 `inapp-too-large`, 422 for a limit or a group that the config does not define, and 503
-/// while the queue fails.
+/// Errors are problems (RFC 9457): 400 `inapp-malformed`, 403 `inapp-explain-forbidden`, 404 `offer-not-found` or
+/// `message-not-found`, 409 `outcome-contradicts`, 413 `inapp-too-large`, 422 for a limit or a group that the config
+/// does not define, and 503 while the queue fails.
 struct InAppAPI: Sendable {
     /// Of the active config.
     let flow: InAppFlow
+    /// Whether the answers to devices may have explanations: without sources, every client is an operator on this
+    /// machine. An explanation tells what a user has seen.
+    let mayExplain: Bool
     /// Shared by all configs, so an outage is logged once.
     let alarm: QueueAlarm
 
@@ -36,12 +39,16 @@ struct InAppAPI: Sendable {
     /// The body is a `TriggerForm` of at most ``requestLimit`` bytes. ``DirectInAppAPI`` answers most triggers; this
     /// method has the others.
     func trigger(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
-        try await answer { () throws(InAppFailure) in try await flow.trigger(body, from: call.source) }
+        try await answer { () throws(InAppFailure) in
+            try await flow.trigger(body, from: call.source, mayExplain: mayExplain)
+        }
     }
 
     /// Answers the slots in the order of the request, with 200 also if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
-        try await answer { () throws(InAppFailure) in try await flow.place(body, from: call.source) }
+        try await answer { () throws(InAppFailure) in
+            try await flow.place(body, from: call.source, mayExplain: mayExplain)
+        }
     }
 
     /// Throws 404 for an offer that is unknown or of another device, and 409 for a contradicting report.
@@ -72,7 +79,7 @@ struct InAppAPI: Sendable {
     func register(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching { () throws(InAppFailure) in try await flow.register(body, as: id) }
-        return .json(message.stored.revision == 1 ? .created : .ok) { $0.members(of: message) }
+        return .json(message.isNew ? .created : .ok) { $0.members(of: message) }
     }
 
     /// 200 also for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.

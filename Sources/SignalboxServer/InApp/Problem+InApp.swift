@@ -11,6 +11,7 @@ extension Problem {
     init?(_ failure: InAppFailure) {
         switch failure {
         case .malformed(let fault): self.init(fault)
+        case .mayNotExplain: self = .noExplanation
         case .unknownMessage(let id): self = .noMessage(id)
         case .unknownOffer: self = .noOffer
         case .contradicts(let conflict): self.init(conflict)
@@ -41,6 +42,7 @@ extension Problem {
             case .notOffered: "The offer was never given to the client: report only offers of an answer."
             case .alreadyShown: "The message was reported as shown before: report its click or its end."
             case .alreadyEnded: "The offer has ended otherwise: drop the report."
+            case .idReused: "Another report about this offer has the same reportId: give each its own."
             case .notDismissible: "A mandatory message ends only by a click: show it again."
             }
         self.init(.conflict, "outcome-contradicts", detail)
@@ -49,6 +51,12 @@ extension Problem {
         ]
         if let ended = conflict.reason { members.append(Member(name: "ended", value: ended)) }
     }
+
+    /// 403. An explanation tells what a user has seen on all devices.
+    private static let noExplanation = Problem(
+        .forbidden, "inapp-explain-forbidden", title: "No explanation for a source",
+        "The token of a source reads no explanations: leave explain out, or ask POST /v1/inapp/explain with an admin token."
+    )
 
     /// Does not tell an unknown offer from one of another device.
     /// 404. A client drops the report: repeating it cannot succeed.

@@ -3,7 +3,8 @@ import SignalboxJSON
 
 /// A client's report about an offer: the body of `POST /v1/inapp/offers/{id}/outcome`.
 /// Members: `outcome` is required; `reportId`, `device`, `button` and `closes` (of a click), `how` (of a dismissal)
-/// and `at` (the device's time) are not. Reports with one `reportId` count once.
+/// and `at` (the device's time) are not. Reports with one `reportId` count once; another outcome with
+/// the same `reportId` is rejected.
 package struct ReportForm: Sendable, Hashable {
     /// The device that the report names; nil if it names none.
     package let device: DeviceID?

@@ -3,7 +3,8 @@ import SignalboxJSON
 
 /// The labels that a page shows: the body of `POST /v1/inapp/slots`.
 /// Members: `device`, `page` and `slots` are required; `user`, `productPage`, `override`, `state` and `explain` are
-/// not. A page is one turn: its slots are filled together, and no message appears twice.
+/// not. A page is one turn: its slots are filled together. A message may fill several slots if its re-eligibility
+/// permits it.
 package enum SlotForm {
     /// Reads a request. `ticket` names its offers. Throws the first mistake; every bound of ``SlotRequest`` is
     /// checked. Mistakes of labels, such as a missing product, are part of the engine's answer instead. `explain`:
@@ -40,8 +41,8 @@ package enum SlotForm {
             canDisplay: try object.flag("canDisplay") ?? true)
     }
 
-    /// Fills one label with a message of the client's choice, or with none, for previews. Such a display counts in
-    /// no limit.
+    /// Fills one label with a message of the client's choice, or with any message of the label, for previews. Such a
+    /// display counts in no limit.
     private static func override(of form: FormObject) throws(FormFault) -> SlotRequest.Override? {
         guard let object = try form.object("override", FormKeys.slotOverride) else { return nil }
         return SlotRequest.Override(label: try SlotLabel.read(object), message: try object.text("message"))
@@ -57,6 +58,6 @@ extension FormKeys {
     /// Of an element of `slots`.
     package static let slot: [StaticString] = ["name", "productId", "sku", "view", "canDisplay"]
     /// Of `override`.
-    /// Without `message`, the slot stays empty.
+    /// Without `message`, any message of the label.
     package static let slotOverride: [StaticString] = ["name", "productId", "sku", "message"]
 }
