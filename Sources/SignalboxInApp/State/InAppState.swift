@@ -2,8 +2,8 @@
 package struct UserState: Sendable, Hashable {
     package var id: UserID
     /// The greatest time of a display to this user; no later decision happens before it, so a clock that was set back
-    /// reopens no limit. Decisions that change no display leave the row as it is, unless messages are addressed to
-    /// the user.
+    /// reopens no limit. A decision that changes no display does not write the row, unless messages are addressed
+    /// to the user.
     package var lastNow: Instant = 0
     /// Displays to the user on all devices.
     package var ledger = Ledger()

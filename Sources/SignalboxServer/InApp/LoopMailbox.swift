@@ -8,7 +8,7 @@ final class LoopMailbox: Sendable {
     /// In the order in which it was added.
     private let waiting = Mutex<[@Sendable () -> Void]>([])
 
-    /// `eventLoop`: runs the work. Nothing is run after its shutdown.
+    /// `eventLoop`: runs the work. It drops work that is added after its shutdown.
     init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
     /// Callable from any thread; does not block. `work` runs on the event loop, once, after all that was added before.
