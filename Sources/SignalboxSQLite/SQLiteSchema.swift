@@ -15,7 +15,7 @@ enum SQLiteSchema {
     private static let migrations = [
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
-        ("inapp", inApp), ("ledgers", ledgers), ("channels", channels),
+        ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -276,5 +276,24 @@ enum SQLiteSchema {
         UPDATE inapp_devices SET seen = seen * 86400000 WHERE seen IS NOT NULL;
         CREATE INDEX inapp_messages_endless ON inapp_messages(registered_at, id)
             WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user IS NOT NULL OR device IS NOT NULL);
+        """
+
+    /// Offers in the order in which they were made, no longer by device: new ones, and those that are reported soon
+    /// after, are on the last pages of the table. A commit then writes few pages. A small index has their devices.
+    private static let offers = """
+        CREATE TABLE inapp_offers_copy (
+            device TEXT NOT NULL, id TEXT NOT NULL PRIMARY KEY, user TEXT NOT NULL, message TEXT NOT NULL,
+            revision INTEGER NOT NULL, vendor TEXT NOT NULL, kind TEXT NOT NULL,
+            state TEXT NOT NULL, -- a letter of Offer.State
+            triggered_at INTEGER NOT NULL, due INTEGER NOT NULL, lapse INTEGER, flags INTEGER NOT NULL,
+            session INTEGER NOT NULL, place INTEGER NOT NULL, -- on the stack
+            until INTEGER, lease_until INTEGER, unanswered INTEGER NOT NULL, shown_at INTEGER, ended_at INTEGER,
+            reason TEXT, clicks INTEGER NOT NULL, slot TEXT, product TEXT, sku TEXT, page TEXT, lists BLOB
+        );
+        INSERT INTO inapp_offers_copy SELECT * FROM inapp_offers ORDER BY id;
+        DROP TABLE inapp_offers;
+        ALTER TABLE inapp_offers_copy RENAME TO inapp_offers;
+        CREATE INDEX inapp_offers_device ON inapp_offers(device);
+        CREATE INDEX inapp_offers_leased ON inapp_offers(user) WHERE state = 'O';
         """
 }

@@ -212,7 +212,7 @@ import Testing
         return try await file.write { db in
             for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name GLOB 'inapp_*'")
             where try db.tableExists(table) { try db.drop(table: table) }
-            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('inapp', 'ledgers')")
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('inapp', 'ledgers', 'offers')")
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries") ?? 0
         }
     }

@@ -103,7 +103,8 @@ extension DeviceState {
 }
 
 extension Offer {
-    fileprivate init(_ number: Int, _ message: MessageID, _ device: DeviceID, _ user: UserID, at now: Instant) {
+    /// No member is missing. Offers with an even number are leased, the others have ended.
+    init(_ number: Int, _ message: MessageID, _ device: DeviceID, _ user: UserID, at now: Instant) {
         self.init(
             id: "of_\(number)", device: device, user: user, message: message, revision: 1, vendor: "own",
             kind: .modal, state: number % 2 == 0 ? .offered : .done, triggeredAt: now, due: now, lapse: now,

@@ -1,4 +1,5 @@
 import GRDB
+import SignalboxInApp
 import SignalboxTesting
 import Testing
 
@@ -25,6 +26,30 @@ import Testing
             _ = try SQLiteQueue(of: try DataDirectory(path: directory))
             #expect(try await identifiers(in: directory).count > older.count)
             _ = try SQLiteQueue.existing(in: directory)
+        }
+    }
+
+    /// A former version kept the offers in the order of their devices.
+    @Test func keepsTheOffersOfAnOlderQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            let pool = try DatabasePool(path: directory + "/queue.db")
+            try SQLiteSchema.migrator.migrate(pool, upTo: "channels")
+            let offers = [(1, "d2"), (2, "d1"), (3, "d2")].map { number, device in
+                Offer(number, "m", device, "u", at: 1_795_348_800_000)
+            }
+            let marks = Offer.columns.map { _ in "?" }.joined(separator: ", ")
+            let names = Offer.columns.joined(separator: ", ")
+            try await pool.write { db in
+                let insert = try RowStatement(db, sql: "INSERT INTO inapp_offers (\(names)) VALUES (\(marks))")
+                for offer in offers { try insert.run { offer.bind(&$0) } }
+            }
+            try pool.close()
+
+            let queue = try SQLiteQueue(in: directory)
+            let rows = try await queue.rows(of: .device("d2", user: "u"), tallies: [])
+            #expect(rows.state.offers.values.filter { $0.device == "d2" }.map(\.id).sorted() == ["of_1", "of_3"])
+            #expect(rows.state.offers["of_3"] == offers[2])
+            #expect(try await queue.rows(of: .offer("of_2"), tallies: []).state.device.id == "d1")
         }
     }
 

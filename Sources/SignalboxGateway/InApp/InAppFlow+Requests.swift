@@ -9,11 +9,15 @@ extension InAppFlow {
     /// A request of a device that is valid and not decided yet.
     /// May be decided once. Holds the ticket of its offers, so a second decision would give the same ids.
     package struct DeviceRequest: Sendable {
-        /// Calls its argument once, after the commit, on a thread of the store.
-        fileprivate let decide: @Sendable (@escaping Done) -> Void
+        /// Calls its second argument once, after the commit, where the first one runs its work.
+        fileprivate let decide: @Sendable (@escaping Executor, @escaping Done) -> Void
     }
 
-    /// Called once, on a thread of the store that must not block.
+    /// Runs its argument once, soon, on a thread that must not block. Called on a thread of the store, which commits
+    /// no further decision until it returns.
+    package typealias Executor = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Called once, where the executor of the request runs its work.
     package typealias Done = @Sendable (Result<Answered, InAppFailure>) -> Void
 
     /// A decision that is on disk, with all that its answer needs.
@@ -126,8 +130,8 @@ extension InAppFlow {
     private func deviceRequest<Value: Sendable>(
         _ question: Question<Value>, _ answered: @escaping @Sendable (Committed<Value>) -> Answered
     ) -> DeviceRequest {
-        DeviceRequest { done in
-            decide(question) { result in
+        DeviceRequest { executor, done in
+            decide(question, on: executor) { result in
                 if case .failure(let failure) = result { shared.counts.count(failure) }
                 done(result.map(answered))
             }
@@ -140,15 +144,17 @@ extension InAppFlow {
     /// loop leaves its request to a task then.
     package var mayWait: Bool { shared.messages.waiting > 0 }
 
-    /// Decides a request. Calls `done` once: after the commit, or with a failure. Callable from any thread; does not
-    /// block.
-    package func decide(_ request: DeviceRequest, whenDone done: @escaping Done) { request.decide(done) }
+    /// Decides a request. Calls `done` once, on `executor`: after the commit, or with a failure. Callable from any
+    /// thread; does not block.
+    package func decide(_ request: DeviceRequest, on executor: @escaping Executor, whenDone done: @escaping Done) {
+        request.decide(executor, done)
+    }
 
     /// Decides a request, and returns the body of its answer once the decision is durable.
     func answer(_ request: DeviceRequest) async throws(InAppFailure) -> [UInt8] {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Answered, InAppFailure>, Never>) in
-            request.decide { done.resume(returning: $0) }
+            request.decide({ $0() }) { done.resume(returning: $0) }
         }
         return try await body(of: result.get())
     }

@@ -65,19 +65,20 @@ extension InAppFlow {
         let isLast: Bool
     }
 
-    /// Runs a decision in the store. Calls `done` once, after the commit or when nothing was stored, on a thread of
-    /// the store that must not block. Callable from any thread; does not block.
+    /// Runs a decision in the store. Calls `done` once, after the commit or when nothing was stored, where `executor`
+    /// runs its work. Callable from any thread; does not block.
     func decide<Value: Sendable>(
-        _ question: Question<Value>, whenDone done: @escaping @Sendable (Result<Committed<Value>, InAppFailure>) -> Void
+        _ question: Question<Value>, on executor: @escaping Executor,
+        whenDone done: @escaping @Sendable (Result<Committed<Value>, InAppFailure>) -> Void
     ) {
-        decide(question, knowing: Set(question.capped), round: 1, whenDone: done)
+        decide(question, knowing: Set(question.capped), round: 1, on: executor, whenDone: done)
     }
 
     /// Runs a decision in the store, and returns once it is on disk.
     func decide<Value: Sendable>(_ question: Question<Value>) async throws(InAppFailure) -> Committed<Value> {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Committed<Value>, InAppFailure>, Never>) in
-            decide(question) { done.resume(returning: $0) }
+            decide(question, on: { $0() }) { done.resume(returning: $0) }
         }
         return try result.get()
     }
@@ -85,7 +86,7 @@ extension InAppFlow {
     /// Asks the store again if the decision needs tallies that were not loaded. After the last round, messages
     /// without their tally are left out, so a cap is never exceeded.
     private func decide<Value: Sendable>(
-        _ question: Question<Value>, knowing known: Set<MessageID>, round: Int,
+        _ question: Question<Value>, knowing known: Set<MessageID>, round: Int, on executor: @escaping Executor,
         whenDone done: @escaping @Sendable (Result<Committed<Value>, InAppFailure>) -> Void
     ) {
         let input = Input(
@@ -94,14 +95,17 @@ extension InAppFlow {
         store.decide(about: question.subject, tallies: known.sorted()) { [events] rows in
             events.step(over: rows, input, question)
         } whenDone: { result in
-            switch result {
-            case .success(.committed(let committed)):
-                conclude(committed)
-                done(.success(committed))
-            case .success(.rejected(let fault)): done(.failure(InAppFailure(fault)))
-            case .success(.needs(let missing)):
-                decide(question, knowing: known.union(missing), round: round + 1, whenDone: done)
-            case .failure(let error): done(.failure(.store(error)))
+            // Away from the store's thread, which commits the next decisions meanwhile.
+            executor {
+                switch result {
+                case .success(.committed(let committed)):
+                    conclude(committed)
+                    done(.success(committed))
+                case .success(.rejected(let fault)): done(.failure(InAppFailure(fault)))
+                case .success(.needs(let missing)):
+                    decide(question, knowing: known.union(missing), round: round + 1, on: executor, whenDone: done)
+                case .failure(let error): done(.failure(.store(error)))
+                }
             }
         }
     }

@@ -63,7 +63,8 @@ struct Turn: ~Copyable {
     /// Inserts or replaces an offer in the rows.
     mutating func put(_ offer: Offer) {
         if !changedOffers.contains(offer.id) { changedOffers.append(offer.id) }
-        changesUser = true
+        // Upkeep keeps addressed messages of users that it sees.
+        if !messages.addressed.isEmpty { changesUser = true }
         policyUsages = []
         if let place = live.firstIndex(where: { $0.id == offer.id }) { live.remove(at: place) }
         track(offer)

@@ -1,7 +1,9 @@
 /// The user's row. Its displays and totals are rows of their own.
 package struct UserState: Sendable, Hashable {
     package var id: UserID
-    /// The greatest time of a decision about this user; no later decision happens before it.
+    /// The greatest time of a display to this user; no later decision happens before it, so a clock that was set back
+    /// reopens no limit. A decision that changes no display does not write the row, unless messages are addressed
+    /// to the user.
     package var lastNow: Instant = 0
     /// Displays to the user on all devices.
     package var ledger = Ledger()

@@ -84,7 +84,7 @@ struct InAppReader {
         }
     }
 
-    /// From the index of ids alone. Nil for an unknown offer.
+    /// Nil for an unknown offer.
     private mutating func device(of offer: OfferID) throws -> DeviceID? {
         var device: DeviceID?
         try statements(.offerDevice, in: db).forEach({ $0.bind(offer) }) { device = try $0.text() }
@@ -161,7 +161,7 @@ struct InAppReader {
 
     // MARK: Offers and messages
 
-    /// All kept offers of the device, ended or not, in the order of their ids.
+    /// All kept offers of the device, ended or not, in the order in which they were made.
     private mutating func offers(of device: DeviceID) throws -> [Offer] {
         var offers: [Offer] = []
         try statements(.offers, in: db).forEach({ $0.bind(device) }) { offers.append(try Offer(&$0)) }

@@ -1,8 +1,8 @@
 import SignalboxInApp
 
-/// A row of `inapp_offers`. The columns of its key, then those that a later state replaces.
-/// Each offer is one row. Its key is the device and its id, so that the offers of a device are next to each other; a
-/// unique index finds the device of an id, for reports.
+/// A row of `inapp_offers`. Its device and its key, then the columns that a later state replaces.
+/// Rows are in the order in which offers were made, so that a commit writes few pages. An index finds those of a
+/// device.
 extension Offer {
     /// In the order of ``init(_:)`` and ``bind(_:)``.
     /// The names are part of the file's form.
@@ -12,12 +12,12 @@ extension Offer {
         "slot", "product", "sku", "page", "lists",
     ]
 
-    /// Inserts an offer, or replaces that of the same device and id.
-    /// A later state of an offer replaces all columns but its key.
+    /// Inserts an offer, or replaces that of the same id, which never moves to another device.
+    /// A later state of an offer replaces all columns but its device and its key.
     static let upsert = """
         INSERT INTO inapp_offers (\(columns.joined(separator: ", ")))
         VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
-        ON CONFLICT (device, id) DO UPDATE SET
+        ON CONFLICT (id) DO UPDATE SET
             \(columns.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 

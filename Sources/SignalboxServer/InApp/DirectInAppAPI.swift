@@ -17,6 +17,7 @@ final class DirectInAppAPI: Sendable {
     private let sources: SourceAccess
     private let alarm: QueueAlarm
     private let budget: BodyBudget
+    private let mailboxes = LoopMailboxes()
 
     /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
     init(flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
@@ -83,11 +84,10 @@ final class DirectInAppAPI: Sendable {
             budget.release(bytes)
             return false
         }
-        flow.decide(request) { [self] result in
-            eventLoop.execute { [self] in
-                budget.release(bytes)
-                answer(result, on: eventLoop, done)
-            }
+        let mailbox = mailboxes.mailbox(of: eventLoop)
+        flow.decide(request, on: { mailbox.add($0) }) { [self] result in
+            budget.release(bytes)
+            answer(result, on: eventLoop, done)
         }
         return true
     }
