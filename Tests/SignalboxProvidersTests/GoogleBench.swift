@@ -20,7 +20,7 @@ struct GoogleBench {
     let clock: ManualDate
 
     /// Two sources: `mobile` with a service account, a server key, a project, a token of Expo and a bearer token;
-    /// `other` with a server key and a project.
+    /// `other` with a server key, a project and a token of Expo.
     static let sources = """
         {"sources": {
           "mobile": {
@@ -28,7 +28,7 @@ struct GoogleBench {
             "fcm": {"projects": ["demo"], "keys": ["env:KEY"], "serviceAccounts": [
               {"email": "sender@demo.iam.gserviceaccount.com", "keyId": "key-1", "publicKey": "env:PEM"}]},
             "expo": {"tokens": ["env:EXPO"]}},
-          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}}
+          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}, "expo": {"tokens": ["env:OTHEREXPO"]}}
         }}
         """
 
@@ -52,6 +52,7 @@ struct GoogleBench {
                 path: "routes.json",
                 environment: [
                     "BEARER": "bearer-token", "KEY": "server-key", "OTHER": "other-key", "EXPO": "expo-token",
+                    "OTHEREXPO": "other-expo",
                     "PEM": assertions.keys["first"] ?? "",
                 ])
             let sources = try resolver.sourceTokens(config)

@@ -9,6 +9,8 @@ final class ProviderState: Sendable {
     let topics = TopicSubscriptions()
     /// Counts the connections and requests of sources.
     let usage = SourceUsage()
+    /// Memory of decompressed bodies.
+    let contents = ContentMemory()
     /// Rejected credentials.
     let failures: FailedProofs
 

@@ -1,8 +1,8 @@
 import SignalboxGateway
 import SignalboxNotification
 
-/// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the limit
-/// of the source, then the queue.
+/// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the
+/// limit of the source, then the queue.
 struct PushAcceptance: Sendable {
     let admission: SourceAdmission
     let store: PushStore
@@ -11,7 +11,8 @@ struct PushAcceptance: Sendable {
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
 
     /// Accepts the pushes of one request, which have its source. Calls `reply` once, on any thread, after their events
-    /// are durable. May be called on an event loop.
+    /// are durable. An unavailable push was not stored, unless its commit took longer than ``StoreLimits/patience``:
+    /// then it may still be stored. May be called on an event loop.
     func accept(
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
