@@ -159,10 +159,13 @@ package struct JSONKeySet {
 }
 
 /// A key that is compared and hashed by its bytes. Borrowed like the value that it belongs to.
-struct JSONKeyBytes: Hashable {
+package struct JSONKeyBytes: Hashable {
     let bytes: UnsafeBufferPointer<UInt8>
 
-    static func == (left: Self, right: Self) -> Bool { left.bytes.equals(right.bytes) }
+    /// `bytes`: the key, unescaped.
+    package init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+    package static func == (left: Self, right: Self) -> Bool { left.bytes.equals(right.bytes) }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 }

@@ -92,8 +92,8 @@ extension JSONValue {
         return found
     }
 
-    /// simdjson counts up to 2²⁴ − 1.
-    private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
+    /// The number of an object's members; simdjson counts up to 2²⁴ − 1.
+    var memberCount: Int { payload >> 32 & 0xFF_FFFF }
 
     /// True when a member before a tape index has this key.
     private func has(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {

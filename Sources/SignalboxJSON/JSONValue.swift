@@ -190,7 +190,12 @@ package struct JSONValue {
     package func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
         guard isObject else { return nil }
         var found: JSONValue?
-        for (name, value) in members where name.equals(key) { found = value }
+        var visited = 0
+        for (name, value) in members {
+            visited += 1
+            if name.equals(key) { found = value }
+        }
+        JSONLookups.count(visited)
         return found
     }
 

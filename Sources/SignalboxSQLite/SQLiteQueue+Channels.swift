@@ -3,11 +3,13 @@ package import SignalboxStore
 
 /// Channels for broadcasts: few rows that change seldom.
 extension SQLiteQueue {
-    /// Counts the channels of the app in its part of the primary key.
-    package func create(_ channel: BroadcastChannel, upTo most: Int) async throws(StoreError) -> Bool {
+    /// Counts the channels of the app in its part of the primary key, and those of all apps in the whole.
+    package func create(
+        _ channel: BroadcastChannel, upTo most: Int, ofAll total: Int
+    ) async throws(StoreError) -> Bool {
         try await write { db, now in
             let count = try db.number("SELECT count(*) FROM channels WHERE app = ?", [channel.app]) ?? 0
-            guard count < most else { return false }
+            guard count < most, try db.number("SELECT count(*) FROM channels") ?? 0 < total else { return false }
             try db.run(
                 "INSERT INTO channels (app, id, stores_last, created_at) VALUES (?, ?, ?, ?)",
                 [channel.app, channel.id, channel.storesLast, now.milliseconds])

@@ -15,8 +15,9 @@ package struct BroadcastChannel: Sendable, Equatable {
 
 /// Keeps the channels that senders created.
 package protocol ChannelStore: StoreStatus {
-    /// Creates a channel; false, without a write, if its app has `most` channels already.
-    func create(_ channel: BroadcastChannel, upTo most: Int) async throws(StoreError) -> Bool
+    /// Creates a channel; false, without a write, if its app has `most` channels already, or all apps together have
+    /// `total`.
+    func create(_ channel: BroadcastChannel, upTo most: Int, ofAll total: Int) async throws(StoreError) -> Bool
 
     /// One channel; nil when the app has none with this identifier.
     func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel?

@@ -11,9 +11,9 @@ extension StoreConformance {
         Self("channelsOutliveTheirProcess") { bench in
             do {
                 let queue = try bench.open()
-                for id in ["b", "a", "\u{e4}"] { #expect(try await queue.create(channel(id), upTo: 3)) }
-                #expect(try await !queue.create(channel("c"), upTo: 3))
-                #expect(try await queue.create(channel("a", of: "com.example.other"), upTo: 3))
+                for id in ["b", "a", "\u{e4}"] { #expect(try await queue.create(channel(id), upTo: 3, ofAll: 9)) }
+                #expect(try await !queue.create(channel("c"), upTo: 3, ofAll: 9))
+                #expect(try await queue.create(channel("a", of: "com.example.other"), upTo: 3, ofAll: 9))
             }
             let queue = try bench.open()
             #expect(try await queue.channels(of: "com.example.app") == ["a", "b", "\u{e4}"])
@@ -24,12 +24,20 @@ extension StoreConformance {
         },
         Self("aRemovedChannelIsGone") { bench in
             let queue = try bench.open()
-            #expect(try await queue.create(channel("a"), upTo: 1))
+            #expect(try await queue.create(channel("a"), upTo: 1, ofAll: 9))
             #expect(try await !queue.removeChannel("a", of: "com.example.other"))
             #expect(try await queue.removeChannel("a", of: "com.example.app"))
             #expect(try await !queue.removeChannel("a", of: "com.example.app"))
             #expect(try await queue.channel("a", of: "com.example.app") == nil)
-            #expect(try await queue.create(channel("b"), upTo: 1))
+            #expect(try await queue.create(channel("b"), upTo: 1, ofAll: 9))
+        },
+        Self("theChannelsOfAllAppsAreBounded") { bench in
+            let queue = try bench.open()
+            #expect(try await queue.create(channel("a"), upTo: 2, ofAll: 2))
+            #expect(try await queue.create(channel("a", of: "com.example.other"), upTo: 2, ofAll: 2))
+            #expect(try await !queue.create(channel("a", of: "com.example.third"), upTo: 2, ofAll: 2))
+            #expect(try await queue.removeChannel("a", of: "com.example.app"))
+            #expect(try await queue.create(channel("a", of: "com.example.third"), upTo: 2, ofAll: 2))
         },
         Self("aRepeatedPushIsStoredOnce") { bench in
             let queue = try bench.open()

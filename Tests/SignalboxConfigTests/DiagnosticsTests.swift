@@ -87,7 +87,24 @@ import Testing
         #expect(lines.last == "and 5 more: see signalbox routes check")
         #expect(lines.allSatisfy { $0.count <= 501 && !$0.contains("hidden") })
         let first = try #require(lines.dropFirst().first)
-        #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
+        #expect(first.hasPrefix(#"f:2:1: error: /…: there is no setting "…" here; known here: "#), "\(first)")
+    }
+
+    /// A secret may be in the wrong place: as a key, or as the value of another option.
+    @Test(arguments: [
+        #"{"sources": {"s": {"auth": {"hunter2": "env:S"}}}}"#,
+        #"{"sources": {"s": {"auth": {"bearer": ["hunter2"]}}}}"#,
+        #"{"destinations": {"crm": {"url": "https://crm.example.com/", "secret": "env:S", "format": "hunter2"}}}"#,
+        #"{"destinations": {"crm": {"builtin": "hunter2"}}}"#,
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "routes": [{"name": "r", "to": ["hunter2"], "match": {}}]}"#,
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "routes": [{"name": "r", "to": ["i"], "match": {}, "redact": ["hunter2"]}]}"#,
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "fallback": ["i"], "media": {"hosts": ["hunter2 x"], "quota": "hunter2"}}"#,
+    ])
+    func linesDoNotQuoteTheConfig(text: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let lines = ConfigReport.lines(of: fixture.mistakes, in: ["f"])
+        #expect(!lines.isEmpty)
+        #expect(!lines.joined().contains("hunter2"), "\(lines)")
     }
 
     /// Covers every kind of mistake on the line, and every option that can have a URL.

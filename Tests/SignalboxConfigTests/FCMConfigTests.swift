@@ -66,6 +66,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #""expo": {"tokens": ["env:K"]}"#, #""fcm": {"keys": ["env:K"]}"#, #""apns": {"secrets": ["env:K"]}"#,
+    ])
+    func operatorsDoNotShareIdentities(identity: String) throws {
+        let text = "{\"sources\": {\"a\": {\(identity)}}, \"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN\"]}}}"
+        let config = try RoutedConfig(Array(text.utf8)).config
+        let resolver = SecretResolver(path: "routes.json", environment: ["K": "hunter2", "ADMIN": "hunter2"])
+        let error = #expect(throws: ConfigRefusal.self) { try resolver.providerIdentities(config) }
+        #expect(error?.problems.first?.contains("operators need their own") == true)
+        #expect(error?.problems.first?.contains("hunter2") == false)
+    }
+
     @Test func resolvesTheSecretsOfEverySource() throws {
         let config = try config(
             #""mobile": {"fcm": {"keys": ["env:KEY"], "serviceAccounts": [\#(Self.account)]}, "expo": {"tokens": ["env:E"]}}"#
@@ -82,6 +94,10 @@ import Testing
         #""a": {"fcm": {"projects": ["p"], "keys": ["env:K"]}}, "b": {"fcm": {"projects": ["p"], "keys": ["env:L"]}}"#,
         #""a": {"expo": {"tokens": ["env:K"]}}, "b": {"expo": {"tokens": ["env:K"]}}"#,
         #""a": {"fcm": {"serviceAccounts": [ACCOUNT]}}, "b": {"fcm": {"serviceAccounts": [ACCOUNT]}}"#,
+        #""a": {"auth": {"bearer": ["env:K"]}}, "b": {"expo": {"tokens": ["env:K"]}}"#,
+        #""a": {"expo": {"tokens": ["env:K"]}}, "b": {"auth": {"bearer": ["env:K"]}}"#,
+        #""a": {"fcm": {"keys": ["env:K"]}}, "b": {"expo": {"tokens": ["env:K"]}}"#,
+        #""a": {"apns": {"secrets": ["env:K"]}}, "b": {"fcm": {"keys": ["env:K"]}}"#,
     ])
     func sourcesDoNotShareIdentities(sources: String) throws {
         let problem = try problem(

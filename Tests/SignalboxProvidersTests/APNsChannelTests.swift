@@ -66,7 +66,8 @@ import Testing
             ("DELETE", "/channels", nil, "", "400 MissingChannelId"),
             ("PUT", "/channels", nil, "", "405 MethodNotAllowed"),
             ("POST", "/all-channels", nil, "", "405 MethodNotAllowed"), ("GET", "/else", nil, "", "404 BadPath"),
-            ("GET", "/channels/a/b", nil, "", "404 BadPath"),
+            ("GET", "/channels/a/b", nil, "", "404 BadPath"), ("GET", "/channels/%zz", nil, "", "400 BadChannelId"),
+            ("POST", "/channels/AAAA", nil, definition, "405 MethodNotAllowed"),
         ] as [(String, String, String?, String, String)])
     func rejectsOtherRequests(
         _ method: String, _ path: String, _ id: String?, _ body: String, _ answer: String
@@ -126,6 +127,19 @@ import Testing
             let fields = [Self.liveActivity, ("apns-channel-id", id), ("apns-expiration", expiration)]
             let reply = try await Self.answer(bench, "POST", Self.broadcasts, fields, body: APNsBench.payload)
             #expect(reply.summary == answer)
+        }
+    }
+
+    /// `limits` count requests of every kind.
+    @Test func limitsTheRequestsOfASource() async throws {
+        let config = """
+            {"sources": {"mobile": {"apns": {"secrets": ["env:SECRET"]}, "limits": {"streams": 1}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            let path = "/s/open-sesame" + Self.app + "/channels"
+            let open = try #require(bench.endpoint.verdict(on: APNsBench.request("GET", path, [], length: 0)))
+            #expect(try await Self.answer(bench, "GET", path).summary == "429 TooManyRequests")
+            withExtendedLifetime(open) {}
         }
     }
 

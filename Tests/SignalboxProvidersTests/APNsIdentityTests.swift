@@ -185,13 +185,22 @@ import Testing
             ("api.push.apple.com", nil, "200"), ("api.sandbox.push.apple.com:443", nil, "200"),
             ("127.0.0.1", "http://evil.example", "403 Forbidden"),
             ("api.push.apple.com", "https://evil.example", "403 Forbidden"),
-            ("127.0.0.1", "http://localhost:3000", "200"),
+            ("127.0.0.1", "http://localhost:3000", "200"), ("evil.example", nil, "403 Forbidden"),
+            ("evil.example:2197", nil, "403 Forbidden"), ("push.apple.com.evil.example", nil, "403 Forbidden"),
         ] as [(String?, String?, String)])
     func rejectsPagesOfOtherSites(_ authority: String?, _ origin: String?, _ answer: String) async throws {
         try await APNsBench.run { bench async throws in
             let fields = [APNsBench.topic] + (origin.map { [("origin", $0)] } ?? [])
             let request = APNsBench.request("POST", APNsBench.path, fields, authority: authority)
             #expect(try await bench.answer(request).summary == answer)
+        }
+    }
+
+    @Test func anEmptyTokenLeavesTheCertificate() async throws {
+        try await APNsBench.run { bench async throws in
+            let connection = APNsBench.connection(Self.certificate(uid: "com.example.app"))
+            let request = APNsBench.request("POST", [("authorization", "")], on: connection)
+            #expect(try await bench.answer(request).summary == "200")
         }
     }
 

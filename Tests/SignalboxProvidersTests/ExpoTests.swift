@@ -1,4 +1,5 @@
 import SignalboxGateway
+import SignalboxJSON
 import Testing
 
 @testable import SignalboxServer
@@ -124,13 +125,34 @@ import Testing
             let reply = try await bench.post(
                 Self.path, #"{"to":"\#(Self.token)"}"#, ("authorization", authorization))
             #expect(reply.status == status)
-            guard status == 200 else { return }
-            let id = try #require(reply.string("/data/id"))
-            #expect(try await bench.events()[0].contains("\"source\":\"/signalbox/demo/mobile\""))
-            let foreign = try await bench.post(
-                Self.receipts, #"{"ids":["\#(id)"]}"#, ("authorization", "Bearer other-expo-token"))
-            #expect(foreign.status == 200 && foreign.text == #"{"data":{}}"#)
+            #expect((reply.string("/data/id") != nil) == (status == 200))
+            let events = try await bench.events()
+            #expect(
+                events.map { $0.contains("\"source\":\"/signalbox/demo/mobile\"") } == (status == 200 ? [true] : []))
         }
+    }
+
+    @Test func receiptsAreOfTheirSourceOnly() async throws {
+        try await GoogleBench.run(GoogleBench.sources) { bench in
+            let sent = try await bench.post(
+                Self.path, #"{"to":"\#(Self.token)"}"#, ("authorization", "Bearer expo-token"))
+            let id = try #require(sent.string("/data/id"))
+            func receipts(_ token: String) async throws -> ProviderReply {
+                try await bench.post(Self.receipts, #"{"ids":["\#(id)"]}"#, ("authorization", token))
+            }
+            #expect(try await receipts("Bearer expo-token").text == #"{"data":{"\#(id)":{"status":"ok"}}}"#)
+            #expect(try await receipts("Bearer other-expo").text == #"{"data":{}}"#)
+            #expect(try await receipts("key=other-key").status == 401)
+        }
+    }
+
+    @Test func refusedMessagesHaveNoPayload() throws {
+        let text = String(repeating: "x", count: 5000)
+        let body = #"{"to":["\#(Self.token)","\#(Self.token)"],"body":"\#(text)"}"#
+        let parser = JSONParser()
+        let messages = try withExtendedLifetime(parser) { try ExpoMessages(Array(body.utf8), with: parser) }
+        #expect(messages.all.map(\.error?.code) == ["MessageTooBig", "MessageTooBig"])
+        #expect(messages.all.allSatisfy { $0.payload.isEmpty })
     }
 
     @Test(arguments: [("GET", "send", 405), ("POST", "other", 404), ("GET", "getReceipts", 405)])

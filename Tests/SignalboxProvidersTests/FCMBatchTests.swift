@@ -1,3 +1,4 @@
+import SignalboxGateway
 import Testing
 
 @testable import SignalboxServer
@@ -162,6 +163,38 @@ import Testing
             #expect(reply.status == 200)
             #expect(reply.string("/results/0/error") == error)
             #expect(try await bench.events().isEmpty)
+        }
+    }
+
+    /// Each device receives a copy, so one request must not become a thousand large ones.
+    @Test(arguments: [1, 2, 1000])
+    func membersOutsideDataCountForTheSize(devices: Int) async throws {
+        try await GoogleBench.run { bench in
+            let tokens = Array(repeating: "\"a\"", count: devices).joined(separator: ",")
+            let filler = String(repeating: "x", count: 100_000)
+            let reply = try await bench.post(
+                "/fcm/send", #"{"registration_ids":[\#(tokens)],"x":"\#(filler)"}"#, Self.json)
+            #expect(reply.status == 200)
+            #expect(reply.text.contains("\"success\":0,\"failure\":\(devices),"))
+            #expect(reply.string("/results/\(devices - 1)/error") == "MessageTooBig")
+            #expect(try await bench.events().isEmpty)
+        }
+    }
+
+    /// A small compressed body may have a large content.
+    @Test func contentsBeyondTheirMemoryAreRefused() async throws {
+        try await GoogleBench.run { bench async throws in
+            let coding = [Self.json, ("content-encoding", "gzip")]
+            let body = gzip(Array(#"{"to":"a","data":{"k":"v"}}"#.utf8))
+            var held = bench.state.contents.reserve(64 << 20)
+            #expect(held != nil)
+            #expect(await bench.answer("POST", "/fcm/send", coding, body: body)?.status == 503)
+            #expect(await bench.answer("POST", "/batch", [Self.type, coding[1]], body: body)?.status == 503)
+            #expect(await bench.answer("POST", "/--/api/v2/push/send", coding, body: body)?.status == 503)
+            #expect(try await bench.post("/fcm/send", #"{"to":"a","data":{"k":"v"}}"#, Self.json).status == 200)
+            held = nil
+            #expect(await bench.answer("POST", "/fcm/send", coding, body: body)?.status == 200)
+            #expect(bench.state.contents.reserve(64 << 20) != nil)
         }
     }
 

@@ -99,6 +99,27 @@ import Testing
         }
     }
 
+    /// ProtoJSON reads null as absent, and a negative zero is not negative.
+    @Test(
+        arguments: [
+            (
+                #"{"validate_only":null,"validateOnly":true,"message":{"topic":"news"}}"#,
+                "projects/demo/messages/fake_message_id"
+            ),
+            (
+                #"{"validate_only":true,"message":{"topic":"news","android":{"ttl":"-0s"}}}"#,
+                "projects/demo/messages/fake_message_id"
+            ),
+            (#"{"validate_only":true,"message":{"topic":"news","android":{"ttl":"-0.5s"}}}"#, nil),
+        ] as [(String, String?)])
+    func unusualValuesAreReadAsGoogleDoes(body: String, name: String?) async throws {
+        try await GoogleBench.run { bench in
+            let reply = try await bench.post(Self.path, body, Self.json)
+            #expect(reply.string("/name") == name)
+            #expect(try await bench.events().isEmpty)
+        }
+    }
+
     @Test func unknownAndExpiredTokensLookAlike() async throws {
         try await GoogleBench.run(GoogleBench.sources) { bench in
             let account = ServiceAccountKey(email: "sender@demo.iam.gserviceaccount.com", keyID: "key-1")

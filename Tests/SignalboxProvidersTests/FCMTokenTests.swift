@@ -76,6 +76,19 @@ import Testing
         #expect(table[99] == nil)
     }
 
+    @Test func anAccountEndsItsOwnTokensOnly() {
+        let table = AccessTokenTable()
+        let now = Date(timeIntervalSince1970: 0)
+        let busy = ServiceAccountKey(email: "busy@demo.iam.gserviceaccount.com", keyID: "key-1")
+        let calm = ServiceAccountKey(email: "calm@demo.iam.gserviceaccount.com", keyID: "key-1")
+        let kept = table.grant(to: calm, at: now)
+        let tokens = (0...1_000).map { _ in table.grant(to: busy, at: now) }
+        #expect(table.account(of: tokens[0], at: now) == nil)
+        #expect(table.account(of: tokens[1], at: now) == busy)
+        #expect(table.account(of: tokens[1_000], at: now) == busy)
+        #expect(table.account(of: kept, at: now) == calm)
+    }
+
     @Test func formsAreDecoded() {
         let form = FormParameters("a=1+2&b=%2B%26&c&=d&a=3&bad=%zz".utf8)
         #expect(form["a"] == "1 2")

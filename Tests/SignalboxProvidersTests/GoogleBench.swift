@@ -28,7 +28,7 @@ struct GoogleBench {
             "fcm": {"projects": ["demo"], "keys": ["env:KEY"], "serviceAccounts": [
               {"email": "sender@demo.iam.gserviceaccount.com", "keyId": "key-1", "publicKey": "env:PEM"}]},
             "expo": {"tokens": ["env:EXPO"]}},
-          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}, "expo": {"tokens": ["env:OTHER_EXPO"]}}
+          "other": {"fcm": {"projects": ["elsewhere"], "keys": ["env:OTHER"]}, "expo": {"tokens": ["env:OTHEREXPO"]}}
         }}
         """
 
@@ -55,7 +55,7 @@ struct GoogleBench {
                 path: "routes.json",
                 environment: [
                     "BEARER": "bearer-token", "KEY": "server-key", "OTHER": "other-key", "EXPO": "expo-token",
-                    "OTHER_EXPO": "other-expo-token",
+                    "OTHEREXPO": "other-expo",
                     "PEM": assertions.keys["first"] ?? "",
                 ])
             let sources = try resolver.sourceTokens(config)

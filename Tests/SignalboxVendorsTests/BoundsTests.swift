@@ -40,6 +40,44 @@ import Testing
         #expect(custom.hasSuffix(#""k99":19999,"payload.k0":19900}"#))
     }
 
+    /// Each lookup of a key visits every member of an object, so their number must not grow with the keys.
+    @Test func overriddenKeysAreComparedWithoutLookups() throws {
+        func keys(_ value: Int) -> String {
+            (0..<2_000).map { #""k\#($0)":\#($0 == 1_999 ? 0 : value)"# }.joined(separator: ",")
+        }
+        let payload = #"{"message":{"token":"t","data":{\#(keys(1))},"android":{"data":{\#(keys(2))}}}}"#
+        var custom: String?
+        let visited = try JSONLookups.counting { custom = try Normalised(payload).notification.custom?.string }
+        let text = try #require(custom)
+        #expect(text.contains(#""k1998":2,"k1999":0,"payload.k0":1,"#))
+        #expect(text.hasSuffix(#""payload.k1998":1}"#))
+        #expect(visited < 200_000)
+    }
+
+    @Test func aThousandEqualBeginningsOfURLsAreReadOnceEach() throws {
+        let beginning = "https://a.example/" + String(repeating: "x", count: 1_000)
+        let links = (0..<1_200).map { #""\#(beginning)\#($0 % 900)""# }.joined(separator: ",")
+        let read = try Normalised(#"{"aps":{"alert":"x"},"emPushSp":"1","mediaUrl":[\#(links)]}"#).notification
+        #expect(read.vendor.name == "relateddigital")
+        #expect(read.media.count == 900)
+    }
+
+    /// The members of a large object are visited once for all numbers.
+    @Test func keysThatCountUpAreFoundByOneVisit() throws {
+        func visited(pictures: Int) throws -> Int {
+            let filler = (0..<3_000).map { #""k\#($0)":0"# }.joined(separator: ",")
+            let keys = (1...pictures).map { #""pt_img\#($0)":"https://a.example/\#($0)""# }.joined(separator: ",")
+            let payload = #"{"aps":{"alert":"x"},"wzrk_pn":true,"W$id":"1",\#(filler),\#(keys)}"#
+            var items = 0
+            let visited = try JSONLookups.counting {
+                items = try Normalised(payload).notification.carousel?.items.count ?? 0
+            }
+            #expect(items == min(pictures, 100))
+            return visited
+        }
+        #expect(try visited(pictures: 100) < visited(pictures: 2) * 3 / 2)
+    }
+
     @Test func buttonsThatAreNotReadAreKept() throws {
         let buttons = list(of: #"{"identifier":"b","text":"x","action":{"type":"OPEN_APP"}}"#)
         let read = try Normalised(

@@ -30,21 +30,36 @@ package struct ConfigReport {
 
     /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: of the
     /// files. Mistakes beyond `limit` are counted only; a line has at most 500 characters. For logs: no line quotes
-    /// the text of the config.
+    /// the text of the config, except for the names on the way to the mistake.
     package static func lines(
         of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
     ) -> [String] {
         var lines = mistakes.prefix(limit).map { mistake in
-            let pointer = mistake.pointer.isEmpty ? "" : shortened(mistake.pointer) + ": "
-            let message =
-                mistake.repeatsText
-                ? "this is not a JSON value; signalbox routes check shows it" : mistake.message
+            let (pointer, message) = unquoted(mistake)
             let line =
-                place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): " + pointer + message
+                place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): "
+                + (pointer.isEmpty ? "" : shortened(pointer) + ": ") + message
             return line.count > 500 ? printable(line.prefix(500) + "…") : printable(line)
         }
         if mistakes.count > limit { lines.append("and \(mistakes.count - limit) more: see signalbox routes check") }
         return lines
+    }
+
+    /// Pointer and message of a mistake, with `…` instead of the text that the problem quotes. A key that the problem
+    /// quotes is replaced in the pointer too. The remedy stays: it quotes the names of options only.
+    private static func unquoted(_ mistake: ConfigMistake) -> (pointer: String, message: String) {
+        guard !mistake.repeatsText else {
+            return (mistake.pointer, "this is not a JSON value; signalbox routes check shows it")
+        }
+        let (problem, hint) = parts(of: mistake.message)
+        guard let first = problem.firstIndex(of: "\""), let last = problem.lastIndex(of: "\""), first < last else {
+            return (mistake.pointer, mistake.message)
+        }
+        let quoted = problem[problem.index(after: first)..<last]
+        let key = mistake.pointer.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let isKey = !key.isEmpty && quoted.contains(key.replacing("~1", with: "/").replacing("~0", with: "~"))
+        let message = "\(problem[...first])…\(problem[last...])" + (hint.map { "; " + $0 } ?? "")
+        return (isKey ? "\(mistake.pointer.dropLast(key.count))…" : mistake.pointer, message)
     }
 
     /// `routes.json: 2 errors, 1 warning`, with a line feed. Names the config's own file, also if the mistakes are in

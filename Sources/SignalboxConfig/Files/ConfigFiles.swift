@@ -62,7 +62,7 @@ package struct ConfigFiles: Sendable {
 /// The reasons why a config cannot be used. ``problems`` are for logs; ``report(hasColor:)`` is for the terminal of
 /// an operator. Thrown for a config that cannot be read, that has errors, or whose secrets cannot be resolved.
 package struct ConfigRefusal: Error, Sendable {
-    /// One line for each problem, without text of the config: a secret may be in it by mistake.
+    /// One line for each problem, without values of the config: a secret may be in it by mistake.
     package let problems: [String]
     /// See ``InvalidConfig/namedFiles``.
     package let namedFiles: [String]

@@ -11,7 +11,9 @@ extension SecretResolver {
         package let expoTokens: [String]
     }
 
-    /// The identities of all sources. Throws for a secret that cannot be read, and for one that two sources share.
+    /// The identities of all sources. Throws for a secret that cannot be read, and for one that two sources, or a
+    /// source and the operators, share. Compares the secrets of every kind with each other: a token that identifies
+    /// one source at Expo and another one at FCM would not identify the sender.
     package func providerIdentities(
         _ config: GatewayConfig
     ) throws(ConfigRefusal) -> [SourceName: ProviderIdentities] {
@@ -30,9 +32,21 @@ extension SecretResolver {
             for project in source.fcm?.projects ?? [] {
                 try claim("project " + project, for: name, "\(option)/fcm/projects", &owners)
             }
-            for key in keys { try claim("key " + key, for: name, "\(option)/fcm/keys", &owners) }
-            for token in tokens { try claim("token " + token, for: name, "\(option)/expo/tokens", &owners) }
+            for key in keys { try claim("secret " + key, for: name, "\(option)/fcm/keys", &owners) }
+            for token in tokens { try claim("secret " + token, for: name, "\(option)/expo/tokens", &owners) }
+            for (references, option) in [
+                (source.bearer, option + "/auth/bearer"), (source.apns?.secrets ?? [], option + "/apns/secrets"),
+            ] {
+                for secret in try secrets(references, option) {
+                    try claim("secret " + secret.text, for: name, option, &owners)
+                }
+            }
             identities[name] = ProviderIdentities(serviceAccounts: accounts, serverKeys: keys, expoTokens: tokens)
+        }
+        let admin = "/admin/auth/bearer"
+        for secret in try secrets(config.adminBearer, admin) {
+            guard let owner = owners["secret " + secret.text] else { continue }
+            throw refusal(admin, "this is also an identity of \(owner); operators need their own")
         }
         return identities
     }

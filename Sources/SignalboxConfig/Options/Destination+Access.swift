@@ -111,8 +111,13 @@ extension Destination.Handshake {
         allows(origin: $0) ? $0 : nil
     }
 
-    /// Rounds up: a lower rate would not suffice for the deliveries.
-    static func perMinute(_ perSecond: Double) -> Int { Int((perSecond * 60).rounded(.up)) }
+    /// Rounds fractions up: a lower rate would not suffice for the deliveries. A whole rate that became a fraction
+    /// by the division into seconds stays whole.
+    static func perMinute(_ perSecond: Double) -> Int {
+        let rate = perSecond * 60
+        let whole = rate.rounded()
+        return Int(abs(rate - whole) <= whole * 1e-12 ? whole : rate.rounded(.up))
+    }
 }
 
 extension Destination.Header {

@@ -106,7 +106,8 @@ extension GatewayConfig.APNsSource {
             "Reject tokens of another key on the same connection with `UnrelatedKeyIdInToken`.")
         Option(
             "tokenUpdates", \.tokenUpdates, .flag,
-            "Reject the third new token of a team within 20 minutes with `TooManyProviderTokenUpdates`.")
+            "Reject the third new token of a team within 20 minutes with `TooManyProviderTokenUpdates`."
+                + " A reload of the config begins a new count.")
     }
 
     /// Apple's identifiers have ten letters and digits.

@@ -38,9 +38,10 @@ extension CatalogueReading {
     ) -> [Category.Button] {
         var names = ButtonIdentifiers()
         var buttons: [Category.Button] = []
+        let members = members
         for count in field.first..<field.first + min(field.most, Self.longestCount) {
             let before = consumed
-            guard let button = button(field, nil, &names, { payload.value(at: $0, count: count) }),
+            guard let button = button(field, nil, &names, { payload.value(at: $0, count: count, by: members) }),
                 button.title != nil || field.title.isEmpty
             else {
                 consumed = before

@@ -6,6 +6,7 @@ extension CatalogueReading {
     /// without a warning. Keys that count up end at the first number without a URL. A repeated URL is added once, in
     /// its first role.
     mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        var known = Set(notification.media.map { Array($0.url.utf8) })
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
             for count in isCounted ? field.first..<field.first + Self.longestCount : 0..<1 {
@@ -14,8 +15,8 @@ extension CatalogueReading {
                 let type = field.type.isEmpty ? nil : contentType(field.type, payload)
                 for link in links {
                     consumed.insert(link)
-                    let isKnown = notification.media.contains { link.utf8?.elementsEqual($0.url.utf8) == true }
-                    if !isKnown { notification.addMedia(link, as: field.role, contentType: type) }
+                    guard let url = link.text, known.insert(Array(url.utf8)).inserted else { continue }
+                    notification.addMedia(link, as: field.role, contentType: type)
                 }
             }
         }
@@ -30,7 +31,7 @@ extension CatalogueReading {
     ) -> [JSONValue] {
         for path in paths {
             var links: [JSONValue] = []
-            for value in payload.values(at: path, count: count) {
+            for value in payload.values(at: path, count: count, by: path.isCounted ? members : nil) {
                 if value.hasText { links.append(value) }
                 links += value.elements.prefix(longestList).filter(\.hasText)
             }
@@ -88,8 +89,11 @@ extension CatalogueReading {
         _ notification: inout PushNotification
     ) -> [PushNotification.Carousel.Item] {
         var items: [PushNotification.Carousel.Item] = []
+        let members = members
         for count in field.first..<field.first + Self.longestCount {
-            guard let item = item(field, &notification, { payload.value(at: $0, count: count) }) else { break }
+            guard let item = item(field, &notification, { payload.value(at: $0, count: count, by: members) }) else {
+                break
+            }
             items.append(item)
         }
         return items

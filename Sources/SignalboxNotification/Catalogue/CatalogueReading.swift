@@ -10,6 +10,9 @@ struct CatalogueReading {
     /// The values that the event need not keep in ``PushNotification/custom``.
     var consumed = ConsumedValues()
 
+    /// Finds keys that count up.
+    let members = JSONMemberTable()
+
     /// A reading serves one payload.
     init(of entry: CatalogueEntry) { self.entry = entry }
 

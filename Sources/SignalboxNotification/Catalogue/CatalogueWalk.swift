@@ -4,24 +4,25 @@ import SignalboxJSON
 
 /// Layers are searched in their order: the most specific object first.
 extension PlatformPayload {
-    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. With `*`, the first
+    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. `table`: shared by the
+    /// lookups of all numbers. With `*`, the first
     /// element with a value counts. A string on the way that contains JSON is opened, once.
-    func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
-        var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
+    func value(at path: CataloguePath, count: Int = 0, by table: JSONMemberTable? = nil) -> JSONValue? {
+        var walk = CatalogueWalk(parser: parser, count: count, table: table, limit: 1)
         walk.follow(path, through: self)
         return walk.found.first
     }
 
     /// All values at a path in the first layer with one, at most ``longestList``.
-    func values(at path: CataloguePath, count: Int = 0) -> [JSONValue] {
-        var walk = CatalogueWalk(parser: parser, count: count, limit: longestList)
+    func values(at path: CataloguePath, count: Int = 0, by table: JSONMemberTable? = nil) -> [JSONValue] {
+        var walk = CatalogueWalk(parser: parser, count: count, table: table, limit: longestList)
         walk.follow(path, through: self)
         return walk.found
     }
 
     /// All values at a path in every layer, also those that a more specific object overrides.
     func valuesInEveryLayer(at path: CataloguePath) -> [JSONValue] {
-        var walk = CatalogueWalk(parser: parser, count: 0, limit: longestList)
+        var walk = CatalogueWalk(parser: parser, limit: longestList)
         walk.coversEveryLayer = true
         walk.follow(path, through: self)
         return walk.found
@@ -51,7 +52,7 @@ extension PlatformPayload {
 extension JSONParser {
     /// The first value at a path below an element of a list.
     func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
-        var walk = CatalogueWalk(parser: self, count: 0, limit: 1)
+        var walk = CatalogueWalk(parser: self, limit: 1)
         walk.follow(path.tokens[...], from: start, mayOpen: true)
         return walk.found.first
     }
@@ -62,7 +63,9 @@ private struct CatalogueWalk {
     /// Opens strings that contain JSON.
     let parser: JSONParser
     /// The number for `{i}`.
-    let count: Int
+    var count = 0
+    /// Finds the members of large objects, if keys count up.
+    var table: JSONMemberTable?
     /// The most values to find.
     let limit: Int
     /// True to continue after the first layer with a value, as for device tokens.
@@ -89,9 +92,11 @@ private struct CatalogueWalk {
         }
         switch token {
         case .key(let key):
-            if let next = member(key, of: value) { follow(tokens.dropFirst(), from: next, mayOpen: mayOpen) }
+            if let next = member(key, sharing: key, of: value) {
+                follow(tokens.dropFirst(), from: next, mayOpen: mayOpen)
+            }
         case .counted(let before, let after):
-            if let next = member(before + Array(String(count).utf8) + after, of: value) {
+            if let next = member(before + Array(String(count).utf8) + after, sharing: before, of: value) {
                 follow(tokens.dropFirst(), from: next, mayOpen: mayOpen)
             }
         case .each:
@@ -101,8 +106,11 @@ private struct CatalogueWalk {
 
     /// A member of an object, or the element of a list with this number. Numbers from ``longestList`` on have no
     /// element.
-    private func member(_ key: [UInt8], of value: JSONValue) -> JSONValue? {
-        if value.isObject { return key.withUnsafeBufferPointer { value.member($0) } }
+    private func member(_ key: [UInt8], sharing prefix: [UInt8], of value: JSONValue) -> JSONValue? {
+        if value.isObject {
+            if let table { return table.member(key, sharing: prefix, of: value) }
+            return key.withUnsafeBufferPointer { value.member($0) }
+        }
         guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
             return nil
         }

@@ -92,7 +92,7 @@ package struct EventMedia {
             for remark in remarks {
                 let source = remark == .contentType ? "The server's Content-Type" : "The extension of the URL"
                 let message = "\(source) contradicts the content, which is \(file.contentType)."
-                warnings.append(Warning(remark.rawValue, at: "/data/media/\(position)", message))
+                warnings.append(Warning(remark.rawValue, at: "/media/\(position)", message))
             }
         }
         return warnings

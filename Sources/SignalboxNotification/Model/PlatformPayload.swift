@@ -136,14 +136,19 @@ struct VendorFields {
     }
 
     /// Calls `body` for the overridden keys that ``forEach(_:)`` skips, unless their value equals the one it passes.
+    /// Takes time linear in the size of all layers.
     func forEachOverridden(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         guard layers.count > 1 else { return }
-        var seen: Set<[UInt8]> = []
+        var shown: [JSONKeyBytes: JSONValue] = [:]
         for layer in layers {
             layer.contents.forEachMember { key, value in
-                guard !layer.reserved.contains(key), !seen.insert(Array(key)).inserted else { return }
-                let shown = layers.lazy.compactMap { $0.reserved.contains(key) ? nil : $0.object.member(key) }.first
-                if let shown, JSONText(shown) != JSONText(value) { body(key, value) }
+                guard !layer.reserved.contains(key) else { return }
+                let name = JSONKeyBytes(bytes: key)
+                if let first = shown[name] {
+                    if JSONText(first) != JSONText(value) { body(key, value) }
+                } else {
+                    shown[name] = value
+                }
             }
         }
     }

@@ -36,11 +36,10 @@ extension Arrival {
         let aps = message["apns"]?["payload"]?.block("aps")
         var checks = WellFormedness(of: self)
         check(message, aps: aps, &checks)
-        let condition = message["condition"]
         // An installation id names a device as a token does; Google's libraries replace tokens by it.
         let target = PlatformPayload.Addressing(
-            token: message["token"] ?? message["fid"], topic: message["topic"], condition: condition,
-            topics: checks.checkCondition(condition))
+            token: message.given("token") ?? message.given("fid"), topic: message.given("topic"),
+            condition: message.given("condition"), topics: checks.checkCondition(message["condition"]))
         // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
         // last.
         let layers: [VendorFields.Layer] =
@@ -64,7 +63,8 @@ extension Arrival {
     private func check(_ message: JSONObject, aps: JSONValue?, _ checks: inout WellFormedness) {
         let data = message["data"]
         let androidData = message["android"]?["data"]
-        checks.checkTargets(message["token"], message["topic"], message["condition"], of: message.value)
+        checks.checkTargets(
+            message["token"], message["fid"], message["topic"], message["condition"], of: message.value)
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)
         checks.checkSizeForFCM(self, parts: [data, androidData, message["notification"]])
@@ -160,4 +160,9 @@ extension Arrival {
         return payload(
             .fcm, envelope, layers: layer(.fcm), target: .init(token: expoRecipient), warnings: checks.warnings)
     }
+}
+
+extension JSONObject {
+    /// The member with this key; nil for null, which ProtoJSON reads as absent.
+    fileprivate func given(_ key: StaticString) -> JSONValue? { self[key].flatMap { $0.isNull ? nil : $0 } }
 }

@@ -150,12 +150,9 @@ extension WellFormedness {
         }
     }
 
-    /// A request has exactly one target; a received message has none.
-    mutating func checkTargets(
-        _ device: JSONValue?, _ topic: JSONValue?, _ condition: JSONValue?, of message: JSONValue
-    ) {
-        let count = (device == nil ? 0 : 1) + (topic == nil ? 0 : 1) + (condition == nil ? 0 : 1)
-        guard count > 1 else { return }
+    /// A request has exactly one target; a received message has none. A null counts as absent (ProtoJSON).
+    mutating func checkTargets(_ targets: JSONValue?..., of message: JSONValue) {
+        guard targets.count(where: { $0?.isNull == false }) > 1 else { return }
         warn("fcm.several-targets", "A message has one target: a token, a topic or a condition.", at: message)
     }
 }

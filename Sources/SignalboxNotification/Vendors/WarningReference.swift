@@ -28,7 +28,7 @@ package struct WarningDescription: Sendable {
         Self("fcm.data-value-not-a-string", "HTTP v1: a value of `data` is not a string."),
         Self("fcm.condition-too-long", "The condition has more than five topics."),
         Self("fcm.condition-malformed", "The condition has an unclosed quote or parenthesis."),
-        Self("fcm.several-targets", "The message has more than one of token, topic and condition."),
+        Self("fcm.several-targets", "The message has more than one of token, fid, topic and condition."),
         Self("fcm.too-many-actions", "A web notification has more than 1,000 buttons. The rest is not read."),
         Self("fcm.wrong-type", "A key of FCM has a value of an unexpected type. The value is kept in `custom`."),
 

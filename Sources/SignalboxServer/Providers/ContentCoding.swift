@@ -4,6 +4,20 @@ import SignalboxGateway
 enum ContentCoding: Equatable, Sendable {
     case identity, gzip, unknown
 
+    /// Why a body cannot be opened.
+    enum Failure: Error {
+        /// The coding is unknown, the body is damaged, or its content is larger than the limit.
+        case damaged
+        /// The memory for contents is exhausted; the same request may succeed later.
+        case busy
+    }
+
+    /// The content of a body. Counts for the memory of contents until its last reference ends.
+    struct Content: Sendable {
+        let bytes: [UInt8]
+        fileprivate let memory: ContentMemory.Reservation?
+    }
+
     init(_ request: ProviderRequest) {
         switch request.header("content-encoding")?.lowercased() {
         case nil, "", "identity": self = .identity
@@ -12,13 +26,17 @@ enum ContentCoding: Equatable, Sendable {
         }
     }
 
-    /// The content of a body; nil if the coding is unknown, the body is damaged, or the content is larger than `limit`
-    /// bytes. Decompresses no more than that.
-    func decode(_ body: [UInt8], upTo limit: Int) -> [UInt8]? {
+    /// The content of a body, of at most `limit` bytes. Decompresses no more than that. A large content takes too long
+    /// for an event loop.
+    func decode(_ body: [UInt8], upTo limit: Int, in memory: ContentMemory) throws(Failure) -> Content {
         switch self {
-        case .identity: body
-        case .unknown: nil
-        case .gzip: try? Decompression.gunzip(body, upTo: limit)
+        case .identity: return Content(bytes: body, memory: nil)
+        case .unknown: throw .damaged
+        case .gzip:
+            guard let reservation = memory.reserve(limit) else { throw .busy }
+            guard let bytes = try? Decompression.gunzip(body, upTo: limit) else { throw .damaged }
+            reservation.shrink(to: bytes.count)
+            return Content(bytes: bytes, memory: reservation)
         }
     }
 }

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Counts failed proofs of identity, and logs them: the first one of an address at once, later ones together, once a
+/// Counts failed proofs of identity, and logs them: the first one of a network at once, later ones together, once a
 /// minute.
 ///
 /// A class because all requests share it.
@@ -11,13 +11,31 @@ final class FailedProofs: Sendable {
         var failures = 0
     }
 
+    private struct Networks {
+        /// By network: an IPv6 client has 2⁶⁴ addresses. Nil for all networks beyond ``mostNetworks``.
+        var all: [PeerAddress?: Count] = [:]
+        var sweptAt: ContinuousClock.Instant?
+
+        /// The key that counts a network; nil when there are too many. Removes old counts to make room.
+        mutating func key(of network: PeerAddress, at now: ContinuousClock.Instant) -> PeerAddress? {
+            guard all[network] == nil, all.count >= FailedProofs.mostNetworks else { return network }
+            if sweptAt.map({ now - $0 >= FailedProofs.sweepInterval }) ?? true {
+                sweptAt = now
+                all = all.filter { now - $0.value.loggedAt < FailedProofs.interval }
+            }
+            return all.count < FailedProofs.mostNetworks ? network : nil
+        }
+    }
+
     private static let interval: Duration = .seconds(60)
-    /// Addresses with a count of their own. When more fail within a minute, the log combines the others.
-    private static let mostAddresses = 1_000
+    /// Networks with a count of their own. When more fail within a minute, the log combines the others.
+    private static let mostNetworks = 1_000
+    /// Old counts are removed at most this often, because that visits all of them under the lock.
+    private static let sweepInterval: Duration = .seconds(1)
 
     /// Since the start.
     let counts = Tally<FailedProof>()
-    private let addresses = Mutex<[String: Count]>([:])
+    private let networks = Mutex(Networks())
     private let logger: Logger
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -26,27 +44,27 @@ final class FailedProofs: Sendable {
         self.now = now
     }
 
-    /// `address`: of the client; empty when it has none.
-    func record(_ proof: FailedProof, from address: String) {
+    /// `connection`: of the client.
+    func record(_ proof: FailedProof, from connection: ProviderConnection) {
         counts.count(proof)
         let now = now()
-        let (name, failures) = addresses.withLock { counts -> (String, Int) in
-            if counts[address] == nil, counts.count >= Self.mostAddresses {
-                counts = counts.filter { now - $0.value.loggedAt < Self.interval }
-            }
-            let name = counts[address] == nil && counts.count >= Self.mostAddresses ? "others" : address
-            guard var count = counts[name] else {
-                counts[name] = Count(loggedAt: now)
-                return (name, 1)
+        let (isOther, failures) = networks.withLock { networks -> (Bool, Int) in
+            let network = networks.key(of: connection.peer, at: now)
+            guard var count = networks.all[network] else {
+                networks.all[network] = Count(loggedAt: now)
+                return (network == nil, 1)
             }
             count.failures += 1
             let isDue = now - count.loggedAt >= Self.interval
-            counts[name] = isDue ? Count(loggedAt: now) : count
-            return (name, isDue ? count.failures : 0)
+            networks.all[network] = isDue ? Count(loggedAt: now) : count
+            return (network == nil, isDue ? count.failures : 0)
         }
         guard failures > 0 else { return }
         logger.warning(
             "Provider endpoint rejected a proof of identity.",
-            metadata: ["address": "\(name)", "reason": "\(proof.reason)", "failures": "\(failures)"])
+            metadata: [
+                "address": "\(isOther ? "others" : connection.address)", "reason": "\(proof.reason)",
+                "failures": "\(failures)",
+            ])
     }
 }

@@ -33,10 +33,10 @@ extension ProviderEndpoints {
                     senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
                 FCMEndpoint(
                     access: google, acceptance: acceptance, topics: state.topics, tokens: state.accessTokens,
-                    failures: state.failures, proofs: state.bearerProofs, now: now),
+                    contents: state.contents, failures: state.failures, proofs: state.bearerProofs, now: now),
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,
-                    failures: state.failures),
+                    contents: state.contents, failures: state.failures),
             ], notFound: APNsReply.badPath, captures: acceptance.captures)
     }
 }

@@ -18,6 +18,8 @@ final class ProviderState: Sendable {
     let captures = CaptureLog()
     /// Answers that failure rules delay.
     let held = HeldReplies()
+    /// Memory of decompressed bodies.
+    let contents = ContentMemory()
     /// Rejected credentials.
     let failures: FailedProofs
 

@@ -18,7 +18,8 @@ struct PushAcceptance: Sendable {
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
 
     /// Accepts the pushes of one request, which have its source. Calls `reply` once, on any thread, after their events
-    /// are durable. May be called on an event loop.
+    /// are durable. An unavailable push was not stored, unless its commit took longer than ``StoreLimits/patience``:
+    /// then it may still be stored. May be called on an event loop.
     func accept(
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording

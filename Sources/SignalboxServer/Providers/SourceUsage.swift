@@ -87,8 +87,8 @@ final class SourceUsage: Sendable {
         return Permit { [self] in sources.withLock { $0[source]?[keyPath: counter] -= 1 } }
     }
 
-    /// Counts pushes of a request that was admitted. Returns how many of them the rate permits, the first ones. It
-    /// permits bursts of one second.
+    /// Counts pushes of a request that was admitted. Returns how many of them the rate permits, the first ones. The
+    /// rate permits bursts of one second.
     func admit(pushes count: Int, of source: SourceName, perSecond most: Int, at now: NIODeadline = .now()) -> Int {
         // A bucket of tokens that fills at the rate.
         let admitted = sources.withLock { sources in

@@ -58,7 +58,7 @@ struct APNsAccess: Sendable {
             return APNsSender(source: source)
         }
         let connection = call.request.connection
-        if let authorization = call.headers.authorization {
+        if let authorization = call.headers.authorization, !authorization.isEmpty {
             return try sender(authorization: authorization, on: connection)
         }
         if let certificate = connection.certificate {
@@ -83,9 +83,11 @@ struct APNsAccess: Sendable {
     }
 
     /// False for a request that a page of another site made a browser send; see ``Credentials/isFromThisMachine``. The
-    /// host may be Apple's, if a name override leads here.
+    /// host may be Apple's, if a name override leads here: an attacker cannot make such a name lead to this machine.
     private func isFromThisMachine(_ request: ProviderRequest) -> Bool {
-        guard let origin = request.header("origin") else { return true }
-        return Credentials(authority: nil, origin: origin, authorization: nil).isFromThisMachine
+        let host = (request.authority ?? "").prefix { $0 != ":" }.lowercased()
+        let authority = host.hasSuffix(".push.apple.com") ? nil : request.authority
+        return Credentials(authority: authority, origin: request.header("origin"), authorization: nil)
+            .isFromThisMachine
     }
 }

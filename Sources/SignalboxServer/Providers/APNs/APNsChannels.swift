@@ -14,6 +14,8 @@ struct APNsChannels: Sendable {
 
     /// Apple's limit, for each app.
     static let most = 10_000
+    /// The channels of all apps. A source without `topics` may use any number of apps.
+    static let mostOfAll = 100_000
     /// Bytes of an identifier.
     private static let largestID = 64
 
@@ -39,7 +41,7 @@ struct APNsChannels: Sendable {
     func create(for app: String, _ body: [UInt8]) async throws(APNsReason) -> String {
         let channel = BroadcastChannel(id: Self.newID(), app: app, storesLast: try Self.storesLast(body))
         let isCreated = try await asking { () throws(StoreError) in
-            try await store.create(channel, upTo: Self.most)
+            try await store.create(channel, upTo: Self.most, ofAll: Self.mostOfAll)
         }
         guard isCreated else { throw .cannotCreateChannel }
         return channel.id

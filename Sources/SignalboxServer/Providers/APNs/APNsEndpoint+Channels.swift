@@ -48,9 +48,9 @@ extension APNsEndpoint {
     // MARK: Channels
 
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: of the path, as APNSwift has
-    /// it; others send the header field.
+    /// it; others send the header field. Channels belong to the app: every source that may send to it manages them.
     func manage(
-        _ call: APNsCall, of bundle: String, id: String?, methods: Set<String> = ["POST", "GET", "DELETE"]
+        _ call: APNsCall, of bundle: String, id: String?, methods: Set<String>
     ) throws(APNsReason) -> ProviderBody {
         try call.check(methods: methods)
         let sender = try access.sender(of: call)
@@ -66,7 +66,7 @@ extension APNsEndpoint {
                 return reply.success(201, [.init(name: "apns-channel-id", value: id)])
             }
         }
-        let named = call.headers.channelID ?? id?.removingPercentEncoding
+        let named = call.headers.channelID ?? id.map { $0.removingPercentEncoding ?? $0 }
         if call.request.method == "GET", named == nil { return list(call, of: bundle, for: sender.source) }
         let known = try APNsChannels.id(named)
         let isRemoval = call.request.method == "DELETE"

@@ -37,13 +37,15 @@ struct APNsEndpoint: ProviderEndpoint {
             switch call.target.resource {
             case .device(let token): return admit(try push(call, to: token), of: call)
             case .broadcast(let bundle): return admit(try broadcast(call, to: bundle), of: call)
-            case .channels(let bundle, let id): return .body(try manage(call, of: bundle, id: id))
+            case .channels(let bundle, let id):
+                let methods: Set<String> = id == nil ? ["POST", "GET", "DELETE"] : ["GET", "DELETE"]
+                return admit(try manage(call, of: bundle, id: id, methods: methods), of: call)
             case .allChannels(let bundle):
-                return .body(try manage(call, of: bundle, id: nil, methods: ["GET"]))
+                return admit(try manage(call, of: bundle, id: nil, methods: ["GET"]), of: call)
             case .unknown: throw .badPath
             }
         } catch {
-            if error.isFailedProof { failures.record(.apns(error), from: request.connection.address) }
+            if error.isFailedProof { failures.record(.apns(error), from: request.connection) }
             return .reply(call.reply.failure(error))
         }
     }
@@ -58,7 +60,7 @@ struct APNsEndpoint: ProviderEndpoint {
         }
     }
 
-    /// Counts a valid push against the limits of its source. A connection beyond the limit ends with its answer.
+    /// Counts a valid request against the limits of its source. A connection beyond the limit ends with its answer.
     private func admit(_ body: ProviderBody, of call: APNsCall) -> ProviderVerdict {
         guard let source = body.source else { return .body(body) }
         switch acceptance.admission.admit(source, call.request) {

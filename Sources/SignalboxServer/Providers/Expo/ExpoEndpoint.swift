@@ -13,6 +13,8 @@ struct ExpoEndpoint: ProviderEndpoint {
     let tokens: [(value: SourceName, token: [UInt8])]
     let acceptance: PushAcceptance
     let queue: any IntakeStore
+    /// Shared by all configs.
+    let contents: ContentMemory
     /// Rejected credentials; shared by all configs.
     let failures: FailedProofs
 
@@ -59,7 +61,7 @@ struct ExpoEndpoint: ProviderEndpoint {
             return .default
         }
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
-            failures.record(.expo, from: request.connection.address)
+            failures.record(.expo, from: request.connection)
             throw .unauthorized
         }
         return source
@@ -74,8 +76,13 @@ struct ExpoEndpoint: ProviderEndpoint {
         var reading = ProviderBody(
             limit: Self.limit, tooLarge: tooLarge, busy: ExpoError.unavailable.reply, source: source,
             inTask: { body in
-                guard let body = coding.decode(body, upTo: Self.limit) else { return tooLarge }
-                return await handle(body)
+                do throws(ContentCoding.Failure) {
+                    let content = try coding.decode(body, upTo: Self.limit, in: contents)
+                    let reply = await handle(content.bytes)
+                    return withExtendedLifetime(content) { reply }
+                } catch {
+                    return error == .busy ? ExpoError.unavailable.reply : tooLarge
+                }
             })
         reading.permit = permit
         return .body(reading)

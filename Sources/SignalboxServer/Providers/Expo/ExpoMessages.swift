@@ -7,7 +7,7 @@ struct ExpoMessages: Sendable {
     /// A message to one recipient.
     struct Message: Sendable, Equatable {
         let token: String
-        /// The message with this recipient alone. As sent, if the request is only this message.
+        /// The message with this recipient alone. As sent, if the request is only this message; empty with an error.
         let payload: [UInt8]
         /// Nil for a message that Expo would accept.
         let error: ExpoError?
@@ -45,11 +45,11 @@ struct ExpoMessages: Sendable {
         for (position, message) in messages.enumerated() {
             let path = root.isArray ? "[\(position)]" : "value"
             try Self.check(message, path)
+            let isTooLarge = Self.isTooLarge(message)
             for token in try Self.recipients(of: message, path) {
-                all.append(
-                    Message(
-                        token: token, payload: isSingle ? body : Self.payload(message, to: token),
-                        error: Self.error(of: message, to: token)))
+                let error = Self.error(of: token, isTooLarge: isTooLarge)
+                let payload = error != nil ? [] : isSingle ? body : Self.payload(message, to: token)
+                all.append(Message(token: token, payload: payload, error: error))
             }
         }
         self.all = all
@@ -87,13 +87,15 @@ struct ExpoMessages: Sendable {
     }
 
     /// The error of one ticket.
-    private static func error(of message: JSONValue, to token: String) -> ExpoError? {
-        guard isToken(token) else {
-            return .notRegistered(token)
-        }
-        let bytes = JSONText(message).bytes.count - (message["to"].map { JSONText($0).bytes.count } ?? 0)
-        guard bytes > largest else { return nil }
+    private static func error(of token: String, isTooLarge: Bool) -> ExpoError? {
+        guard isToken(token) else { return .notRegistered(token) }
+        guard isTooLarge else { return nil }
         return .ofTicket("MessageTooBig", "The notification payload is larger than \(largest) bytes.")
+    }
+
+    /// Whether a message without its recipients is larger than Expo accepts.
+    private static func isTooLarge(_ message: JSONValue) -> Bool {
+        JSONText(message).bytes.count - (message["to"].map { JSONText($0).bytes.count } ?? 0) > largest
     }
 
     /// `ExponentPushToken[…]`, `ExpoPushToken[…]`, or the UUID of an early SDK (expo/expo-server-sdk-node,

@@ -16,7 +16,10 @@ final class AccessTokenTable: Sendable {
     // A class because the endpoints of all configs share it.
     /// How long a token is valid, in seconds, as Google's.
     static let lifetime = 3600
-    /// Beyond it, the oldest tokens end early.
+    /// The tokens of one account. Beyond it, the oldest token of the account ends early, so an account that requests
+    /// tokens in a loop ends its own tokens only. Google's clients use a token for its whole hour.
+    static let mostOfAccount = 1_000
+    /// The tokens of all accounts. Beyond it, the older half ends early.
     private static let capacity = 100_000
     /// Google's tokens begin with it, and some clients check that.
     private static let prefix = "ya29.c."
@@ -26,13 +29,33 @@ final class AccessTokenTable: Sendable {
         let end: Date
     }
 
-    private let grants = Mutex(BoundedTable<[UInt8], Grant>(capacity: AccessTokenTable.capacity))
+    private struct Grants: Sendable {
+        /// By the digest of the token.
+        var all = BoundedTable<[UInt8], Grant>(capacity: AccessTokenTable.capacity)
+        /// The digests of each account in a ring: at most ``mostOfAccount``. Accounts come from configs.
+        var rings: [ServiceAccountKey?: (digests: [[UInt8]], oldest: Int)] = [:]
+
+        mutating func add(_ digest: [UInt8], _ grant: Grant) {
+            all[digest] = grant
+            var ring = rings.removeValue(forKey: grant.account) ?? ([], 0)
+            if ring.digests.count < AccessTokenTable.mostOfAccount {
+                ring.digests.append(digest)
+            } else {
+                all[ring.digests[ring.oldest]] = nil
+                ring.digests[ring.oldest] = digest
+                ring.oldest = (ring.oldest + 1) % ring.digests.count
+            }
+            rings[grant.account] = ring
+        }
+    }
+
+    private let grants = Mutex(Grants())
 
     /// A new token. `account`: nil for one that was granted without a check of its signature, while access is open.
     func grant(to account: ServiceAccountKey?, at now: Date) -> String {
         let token = Self.prefix + hexadecimal(randomBytes(32))
         let grant = Grant(account: account, end: now.addingTimeInterval(TimeInterval(Self.lifetime)))
-        grants.withLock { $0[sha256(Array(token.utf8))] = grant }
+        grants.withLock { $0.add(sha256(Array(token.utf8)), grant) }
         return token
     }
 
@@ -42,9 +65,9 @@ final class AccessTokenTable: Sendable {
         guard Self.mayBeGranted(token) else { return nil }
         let digest = sha256(Array(token.utf8))
         return grants.withLock { grants in
-            guard let grant = grants[digest] else { return nil }
+            guard let grant = grants.all[digest] else { return nil }
             guard now < grant.end else {
-                grants[digest] = nil
+                grants.all[digest] = nil
                 return nil
             }
             return grant.account

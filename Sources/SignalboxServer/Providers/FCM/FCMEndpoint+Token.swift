@@ -46,12 +46,12 @@ extension FCMEndpoint {
         if let authority = request.authority {
             for scheme in ["http", "https"] { audiences.insert("\(scheme)://\(authority)\(request.path)") }
         }
-        let address = request.connection.address
+        let connection = request.connection
         return body(of: request, .token, nil, limit: 2 * ServiceAssertion.mostBytes) { [audiences] body, reply in
             do throws(GrantError) {
                 reply(try grant(FormParameters(body), for: audiences))
             } catch {
-                failures.record(.token(error.code), from: address)
+                failures.record(.token(error.code), from: connection)
                 reply(error.reply)
             }
         }

@@ -33,7 +33,7 @@ extension FCMEndpoint {
             case .accepted: send()
             case .rejected:
                 let error = GoogleError.unauthenticated(.unsupported)
-                failures.record(.fcm(error.status), from: request.connection.address)
+                failures.record(.fcm(error.status), from: request.connection)
                 reply(error.reply)
             case .unknown: reply(GoogleError.unavailable.reply)
             }

@@ -12,6 +12,8 @@ struct FCMEndpoint: ProviderEndpoint {
     let topics: TopicSubscriptions
     /// Shared by all configs.
     let tokens: AccessTokenTable
+    /// Shared by all configs.
+    let contents: ContentMemory
     /// Rejected credentials; shared by all configs.
     let failures: FailedProofs
     /// Access tokens that Google issued; shared by all configs.
@@ -75,14 +77,12 @@ struct FCMEndpoint: ProviderEndpoint {
         case .batch:
             let boundary = try MultipartBatch.boundary(request.header("content-type"))
             return body(of: request, operation, source, limit: MultipartBatch.limit) { body, reply in
-                // Unstructured, because reading a batch would hold up the event loop. Always replies.
-                Task { sendBatch(body, boundary, from: source, of: request, reply) }
+                sendBatch(body, boundary, from: source, of: request, reply)
             }
         case .legacySend:
             let isForm = request.header("content-type")?.lowercased().hasPrefix("application/json") != true
             return body(of: request, operation, source) { body, reply in
-                // Unstructured, because a multicast would hold up the event loop. Always replies.
-                Task { sendLegacy(body, isForm: isForm, from: source, of: request, reply) }
+                sendLegacy(body, isForm: isForm, from: source, of: request, reply)
             }
         case .subscriptions(let project, let registration), .subscription(let project, let registration, _):
             try access.check(project, of: source)
@@ -102,12 +102,13 @@ struct FCMEndpoint: ProviderEndpoint {
         do throws(GoogleError) {
             return try access.source(of: request, at: now())
         } catch {
-            failures.record(.fcm(error.status), from: request.connection.address)
+            failures.record(.fcm(error.status), from: request.connection)
             throw error
         }
     }
 
-    /// Collects a body, which may be compressed by gzip.
+    /// Collects a body, which may be compressed by gzip. Opens and handles a body beyond ``sendLimit`` in a task: a
+    /// batch, a multicast or a list of registrations would hold up the event loop.
     func body(
         of request: ProviderRequest, _ operation: FCMOperation, _ source: SourceName?, limit: Int = limit,
         _ handle: @escaping ProviderBody.Handler
@@ -118,11 +119,18 @@ struct FCMEndpoint: ProviderEndpoint {
         return .body(
             ProviderBody(
                 limit: limit, tooLarge: tooLarge, busy: GoogleError.unavailable.reply(as: form), source: source
-            ) { body, reply in
-                guard let body = coding.decode(body, upTo: limit) else {
-                    return reply(GoogleError.encodingInvalid(limit: limit).reply(as: form))
+            ) { [contents] body, reply in
+                let handleContent: @Sendable () -> Void = {
+                    do throws(ContentCoding.Failure) {
+                        let content = try coding.decode(body, upTo: limit, in: contents)
+                        handle(content.bytes) { answer in withExtendedLifetime(content) { reply(answer) } }
+                    } catch {
+                        let answer = error == .busy ? GoogleError.unavailable : .encodingInvalid(limit: limit)
+                        reply(answer.reply(as: form))
+                    }
                 }
-                handle(body, reply)
+                // Unstructured, because the caller is an event loop. Always replies.
+                if limit > Self.sendLimit { Task { handleContent() } } else { handleContent() }
             })
     }
 }

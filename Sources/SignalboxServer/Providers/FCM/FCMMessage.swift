@@ -37,8 +37,10 @@ struct FCMMessage: Sendable, Equatable {
         var violations = ProtoViolations()
         FCMSchema.request.check(root, at: "", &violations)
         guard violations.all.isEmpty else { throw .malformed(violations.all) }
-        let isDryRun = root["validate_only"] ?? root["validateOnly"]
-        self.isDryRun = isDryRun?.bool == true || isDryRun?.equals("true") == true
+        // ProtoJSON accepts both names, and reads null as absent.
+        isDryRun = [root["validate_only"], root["validateOnly"]].contains {
+            $0?.bool == true || $0?.equals("true") == true
+        }
         guard let message = root["message"], message.isObject else { throw .recipientMissing }
         target = try Self.target(of: message)
         try Self.checkData(message["data"], "message.data")

@@ -6,7 +6,7 @@ struct LegacyMessage: Sendable {
     enum Addressee: Sendable, Equatable {
         /// A topic or a condition: one message, without a device.
         case group
-        /// Devices: the token of each, nil if it is malformed.
+        /// Devices: at least one, each with the error of its token.
         case devices([Device])
     }
 
@@ -27,11 +27,16 @@ struct LegacyMessage: Sendable {
     let isDryRun: Bool
     /// The error of the whole message, such as `MessageTooBig`; nil for one that FCM would accept.
     let error: String?
-    /// The request without `registration_ids`, without its closing brace: `to` is added for each device.
+    /// The request without `registration_ids`, without its closing brace: `to` is added for each device. Empty for a
+    /// request that is too large.
     private let shared: [UInt8]
 
     /// The most devices of a request.
     static let mostDevices = 1000
+    /// The most bytes of a request as JSON without its addressees. `data` and `notification` may have 4096 bytes
+    /// without quotes and escapes, the other members are names and options. Each device receives a copy, so this bounds
+    /// what a multicast becomes.
+    static let largestShared = 32 * 1024
 
     /// Reads a request. `parser`: reset before; owns the values of the call.
     init(_ body: [UInt8], with parser: JSONParser) throws(Malformed) {
@@ -46,7 +51,6 @@ struct LegacyMessage: Sendable {
         topic = root["to"]?.string.flatMap { $0.hasPrefix("/topics/") ? String($0.dropFirst(8)) : nil }
         condition = root["condition"]?.string
         isDryRun = root["dry_run"]?.bool == true
-        error = Self.error(of: root, isToGroup: addressee == .group)
         var json = JSONWriter()
         json.beginObject()
         root.forEachMember { key, value in
@@ -54,7 +58,9 @@ struct LegacyMessage: Sendable {
             json.key(utf8: key)
             json.value(value)
         }
-        shared = json.bytes
+        let isTooLarge = json.bytes.count > Self.largestShared
+        shared = isTooLarge ? [] : json.bytes
+        error = Self.error(of: root, isToGroup: addressee == .group) ?? (isTooLarge ? "MessageTooBig" : nil)
     }
 
     /// The request for one device alone. An event names one device, so a multicast becomes one payload for each.

@@ -186,23 +186,25 @@ struct ProtoViolations {
 
 /// A duration in ProtoJSON: seconds with up to nine decimals and the suffix `s`.
 struct ProtoDuration: Equatable, Sendable {
-    /// Rounded towards zero; the sign of ``isNegative``.
+    /// Rounded towards zero; negative only if ``isNegative`` is true.
     let seconds: Int64
     /// Whether it has a fraction.
     let hasFraction: Bool
+    /// Less than zero; `-0s` is not.
     let isNegative: Bool
 
     /// Nil for other text, and for more than 315,576,000,000 seconds, the bound of `google.protobuf.Duration`.
     init?(_ text: String) {
         guard text.last == "s" else { return nil }
-        isNegative = text.first == "-"
-        let parts = text.dropFirst(isNegative ? 1 : 0).dropLast().split(
+        let hasSign = text.first == "-"
+        let parts = text.dropFirst(hasSign ? 1 : 0).dropLast().split(
             separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let isNumber = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         guard isNumber, parts.count == 1 || parts[1].utf8.count <= 9, let seconds = Int64(parts[0]),
             seconds <= 315_576_000_000
         else { return nil }
-        self.seconds = isNegative ? -seconds : seconds
+        self.seconds = hasSign ? -seconds : seconds
         hasFraction = parts.count == 2 && parts[1].contains { $0 != "0" }
+        isNegative = hasSign && (seconds > 0 || hasFraction)
     }
 }

@@ -41,15 +41,23 @@ final class TopicSubscriptions: Sendable {
         /// Subscriptions in the young generation.
         private var count = 0
 
-        subscript(_ registration: Registration) -> [String: Date] {
-            get { young[registration] ?? old[registration] ?? [:] }
-            set {
-                old[registration] = nil
-                count += newValue.count - (young[registration]?.count ?? 0)
-                young[registration] = newValue.isEmpty ? nil : newValue
-                guard count > TopicSubscriptions.mostSubscriptions / 2 else { return }
-                (old, young, count) = (young, [:], 0)
-            }
+        func topics(of registration: Registration) -> [String: Date] {
+            young[registration] ?? old[registration] ?? [:]
+        }
+
+        /// Changes the topics of a registration in place: a change takes the same time for few and many topics.
+        mutating func change<R>(_ registration: Registration, _ body: (inout [String: Date]) -> R) -> R {
+            // A registration is in one generation. Its topics leave the table, which would otherwise share them.
+            let isYoung = young[registration] != nil
+            var topics =
+                (isYoung ? young.removeValue(forKey: registration) : old.removeValue(forKey: registration)) ?? [:]
+            if isYoung { count -= topics.count }
+            let result = body(&topics)
+            guard !topics.isEmpty else { return result }
+            count += topics.count
+            young[registration] = topics
+            if count > TopicSubscriptions.mostSubscriptions / 2 { (old, young, count) = (young, [:], 0) }
+            return result
         }
     }
 
@@ -58,27 +66,29 @@ final class TopicSubscriptions: Sendable {
     /// `now`: the time of the subscription, if it is new.
     func add(_ topic: String, to registration: Registration, at now: Date) -> Change {
         content.withLock { content in
-            var topics = content[registration]
-            guard topics[topic] == nil else { return .unchanged }
-            guard topics.count < Self.topicsPerRegistration else { return .tooManyTopics }
-            topics[topic] = now
-            content[registration] = topics
-            return .done
+            guard content.topics(of: registration)[topic] == nil else { return .unchanged }
+            return content.change(registration) { topics in
+                guard topics.count < Self.topicsPerRegistration else { return .tooManyTopics }
+                topics[topic] = now
+                return .done
+            }
         }
     }
 
     /// Removes a subscription.
     func remove(_ topic: String, from registration: Registration) -> Change {
         content.withLock { content in
-            guard content[registration][topic] != nil else { return .unchanged }
-            content[registration][topic] = nil
-            return .done
+            guard content.topics(of: registration)[topic] != nil else { return .unchanged }
+            return content.change(registration) { topics in
+                topics[topic] = nil
+                return .done
+            }
         }
     }
 
     /// The topics of a registration by name, with the times of their subscriptions.
     func topics(of registration: Registration) -> [(topic: String, since: Date)] {
-        let topics = content.withLock { $0[registration] }
+        let topics = content.withLock { $0.topics(of: registration) }
         return topics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }

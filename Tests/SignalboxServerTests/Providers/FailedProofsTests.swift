@@ -1,0 +1,69 @@
+import Logging
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct FailedProofsTests {
+    /// A clock that tests move.
+    private final class Clock: Sendable {
+        private let seconds = Atomic(0)
+        private let start = ContinuousClock.now
+
+        var now: ContinuousClock.Instant { start + .seconds(seconds.load(ordering: .relaxed)) }
+
+        func advance(by count: Int) { seconds.add(count, ordering: .relaxed) }
+    }
+
+    /// Keeps log lines without their time and level.
+    private final class Log: Sendable {
+        private let recorded = Mutex<[String]>([])
+
+        var lines: [String] { recorded.withLock { $0 } }
+
+        func append(_ line: String) {
+            let text = line.split(separator: " ", maxSplits: 2).last ?? ""
+            recorded.withLock { $0.append(String(text.dropLast())) }
+        }
+    }
+
+    private let log = Log()
+    private let clock = Clock()
+
+    private func makeProofs() -> FailedProofs {
+        let logger = Logger(label: "test") { [log] _ in LineLogHandler { log.append($0) } }
+        return FailedProofs(logger: logger) { [clock] in clock.now }
+    }
+
+    private static func connection(_ address: String) throws -> ProviderConnection {
+        let peer = PeerAddress(try SocketAddress(ipAddress: address, port: 1))
+        return ProviderConnection(peer: peer, address: address, isTLS: true, isLoopback: false, version: .http2)
+    }
+
+    @Test func anIPv6NetworkCountsOnce() throws {
+        let proofs = makeProofs()
+        for host in 1...20 { proofs.record(.expo, from: try Self.connection("2001:db8::\(host)")) }
+        clock.advance(by: 60)
+        proofs.record(.expo, from: try Self.connection("2001:db8::ffff"))
+        #expect(
+            log.lines == [
+                "Provider endpoint rejected a proof of identity. address=2001:db8::1 failures=1 reason=No",
+                "Provider endpoint rejected a proof of identity. address=2001:db8::ffff failures=20 reason=No",
+            ])
+    }
+
+    @Test func networksBeyondTheBoundCountTogether() throws {
+        let proofs = makeProofs()
+        func fail(_ network: Int) throws {
+            proofs.record(.expo, from: try Self.connection("10.0.\(network >> 8).\(network & 255)"))
+        }
+        for network in 0..<1_003 { try fail(network) }
+        #expect(log.lines.count == 1_001)
+        #expect(log.lines.last?.contains("address=others failures=1 ") == true)
+        // Room again, after the counts are a minute old.
+        clock.advance(by: 61)
+        try fail(1_003)
+        #expect(log.lines.last?.contains("address=10.0.3.235 failures=1 ") == true)
+    }
+}
