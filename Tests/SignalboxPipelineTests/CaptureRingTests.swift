@@ -1,4 +1,5 @@
 import SignalboxConfig
+import SignalboxNotification
 import Testing
 
 @testable import SignalboxGateway
