@@ -282,7 +282,7 @@ let package = Package(
             dependencies: [
                 "SignalboxServer", "SignalboxConfig", "SignalboxEgress", "SignalboxGateway", "SignalboxJSON",
                 "SignalboxNotification", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(

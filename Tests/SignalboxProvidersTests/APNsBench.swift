@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOCore
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -73,7 +74,8 @@ struct APNsBench {
             let endpoint = APNsEndpoint(
                 try APNsSenders(config, by: secrets),
                 PushAcceptance(
-                    admission: SourceAdmission(usage: SourceUsage(), limits: SourceUsageLimits.all(in: config)),
+                    admission: SourceAdmission(
+                        usage: SourceUsage(), limits: SourceUsageLimits.all(in: config), now: { .uptimeNanoseconds(1) }),
                     failures: PushFailures(rules: rules, intake: intake, now: { ProviderTokens.now }),
                     store: PushStore(intake: intake, alarm: QueueAlarm(logger: log.logger)), held: held),
                 channels: queue, failures: FailedProofs(logger: log.logger), now: { ProviderTokens.now })

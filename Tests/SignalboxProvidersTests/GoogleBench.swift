@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOCore
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -63,7 +64,8 @@ struct GoogleBench {
             clock.set(by: assertions.now.timeIntervalSince(clock.now))
             let state = ProviderState(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let acceptance = PushAcceptance(
-                admission: SourceAdmission(usage: state.usage, limits: SourceUsageLimits.all(in: config)),
+                admission: SourceAdmission(
+                    usage: state.usage, limits: SourceUsageLimits.all(in: config), now: { .uptimeNanoseconds(1) }),
                 failures: PushFailures(rules: rules, intake: intake),
                 store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), held: state.held)
             let endpoints = ProviderEndpoints(

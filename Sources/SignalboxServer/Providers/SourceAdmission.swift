@@ -1,3 +1,4 @@
+import NIOCore
 import SignalboxConfig
 import SignalboxNotification
 
@@ -6,17 +7,19 @@ struct SourceAdmission: Sendable {
     let usage: SourceUsage
     /// Of the sources with limits of their own.
     let limits: [SourceName: SourceUsageLimits]
+    /// The clock of rates.
+    var now: @Sendable () -> NIODeadline = { .now() }
 
     /// Counts a request and its connection.
     func admit(_ source: SourceName, _ request: ProviderRequest) -> SourceUsage.Admission {
         guard let limits = limits[source] else { return .admitted(nil) }
-        return usage.admit(source, within: limits, on: request.connection)
+        return usage.admit(source, within: limits, on: request.connection, at: now())
     }
 
     /// Counts the pushes of a request. Returns the number of those within the limit, which are the first ones.
     func admit(pushes count: Int, from source: SourceName) -> Int {
         guard let rate = limits[source]?.pushesPerSecond else { return count }
-        return usage.admit(pushes: count, of: source, perSecond: rate)
+        return usage.admit(pushes: count, of: source, perSecond: rate, at: now())
     }
 }
 

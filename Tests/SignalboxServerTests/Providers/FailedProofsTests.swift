@@ -48,8 +48,8 @@ import Testing
         proofs.record(.expo, from: try Self.connection("2001:db8::ffff"))
         #expect(
             log.lines == [
-                "Provider endpoint rejected a proof of identity. address=2001:db8::1 failures=1 reason=No",
-                "Provider endpoint rejected a proof of identity. address=2001:db8::ffff failures=20 reason=No",
+                "Provider endpoint rejected a proof of identity. address=2001:db8::1 failures=1 reason=UNAUTHORIZED",
+                "Provider endpoint rejected a proof of identity. address=2001:db8::ffff failures=20 reason=UNAUTHORIZED",
             ])
     }
 
