@@ -170,7 +170,7 @@ import Testing
 
     @Test func aTimeoutBetweenOtherRepliesKeepsTheConnection() async throws {
         try await run { server, http in
-            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(3))
+            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(10))
             async let pending = http.attempt(silent)
             _ = try await server.service.next()
             #expect(await send([server.request("a")], by: http) == [200])

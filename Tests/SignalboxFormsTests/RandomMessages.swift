@@ -118,7 +118,7 @@ struct RandomMessages {
         message.timeout = maybe { $0.span() }
         message.interval = maybe { $0.span() }
         message.limits = try list(upTo: 3) { try $0.limit() }
-        message.namedLimits = list(upTo: 2) { $0.name() }
+        message.namedLimits = kind == .inline ? [] : list(upTo: 2) { $0.name() }
         message.rank = pick([0, 1, 500, 1000])
         fillConditions(of: &message)
         return message

@@ -5,10 +5,14 @@ import Testing
 
 /// When a decision writes the row of its user.
 @Suite struct UserRowTests {
-    @Test func isWrittenWithADisplay() throws {
+    @Test func isWrittenOnceADayAndWithADisplay() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
-        #expect(world.rows.users["ann"] == nil)
+        let first = world.now
+        #expect(world.rows.users["ann"] == first)
+        world.wait(second)
+        world.trigger(bought)
+        #expect(world.rows.users["ann"] == first)
         world.wait(second)
         try world.report(.shown, offer.id)
         #expect(world.rows.users["ann"] == world.now)

@@ -63,7 +63,7 @@ extension GatewayConfig.Upstream {
     static let options = Section(GatewayConfig.Upstream()) {
         Option(
             "mode", \.mode, .choice(expected: "this must be \"capture\", \"tee\" or \"only\""),
-            "`capture`: the gateway answers. `tee`: it forwards every push and returns the push service's answer. `only`: it does so for pushes to `tokens`, and answers the others."
+            "Who answers a push: the gateway (`capture`), the push service (`tee`), or the push service for pushes to `tokens` and the gateway for others (`only`)."
         )
         Option(
             "apns", \.apns, origin,

@@ -108,7 +108,7 @@ struct ProviderListenerTests {
         let frames = try await TestListener.run { try await $0.play("narrow").texts("frame") }
         #expect(
             frames == [
-                "HEADERS 1 4 :status=429", #"DATA 1 1 {"reason":"Slow"}"#, "SETTINGS 0 0 000300000001",
+                "HEADERS 1 4 :status=429", "SETTINGS 0 0 000300000001", #"DATA 1 1 {"reason":"Slow"}"#,
                 "HEADERS 3 4 :status=400", #"DATA 3 1 {"reason":"BadDeviceToken"}"#,
                 "HEADERS 5 5 :status=200", "SETTINGS 0 0 0003000003e8", "HEADERS 7 5 :status=200",
             ])
