@@ -63,7 +63,7 @@ extension GatewayConfig.Upstream {
     static let options = Section(GatewayConfig.Upstream()) {
         Option(
             "mode", \.mode, .choice(expected: "this must be \"capture\", \"tee\" or \"only\""),
-            "`capture`: the gateway answers. `tee`: it forwards every push and returns the push service's answer. `only`: it does so for pushes to `tokens`, and answers the others."
+            "The pushes to forward. `capture`: none, the gateway answers. `tee`: every push, and the sender receives the push service's answer. `only`: those to `tokens`; the gateway answers the others."
         )
         Option(
             "apns", \.apns, origin,
