@@ -46,7 +46,7 @@ struct CaptureSetting {
     /// Sends a push to a device; returns body and status of the answer.
     @discardableResult
     func push(
-        to token: String = token, prefix: String = "", _ text: String = "Hello", headers: [String] = []
+        _ text: String = "Hello", to token: String = token, prefix: String = "", headers: [String] = []
     ) async throws -> String {
         let fields = (["apns-topic: com.example.app"] + headers).flatMap { ["-H", $0] }
         return try await curl(

@@ -31,7 +31,7 @@ import Testing
             async let waiting = setting.text(
                 "/v1/captures/wait?timeout=60s&count=2&run=t1&token=\(CaptureSetting.token.uppercased())")
             try await setting.push("1", headers: ["signalbox-run: t2"])
-            try await setting.push(to: CaptureSetting.otherToken, "2", headers: ["signalbox-run: t1"])
+            try await setting.push("2", to: CaptureSetting.otherToken, headers: ["signalbox-run: t1"])
             try await setting.push("3", headers: ["signalbox-run: t1"])
             try await setting.push("4", prefix: "/r/t1")
             let (status, json) = try CaptureSetting.response(try await waiting)

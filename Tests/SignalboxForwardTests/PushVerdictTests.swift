@@ -80,7 +80,8 @@ import Testing
     func finalAnswersAreRecorded(status: Int) throws {
         let verdict = verdict(
             status, #"{"reason":"Ü \" x"}"#, of: .apns, ["apns-id": "A", "content-type": "application/json"])
-        let read = try #require(PushVerdict(try #require(verdict.stored)))
+        let stored = try #require(verdict.stored)
+        let read = try #require(PushVerdict(stored))
         #expect(read.status == status && read.headers == verdict.headers && read.body == verdict.body)
         #expect(read.outcome == verdict.outcome && read.host == verdict.host)
     }
