@@ -168,17 +168,21 @@ import Testing
         }
     }
 
-    @Test func aTimeoutBetweenOtherRepliesKeepsTheConnection() async throws {
-        try await run { server, http in
-            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(10))
-            async let pending = http.attempt(silent)
-            _ = try await server.service.next()
-            #expect(await send([server.request("a")], by: http) == [200])
-            #expect((try? await pending.answer.get()) == nil)
-            #expect(await send([server.request("a")], by: http) == [200])
-            let found10 = try await server.connections(2)
-            #expect(found10 == [1, 1])
-        }
+    @Test func onlyATimeoutWithoutAnyReplyReplacesTheConnection() throws {
+        var groups = ConnectionGroups(ConnectionGroup.Limits(), SocketWatcher())
+        let group = ConnectionGroup([1])
+        let first = try groups.connections(of: group)
+        let timeout = OutboundResult(.failure(.timeoutReplying("")))
+        let begun = ContinuousClock.now
+        groups.record(OutboundResult(.success(OutboundReply(status: 200))), of: group, on: first, begunAt: begun)
+        groups.record(timeout, of: group, on: first, begunAt: begun)
+        let second = try groups.connections(of: group)
+        #expect(second === first, "another request had a reply meanwhile")
+        groups.record(timeout, of: group, on: first, begunAt: .now + .seconds(1))
+        let third = try groups.connections(of: group)
+        #expect(third !== first && groups.all.count == 2)
+        groups.endIdle()
+        #expect(groups.all.count == 1)
     }
 
     @Test func aConnectionThatTheServerEndsIsReplaced() async throws {

@@ -174,7 +174,7 @@ import Testing
                 return forwarded(forwarding.plan(for: [push()], of: request(Self.device, headers)))?.credential
             }
             #expect(credential("valid") == credential("59 minutes"))
-            #expect(credential("valid") != credential("other team"))
+            #expect(credential("valid") != credential("other key"))
             #expect(credential("valid") == Array("TEAM000001\0KEY0000001".utf8))
         }
     }

@@ -63,7 +63,7 @@ extension GatewayConfig.Upstream {
     static let options = Section(GatewayConfig.Upstream()) {
         Option(
             "mode", \.mode, .choice(expected: "this must be \"capture\", \"tee\" or \"only\""),
-            "Who answers a push: the gateway (`capture`), the push service (`tee`), or the push service for pushes to `tokens` and the gateway for others (`only`)."
+            "The pushes to forward. `capture`: none, the gateway answers. `tee`: every push, and the sender receives the push service's answer. `only`: those to `tokens`; the gateway answers the others."
         )
         Option(
             "apns", \.apns, origin,
