@@ -46,15 +46,16 @@ package struct ConfigReport {
     }
 
     /// Pointer and message of a mistake, with `…` instead of the text that the problem quotes. A key that the problem
-    /// quotes is replaced in the pointer too. The remedy stays: it quotes the names of options only.
+    /// quotes is replaced in the pointer too. The remedy stays: it quotes the names of options only. Warnings stay,
+    /// because they quote names of a valid config.
     private static func unquoted(_ mistake: ConfigMistake) -> (pointer: String, message: String) {
         guard !mistake.repeatsText else {
             return (mistake.pointer, "this is not a JSON value; signalbox routes check shows it")
         }
         let (problem, hint) = parts(of: mistake.message)
-        guard let first = problem.firstIndex(of: "\""), let last = problem.lastIndex(of: "\""), first < last else {
-            return (mistake.pointer, mistake.message)
-        }
+        guard mistake.severity == .error, let first = problem.firstIndex(of: "\""),
+            let last = problem.lastIndex(of: "\""), first < last
+        else { return (mistake.pointer, mistake.message) }
         let quoted = problem[problem.index(after: first)..<last]
         let key = mistake.pointer.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let isKey = !key.isEmpty && quoted.contains(key.replacing("~1", with: "/").replacing("~0", with: "~"))
