@@ -12,7 +12,7 @@ import Testing
                 "capture", "--url", setting.gateway.url, "--run", "t1", "--until", "2", "--timeout", "1m",
             ])
             try await setting.push("other", prefix: "/r/t2")
-            try await setting.push("second\u{1B}[2J", prefix: "/r/t1")
+            try await setting.push(#"second\u001B[2J"#, prefix: "/r/t1")
             let output = await command.output.text()
             #expect(await command.end() == 0)
             let lines = output.split(separator: "\n")

@@ -36,8 +36,11 @@ import Testing
             try await setting.push("4", prefix: "/r/t1")
             let (status, json) = try CaptureSetting.response(try await waiting)
             #expect(status == "200")
-            let bodies = (json["captures"] as? [[String: Any]] ?? []).map { "\($0["event"] ?? "")" }
-            #expect(bodies.count == 2 && bodies[0].contains("body = 3") && bodies[1].contains("body = 4"))
+            let bodies = (json["captures"] as? [[String: Any]] ?? []).map { capture in
+                let data = (capture["event"] as? [String: Any])?["data"] as? [String: Any]
+                return (data?["content"] as? [String: Any])?["body"] as? String
+            }
+            #expect(bodies == ["3", "4"])
             // The pushes that came before the wait count too.
             #expect(try await setting.captures("/v1/captures/wait?timeout=0s&count=3&run=t1").count == 3)
         }

@@ -28,7 +28,7 @@ import Testing
             let config = Self.config(#"{ "name": "slow", "delay": "1ms", "platform": "fcm" }"#)
             let gateway = try await Gateway.start(in: directory, config: config)
             let failures = gateway.url + "/v1/failures"
-            let rule = #"{"token": "\(Self.token)", "first": 1, "answer": {"reason": "Unregistered"}}"#
+            let rule = #"{"token": "\#(Self.token)", "first": 1, "answer": {"reason": "Unregistered"}}"#
             let created = try await Reply(failures + "/dead", "-X", "PUT", "-d", rule)
             #expect(created.status == 201)
             #expect(text(created).contains(#""name":"dead","origin":"api","selected":0,"taken":0,"token":["sha256:"#))
@@ -67,7 +67,7 @@ import Testing
             #expect(reply.status == 400)
             #expect(text(reply).contains(#""code":"failure-malformed""#))
             #expect(text(reply).contains(#""pointer":"\#(pointer)""#))
-            #expect(text(reply).contains(words))
+            #expect(words.isEmpty || text(reply).contains(words))
             #expect(text(try await Reply(gateway.url + "/v1/failures")) == #"{"failures":[]}"#)
             #expect(await gateway.stop() == 0)
         }

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The clients that senders use, against the built binary. Numbers are those of the scenarios of issue 19.
+/// The clients that senders use, against the built binary. Numbers are those of the scenarios of provider endpoints.
 @Suite(.timeLimit(.minutes(5))) struct ProviderAPNsTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL.path
@@ -93,9 +93,10 @@ import Testing
         try await run(sources: Self.source, more: failures) { setting async throws in
             let results = try await send(client, setting, ["--count", "4"])
             #expect(results.filter { $0.status == "200" }.count == 3)
-            let dead = results.filter { $0.reason == "Unregistered" }
-            #expect(dead.map { $0.token.suffix(1) } == ["2"])
-            #expect(dead.map(\.timestamp) == [1_767_225_600_000])
+            let dead = results.filter { $0.status != "200" }
+            #expect(dead.map { String($0.token.suffix(1)) } == ["2"], "\(results)")
+            #expect(dead.map(\.reason) == ["Unregistered"], "\(results)")
+            #expect(dead.map(\.timestamp) == [1_767_225_600_000], "\(results)")
             _ = await setting.receiver.next(3)
         }
     }
