@@ -151,6 +151,7 @@ import Testing
               {"name": "below-price", "productId": "p",
                "offer": {"id": "of_s", "leaseUntil": "2026-11-22T12:00:30.000Z",
                 "message": {"id": "inline", "revision": 1, "vendor": "granify", "kind": "inline", "content": 1},
+                "flags": ["exempt"],
                 "report": ["shown", "clicked", "dismissed", "discard", "asset-failed", "template-unknown",
                  "image-missing", "render-failed", "template-aborted", "interrupted"]},
                "candidates": [{"message": "inline", "revision": 1, "result": "shown", "checks": \#(checks)}]},

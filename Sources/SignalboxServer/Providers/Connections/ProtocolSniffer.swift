@@ -28,6 +28,8 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private var received = ByteBuffer()
     private var isReady: Bool
     private var isDecided = false
+    /// Whether an error ended the connection before the decision.
+    private var hasFailed = false
 
     init(_ serving: ProviderServing, tls: ProviderTLS?) {
         self.serving = serving
@@ -71,7 +73,9 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     /// Failed handshakes are common on the internet, so they are not logged.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isDecided else { return context.fireErrorCaught(error) }
-        if !isReady { serving.refusals.count(.handshake) }
+        // A failed handshake may cause several errors.
+        if !isReady, !hasFailed { serving.refusals.count(.handshake) }
+        hasFailed = true
         context.close(promise: nil)
     }
 
