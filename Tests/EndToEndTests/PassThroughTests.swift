@@ -49,8 +49,8 @@ import Testing
                 [Self.root + "/Tests/Providers/apns-clients.py", "identity", directory])
             identity.send(Data())
             #expect(await identity.end() == 0)
-            let found1 = try await binary.run(["certs", "new"], in: directory).status
-            #expect(found1 == 0)
+            let made = try await binary.run(["certs", "new"], in: directory).status
+            #expect(made == 0)
             try Data().write(to: URL(fileURLWithPath: directory + "/testers"))
             let arguments = ["--certificate", files.path("good.pem"), "--key", files.path("server.key")]
             try await PushServicePeer.run(arguments) { service in
@@ -140,10 +140,10 @@ import Testing
             // A repeat gets the same answer, and the push service does not see it.
             let repeated = try await setting.push(Self.token(410), id: "8F5E6A0C-0000-4000-8000-00000000000A")
             #expect(repeated.status == 410 && repeated.body == reply.body)
-            let found2 = try await setting.push(Self.token(200)).status
-            #expect(found2 == 200)
-            let found3 = try await setting.service.next(2).map { $0.path.dropFirst(10).prefix(3) }
-            #expect(found3 == ["410", "200"])
+            let answered = try await setting.push(Self.token(200)).status
+            #expect(answered == 200)
+            let forwarded = try await setting.service.next(2).map { $0.path.dropFirst(10).prefix(3) }
+            #expect(forwarded == ["410", "200"])
             let page = try await Reply(
                 setting.gateway.url + "/metrics", "-H", "authorization: Bearer admin-token")
             #expect(
@@ -165,19 +165,19 @@ import Testing
     @Test func onlyTestersReachThePushService() async throws {
         // The hash depends on the key of the data directory, so a first push tells it.
         try await run(#""mode": "only", "tokens": ["file:testers"]"#) { setting async throws in
-            let found4 = try await setting.push(Self.token(410)).status
-            #expect(found4 == 200)
+            let captured = try await setting.push(Self.token(410)).status
+            #expect(captured == 200)
             let event = try #require(await setting.events(1).first)
             let target = (event["data"] as? [String: Any])?["target"] as? [String: Any]
             let hash = try #require(target?["token"] as? String)
             try Data("\(hash)\n".utf8).write(to: URL(fileURLWithPath: setting.directory + "/testers"))
             for await line in setting.gateway.process.errors.stream where line.contains("Config reloaded.") { break }
-            let found5 = try await setting.push(Self.token(410)).status
-            #expect(found5 == 410)
-            let found6 = try await setting.push(Self.token(404)).status
-            #expect(found6 == 200)
-            let found7 = try await setting.service.next(1).first?.path.hasPrefix("/3/device/410")
-            #expect(found7 == true)
+            let forTester = try await setting.push(Self.token(410)).status
+            #expect(forTester == 410)
+            let forOthers = try await setting.push(Self.token(404)).status
+            #expect(forOthers == 200)
+            let isForwarded = try await setting.service.next(1).first?.path.hasPrefix("/3/device/410")
+            #expect(isForwarded == true)
         }
     }
 
@@ -191,14 +191,14 @@ import Testing
                     ["--http2-prior-knowledge", "-H", "content-type: application/json"]
                         + ["-H", "authorization: Bearer \(bearer)", "-d", #"{"message":{"token":"\#(token)"}}"#])
             }
-            let found8 = try await post("refused", "abc").status
-            #expect(found8 == 401)
+            let rejected = try await post("refused", "abc").status
+            #expect(rejected == 401)
             let sent = try await post("ya29.google", "abc")
             #expect(String(decoding: sent.body, as: UTF8.self) == #"{"name": "projects/demo/messages/1-abc"}"#)
             let dead = try await post("ya29.google", "404abc")
             #expect(dead.status == 404 && String(decoding: dead.body, as: UTF8.self).contains("UNREGISTERED"))
-            let found9 = try await post("own-token", "abc").status
-            #expect(found9 == 503)
+            let ownToken = try await post("own-token", "abc").status
+            #expect(ownToken == 503)
             let arrived = try await setting.service.next(4)
             #expect(arrived.map { $0.body.contains("validate_only") } == [true, true, false, false])
             let subjects = await setting.events(4).compactMap { $0["subject"] as? String }

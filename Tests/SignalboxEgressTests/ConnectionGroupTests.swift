@@ -63,8 +63,8 @@ import Testing
             let first = await send(requests, by: http)
             let second = await send(requests, by: http)
             #expect(first + second == Array(repeating: 200, count: 120))
-            let found1 = Set(try await server.connections(120))
-            #expect(found1 == [1, 2, 3])
+            let connections = Set(try await server.connections(120))
+            #expect(connections == [1, 2, 3])
         }
     }
 
@@ -73,8 +73,8 @@ import Testing
         try await run(["--together", "300"]) { server, http in
             let statuses = await send((0..<300).map { _ in server.request("a") }, by: http)
             #expect(statuses == Array(repeating: 200, count: 300))
-            let found2 = Set(try await server.connections(300))
-            #expect(found2 == [1])
+            let connections = Set(try await server.connections(300))
+            #expect(connections == [1])
         }
     }
 
@@ -82,8 +82,8 @@ import Testing
         try await run { server, http in
             let statuses = await send((0..<200).map { _ in server.request("a", body: 4096) }, by: http)
             #expect(statuses == Array(repeating: 200, count: 200))
-            let holds3 = try await server.service.next(200).allSatisfy { $0.body.utf8.count == 4096 }
-            #expect(holds3)
+            let isWhole = try await server.service.next(200).allSatisfy { $0.body.utf8.count == 4096 }
+            #expect(isWhole)
         }
     }
 
@@ -92,16 +92,16 @@ import Testing
             #expect(await send([server.request("a")], by: http) == [200])
             let statuses = await send((0..<100).map { _ in server.request("a") }, by: http)
             #expect(statuses == Array(repeating: 200, count: 100))
-            let found4 = Set(try await server.connections(101))
-            #expect(found4 == [1])
+            let connections = Set(try await server.connections(101))
+            #expect(connections == [1])
         }
     }
 
     @Test func otherRequestsUseOtherConnections() async throws {
         try await run { server, http in
             for group in ["a", nil, "a", nil] { #expect(await send([server.request(group)], by: http) == [200]) }
-            let found5 = try await server.connections(4)
-            #expect(found5 == [1, 2, 1, 2])
+            let connections = try await server.connections(4)
+            #expect(connections == [1, 2, 1, 2])
         }
     }
 
@@ -124,8 +124,8 @@ import Testing
             for group in ["a", "b", "a", "c", "a", "b"] {
                 #expect(await send([server.request(group)], by: http) == [200])
             }
-            let found6 = try await server.connections(6)
-            #expect(found6 == [1, 2, 1, 3, 1, 4])
+            let connections = try await server.connections(6)
+            #expect(connections == [1, 2, 1, 3, 1, 4])
         }
     }
 
@@ -138,8 +138,8 @@ import Testing
                 return
             }
             #expect(await send([server.request("a")], by: http) == [200])
-            let found7 = try await pending.answer.get().status
-            #expect(found7 == 200)
+            let status = try await pending.answer.get().status
+            #expect(status == 200)
         }
     }
 
@@ -149,8 +149,8 @@ import Testing
             #expect(await send([server.request("a")], by: http) == [200])
             _ = await http.attempt(OutboundRequest(method: .get, url: "http://127.0.0.1:1/", timeout: .seconds(5)))
             #expect(await send([server.request("a")], by: http) == [200])
-            let found8 = try await server.connections(2)
-            #expect(found8 == [1, 2])
+            let connections = try await server.connections(2)
+            #expect(connections == [1, 2])
         }
     }
 
@@ -163,8 +163,8 @@ import Testing
             }
             // The connection may be dead, so the next request opens another one.
             #expect(await send([server.request("a")], by: http) == [200])
-            let found9 = try await server.connections(2)
-            #expect(found9 == [1, 2])
+            let connections = try await server.connections(2)
+            #expect(connections == [1, 2])
         }
     }
 
@@ -188,8 +188,8 @@ import Testing
     @Test func aConnectionThatTheServerEndsIsReplaced() async throws {
         try await run(["--requests", "2"]) { server, http in
             for _ in 0..<6 { #expect(await send([server.request("a")], by: http) == [200]) }
-            let found11 = try await server.connections(6)
-            #expect(found11 == [1, 1, 2, 2, 3, 3])
+            let connections = try await server.connections(6)
+            #expect(connections == [1, 1, 2, 2, 3, 3])
         }
     }
 }

@@ -28,7 +28,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private var received = ByteBuffer()
     private var isReady: Bool
     private var isDecided = false
-    /// Whether an error ended the connection before the decision.
+    /// Whether the TLS handshake failed.
     private var hasFailed = false
 
     init(_ serving: ProviderServing, tls: ProviderTLS?) {
@@ -73,9 +73,11 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     /// Failed handshakes are common on the internet, so they are not logged.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isDecided else { return context.fireErrorCaught(error) }
-        // A failed handshake may cause several errors.
-        if !isReady, !hasFailed { serving.refusals.count(.handshake) }
-        hasFailed = true
+        // A failed handshake may cause several errors. A client may also just end the connection.
+        if error is NIOSSLError, !isReady, !hasFailed {
+            hasFailed = true
+            serving.refusals.count(.handshake)
+        }
         context.close(promise: nil)
     }
 
