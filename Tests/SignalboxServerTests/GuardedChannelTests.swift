@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import SignalboxEgress
 import SignalboxNotification
@@ -52,6 +53,20 @@ import Testing
             try await body("http://\(try #require(await listened.next()))")
             group.cancelAll()
         }
+    }
+
+    /// A server that stops drops the connections that it has just accepted.
+    @Test func aDroppedConnectionCloses() async throws {
+        let channel = NIOAsyncTestingChannel()
+        let guarded = GuardedChannel(
+            http: HTTP1Channel { _, _, _ in }, responder: nil, limits: ConnectionLimits(),
+            table: ConnectionTable(capacity: 10))
+        let logger = Logger(label: "test")
+        _ = try await channel.eventLoop.flatSubmit { guarded.setup(channel: channel, logger: logger).map { _ in } }
+            .get()
+        // The channel may have closed before.
+        try? await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).get()
+        try await channel.closeFuture.get()
     }
 
     @Test func answersEachRequestByItsResponder() async throws {

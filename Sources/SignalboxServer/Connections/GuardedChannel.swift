@@ -3,6 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// An HTTP/1.1 connection with our limits.
 struct GuardedChannel: ServerChildChannel {
@@ -16,7 +17,7 @@ struct GuardedChannel: ServerChildChannel {
     let table: ConnectionTable
 
     /// Puts the gate before the HTTP decoder and the guard behind it.
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.
             // The smallest holds most requests whole.
@@ -32,10 +33,34 @@ struct GuardedChannel: ServerChildChannel {
                 RequestGuard(gate: gate, limits: limits, table: table, responder: responder),
                 position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
             try pipeline.addHandler(gate, position: .first)
-            return value
+            return AcceptedConnection(value)
         }
     }
 
     /// Returns when the connection has closed.
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+    func handle(value: AcceptedConnection, logger: Logger) async {
+        value.isHandled.store(true, ordering: .relaxed)
+        await http.handle(value: value.connection, logger: logger)
+    }
+}
+
+/// A connection that was accepted. It closes when it is dropped: a server that stops drops those that it has just
+/// accepted, and NIO ends the process for an asynchronous channel that is dropped without an end.
+final class AcceptedConnection: ServerChildChannelValue {
+    // A class because its deinit notices that the connection was dropped.
+    let connection: HTTP1Channel.Value
+    let isHandled = Atomic(false)
+
+    init(_ connection: HTTP1Channel.Value) { self.connection = connection }
+
+    var channel: any Channel { connection.channel }
+
+    deinit {
+        guard !isHandled.load(ordering: .relaxed) else { return }
+        // Unstructured: the server that accepted the connection has ended. The close ends the task.
+        Task { [connection] in
+            connection.channel.close(promise: nil)
+            try? await connection.executeThenClose { _, _ in }
+        }
+    }
 }
