@@ -12,7 +12,7 @@ struct BracketScan {
         case damaged(Int)
     }
 
-    /// Index of the next byte to read. An escape at the end of a chunk moves it behind the buffer.
+    /// Index of the next byte to read. An escape at the end of a chunk moves it beyond the buffer.
     var position: Int
     /// Index of the text's first byte.
     private var first: Int

@@ -13,13 +13,13 @@ package struct JSONFault: Sendable, Equatable {
         case comment
         /// A comma before a closing bracket.
         case trailingComma
-        /// A comma behind a comma, or before the first key.
+        /// A comma after a comma, or before the first key.
         case additionalComma
         /// Two values of a container without a comma between them.
         case missingComma
-        /// A key without a colon behind it.
+        /// A key without a colon after it.
         case missingColon
-        /// No value where one is required, such as behind a colon.
+        /// No value where one is required, such as after a colon.
         case missingValue
         /// A bracket or colon instead of a key.
         case missingKey
@@ -43,7 +43,7 @@ package struct JSONFault: Sendable, Equatable {
         case wrongClosing
         /// The text ends with an open bracket.
         case unclosed
-        /// Bytes behind the end of the value.
+        /// Bytes after the end of the value.
         case furtherText
         /// A bracket one level deeper than ``JSONParser/Limits`` allow by default.
         case tooDeep
@@ -114,7 +114,7 @@ private struct JSONFaultFinder {
 
     /// A fault of the byte at the position.
     private func here(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, position..<position + 1) }
-    /// A fault of a token that is missing behind the last one.
+    /// A fault of a token that is missing after the last one.
     private func missing(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, readEnd..<readEnd) }
 
     /// Takes a token. Returns nil, for no fault.
@@ -168,7 +168,7 @@ private struct JSONFaultFinder {
         return take(to: range.upperBound, then: .end)
     }
 
-    /// Reads a comma or a closing bracket. Any byte behind the outermost value is a fault.
+    /// Reads a comma or a closing bracket. Any byte after the outermost value is a fault.
     private mutating func afterValue() -> JSONFault? {
         guard let opening = open.last else { return JSONFault(.furtherText, scalar) }
         switch byte {

@@ -16,7 +16,7 @@ package struct JSONKey {
     /// True when the string at an address of the parser's string buffer is this key.
     @inline(__always)
     func isKey(at string: UnsafePointer<UInt8>) -> Bool {
-        // The heads compare the length and the first four bytes; this compares the bytes behind them.
+        // The heads compare the length and the first four bytes; this compares the bytes after them.
         head.isHead(of: string) && (length <= 4 || sameBytes(string + 8, start + 4, length - 4))
     }
 }

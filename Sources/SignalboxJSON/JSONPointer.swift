@@ -19,7 +19,7 @@ package struct JSONPointer: Sendable, Equatable {
     }
 
     /// The value that the pointer leads to from another value; nil when there is none. Does not look into JSON texts
-    /// inside strings. `-`, the position behind an array, leads to no value.
+    /// inside strings. `-`, the position after an array, leads to no value.
     package func value(in root: JSONValue) -> JSONValue? {
         var value = root
         for token in tokens {
@@ -58,7 +58,7 @@ package struct JSONPointer: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The reference token of a key, escaped, behind its slash.
+    /// The reference token of a key, escaped, after its slash.
     static func token(_ key: UnsafeBufferPointer<UInt8>) -> String {
         guard !key.contains(where: isEscaped) else { return "/" + escape(String(decoding: key, as: UTF8.self)) }
         return String(unsafeUninitializedCapacity: key.count + 1) { token in

@@ -6,7 +6,7 @@ import Foundation
 /// The splitter finds where texts end; the parser decides whether they are valid. It guarantees:
 ///
 /// - A valid text is one piece, however it is laid out.
-/// - Objects and arrays end at their closing bracket, also if the separator behind them is missing. A damaged one ends
+/// - Objects and arrays end at their closing bracket, also if the separator after them is missing. A damaged one ends
 ///   at the latest before the next line that begins with `{` and is indented no deeper than the text.
 /// - Other bytes are a piece up to the end of their line; in an array, up to the next comma or bracket.
 /// - The pieces do not depend on the chunks in which the input was appended, except for ``Piece/isLine``.
@@ -24,7 +24,7 @@ package struct JSONSplitter {
         package let offset: Int
         /// Why the piece is not a whole text; the bytes up to the next piece belong to it, too.
         package let fault: Fault?
-        /// True for a line that was taken whole, unread, because no text can continue behind it. It may hold several
+        /// True for a line that was taken whole, unread, because no text can continue after it. It may hold several
         /// texts: when it does not parse, cut it again with `takesLines: false`.
         package let isLine: Bool
     }
@@ -59,7 +59,7 @@ package struct JSONSplitter {
     private var lineStart: Int
     private var layout = Layout.unknown
     private var stretch = Stretch.between
-    /// An element of the array has ended, and no comma behind it was read.
+    /// An element of the array has ended, and no comma after it was read.
     private var isBehindElement = false
     /// The beginning of the stretch was a piece (``Fault/tooLong``); the rest is dropped.
     private var isDropping = false

@@ -29,11 +29,11 @@ package struct JSONValue {
 
     /// The type of the value: the highest byte of its word on the tape, a character as simdjson's format specifies.
     @inlinable var tag: UInt8 { UInt8(truncatingIfNeeded: tape[index] >> 56) }
-    /// The lower 56 bits of the word: the offset of a string in the string buffer; for a container, the index behind
+    /// The lower 56 bits of the word: the offset of a string in the string buffer; for a container, the index after
     /// its end and above 32 bits the number of its members.
     @inlinable var payload: Int { Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
-    /// The index behind this value on the tape, in constant time also for containers. Numbers occupy two words.
+    /// The index after this value on the tape, in constant time also for containers. Numbers occupy two words.
     @inlinable var next: Int {
         @inline(__always) get {
             let tag = tag
@@ -100,7 +100,7 @@ package struct JSONValue {
     /// The text of a string, unescaped, as UTF-8; nil for anything else. Borrowed like the value itself.
     @inlinable package var utf8: UnsafeBufferPointer<UInt8>? { isString ? stringBytes : nil }
 
-    /// The bytes of a string or key, which must be one. The buffer has their count before them and a NUL behind them.
+    /// The bytes of a string or key, which must be one. The buffer has their count before them and a NUL after them.
     @inlinable var stringBytes: UnsafeBufferPointer<UInt8> {
         let start = strings + payload
         let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)

@@ -42,7 +42,7 @@ extension JSONWriter {
         return first | middle << UInt64(count / 2 * 8) | last << UInt64((count - 1) * 8)
     }
 
-    /// Sets the highest bit of the first of eight bytes that needs escaping, and perhaps of bytes behind it.
+    /// Sets the highest bit of the first of eight bytes that needs escaping, and perhaps of bytes after it.
     private static func bytesToEscape(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ActionTypesTests {
     @Test(arguments: try ActionFixtures.files(in: "actions").map(\.name))
-    func saysWhatIsWrongWithEachActionOfAFixture(_ name: String) throws {
+    func reportsTheProblemsOfEachAction(_ name: String) throws {
         let text = try #require(try ActionFixtures.files(in: "actions").first { $0.name == name }).text
         try ActionFixtures.forEach(in: text) { value in
             let action = try Action(try #require(value["action"]))

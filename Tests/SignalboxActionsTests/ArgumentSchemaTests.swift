@@ -32,11 +32,11 @@ import Testing
         (#"{"sku": "A"}"#, "sku"), (#"{"sku": "A12345"}"#, "sku"), (#"{"sku": "A1", "count": 0}"#, "count"),
         (#"{"sku": "A1", "count": "11"}"#, "count"),
     ])
-    func saysWhatIsOutOfRange(_ arguments: String, place: String) throws {
+    func reportsAValueOutOfRange(_ arguments: String, place: String) throws {
         #expect(try problems(arguments) == ["action.argument-out-of-range /arguments/\(place)"])
     }
 
-    @Test func saysWhatIsNotAmongTheChoices() throws {
+    @Test func reportsAValueOutsideTheChoices() throws {
         #expect(try problems(#"{"sku": "A1", "size": "XL"}"#) == ["action.argument-not-allowed /arguments/size"])
         #expect(try problems(#"{"sku": "A1", "size": "S"}"#) == [])
     }

@@ -94,7 +94,7 @@ import Testing
         #expect(files[0] == files[1])
     }
 
-    @Test func refusesWhatIsNoEvent() {
+    @Test func rejectsTextsThatAreNotEvents() {
         #expect(throws: ActionProblem.self) {
             try CalendarFile(action: Action(.calendar), uid: Self.uid, stamp: Self.stamp)
         }

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func readsWhatAnAppReports() throws {
+    @Test func readsTheReportsOfApps() throws {
         let interaction = try read(
             #"{"eventId":"e1","actionIdentifier":"reply","text":"","deviceTime":"2026-11-20T22:29:00+01:00","activity":"banner"}"#
         )

@@ -204,7 +204,7 @@ import Testing
             .flatMap { $0.split(separator: "\"").first.map(String.init) }
     }
 
-    @Test func saysWhatWouldBeShownAndRecorded() throws {
+    @Test func showsTheOfferAndTheEventsOfAnExplanation() throws {
         let setting = try setting()
         let answer = try setting.explain(question())
         #expect(try value("/at", of: answer) == #""2026-11-22T12:00:00.000Z""#)

@@ -96,6 +96,13 @@ import Testing
         #expect(try trigger(#"{"device": "d", "event": {"type": "poll"}, "state": {}}"#).client == ClientState())
     }
 
+    @Test func aPropertyThatIsNullIsAbsent() throws {
+        let nulls = #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": null, "b": 1}}}"#
+        #expect(try trigger(nulls).event == .event(name: "e", properties: ["b": .number(1)]))
+        let none = #"{"device": "d", "event": {"type": "event", "name": "e", "properties": null}}"#
+        #expect(try trigger(none).event == .event(name: "e", properties: nil))
+    }
+
     @Test(arguments: [
         (#"{"event": {"type": "poll"}}"#, "missing", "/device"),
         (#"{"device": "", "event": {"type": "poll"}}"#, "empty", "/device"),
@@ -119,8 +126,8 @@ import Testing
             "unknown-member", "/event/properties/a/b"
         ),
         (
-            #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": null}}}"#, "wrong-type",
-            "/event/properties/a"
+            #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": [null]}}}"#, "wrong-type",
+            "/event/properties/a/0"
         ),
         (
             #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": [[1]]}}}"#, "nested",
@@ -171,7 +178,20 @@ import Testing
         #expect(!explain)
     }
 
+    /// Granify's documents print product ids as numbers, and its payloads have both.
+    @Test func readsAnIdentifierThatIsANumber() throws {
+        let body = #"""
+            {"device": "d", "page": "p", "slots": [{"name": "a", "productId": 123, "sku": 7}],
+             "override": {"name": "a", "productId": 123, "sku": "7"}}
+            """#
+        let (request, _) = try SlotForm.read(Array(body.utf8), ticket: "t")
+        let label = SlotLabel("a", productID: "123", sku: "7")
+        #expect(request.slots.map(\.label) == [label] && request.override?.label == label)
+    }
+
     @Test(arguments: [
+        (#"{"device":"d","page":"p","slots":[{"name":"a","productId":1.5}]}"#, "wrong-type", "/slots/0/productId"),
+        (#"{"device": "d", "page": "p", "slots": [{"name": "a", "sku": true}]}"#, "wrong-type", "/slots/0/sku"),
         (#"{"device": "d", "slots": []}"#, "missing", "/page"), (#"{"device": "d", "page": "p"}"#, "missing", "/slots"),
         (#"{"device": "d", "page": "p", "slots": [{"label": "x"}]}"#, "unknown-member", "/slots/0/label"),
         (#"{"device": "d", "page": "p", "slots": [{"name": ""}]}"#, "empty", "/slots/0/name"),

@@ -23,7 +23,7 @@ import Testing
         ("", #""""#), ("plain", #""plain""#), ("\"\\/", #""\"\\/""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
         ("\u{0}\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("\u{7F}é€🎉", "\"\u{7F}é€🎉\""),
     ])
-    func escapesOnlyWhatJSONForbids(_ text: String, _ expected: String) {
+    func escapesForbiddenCharactersOnly(_ text: String, _ expected: String) {
         #expect(written { $0.string(text) } == expected)
     }
 

@@ -70,6 +70,17 @@ import Testing
         #expect(try parse("!('a' in topics && !('b' in topics)) || 'c' in topics").excluded == ["a"])
     }
 
+    /// Operators have equal precedence, and parentheses come first.
+    @Test func bringsAConditionIntoGroups() throws {
+        func groups(_ text: String) throws -> [[String]] { try parse(text).groups }
+        #expect(try groups("'a' in topics") == [["a"]])
+        #expect(try groups("'a' in topics && !('b' in topics)") == [["a"], ["!b"]])
+        #expect(try groups("'a' in topics && ('b' in topics || 'c' in topics)") == [["a"], ["b", "c"]])
+        #expect(try groups("'a' in topics && 'b' in topics || 'c' in topics") == [["a", "c"], ["b", "c"]])
+        #expect(try groups("!('a' in topics && !('b' in topics || 'c' in topics))") == [["!a", "b", "c"]])
+        #expect(try groups("!('a' in topics || 'b' in topics)") == [["!a"], ["!b"]])
+    }
+
     private func parse(_ text: String) throws(InvalidCondition) -> TopicCondition {
         let result = Array(text.utf8).withUnsafeBufferPointer { bytes -> Result<TopicCondition, InvalidCondition> in
             Result { () throws(InvalidCondition) in try TopicCondition(parsing: bytes) }

@@ -48,7 +48,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"absent"}]}]"#, "/0/markers/0",
-            #"the first condition of a marker says what is there; put "absent" behind it"#
+            #"the first condition of a marker must find a value; put "absent" after it"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","equals":"x"}]}]"#, "/0/markers/0",
@@ -113,7 +113,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"unset"}]}]"#, "/0/markers/0",
-            #"the first condition of a marker says what is there; put "absent" behind it"#
+            #"the first condition of a marker must find a value; put "absent" after it"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","notAmong":"x"}]}]"#, "/0/markers/0/notAmong",

@@ -64,7 +64,7 @@ import Testing
         #expect(try with(json) { $0.instant?.text } == text)
     }
 
-    @Test func jsonTextIsParsedOnceAndNotWhatStandsInsideIt() throws {
+    @Test func parsesAJSONTextOnceAndNotTheTextsInsideIt() throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {
             let root = try parser.parse(Array(#"{"a":" {\"b\":\"{}\"}","c":"{no","d":"[1]","e":{"f":1}}"#.utf8))

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// As above, within every object that a vendor or a service reads. In some, any key is something: a button
+    /// The same property, within every object that a vendor or a service reads. In some, any key is something: a button
     /// in Braze's `ab_cat` and Klaviyo's `actions`, a picture in OneSignal's `att`.
     @Test(arguments: try Fixture.all(in: .module))
     func unknownNestedKeysDoNotChangeOtherFields(_ fixture: Fixture) throws {

@@ -9,7 +9,7 @@ import Testing
         #expect(chain.links.map(\.name) == ["braze", "synerise"])
     }
 
-    @Test func aChainOfAnUnknownNameSaysWhoIsKnown() {
+    @Test func anUnknownNameInAChainListsTheKnownOnes() {
         do {
             _ = try VendorChain(named: ["braze", "nobody"])
             Issue.record("nobody was found")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func everyVendorSaysWhatItLooksFor() {
+    @Test func everyVendorListsItsEvidence() {
         let profiles = Vendors.profiles
         #expect(profiles.allSatisfy { !$0.looksFor.isEmpty })
         #expect(Set(profiles.map(\.vendor)).count == profiles.count)

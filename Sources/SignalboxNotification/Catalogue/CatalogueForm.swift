@@ -96,7 +96,7 @@ struct CatalogueForm {
         guard let first = conditions.first else { return nil }
         // The index finds a marker by the first key of its first condition.
         if first.test.acceptsAbsence {
-            record(value, "the first condition of a marker says what is there; put \"absent\" behind it")
+            record(value, "the first condition of a marker must find a value; put \"absent\" after it")
         }
         if let path = first.path, path.firstKey == nil {
             record(value, "a marker's first path begins with a key, not with * or {i}")

@@ -54,7 +54,7 @@ struct CataloguePath: Sendable, Equatable {
     /// At least one.
     let tokens: [Token]
 
-    /// Nil for a text that is not a path. Requires a slash behind the scope, and at least one token that is not
+    /// Nil for a text that is not a path. Requires a slash after the scope, and at least one token that is not
     /// empty. An unknown scope is not a path.
     init?(_ text: String) {
         self.text = text

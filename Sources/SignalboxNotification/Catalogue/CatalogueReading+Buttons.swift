@@ -30,7 +30,7 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// Buttons whose parts have keys that count up; the first gap ends them. At most 100. Values of the button behind
+    /// Buttons whose parts have keys that count up; the first gap ends them. At most 100. Values of the button after
     /// the gap are not consumed, so they stay in `custom`. If the entry has a path of titles, a button without a
     /// title counts as a gap.
     private mutating func countedButtons(

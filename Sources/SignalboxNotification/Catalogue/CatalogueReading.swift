@@ -226,7 +226,7 @@ extension JSONValue {
     /// True for a badge to set: `+2` and `-1` change the existing one (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
 
-    /// Those that are present, in this order.
+    /// The values of `title`, `subtitle` and `body` that are present, in this order.
     fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap(\.self) }
 }
 

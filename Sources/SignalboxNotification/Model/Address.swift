@@ -54,12 +54,12 @@ extension IPAddress: CustomStringConvertible {
 
 /// A block of addresses that share a prefix (RFC 4632, RFC 4291).
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
-    /// The lowest address, whose bits behind the prefix are 0.
+    /// The lowest address, whose bits after the prefix are 0.
     package let first: IPAddress
     /// Number of leading bits that all addresses share.
     package let prefixLength: Int
 
-    /// The block around an address, whose bits behind the prefix do not count. `prefixLength`: at most the address's
+    /// The block around an address, whose bits after the prefix do not count. `prefixLength`: at most the address's
     /// width, which makes a block of one.
     package init(around address: IPAddress, prefixLength: Int) {
         precondition((0...address.width).contains(prefixLength), "A prefix is no longer than its address.")
@@ -68,7 +68,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
             bits: address.bits & ~Self.hostBits(address.width - prefixLength), isIPv6: address.isIPv6)
     }
 
-    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil for anything else, and when bits behind
+    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil for anything else, and when bits after
     /// the prefix are set, which is usually a mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -38,7 +38,7 @@ package struct EventMedia {
         }
     }
 
-    /// Writes the notification: media with their results, `apns` with links, and the remarks behind the other
+    /// Writes the notification: media with their results, `apns` with links, and the remarks after the other
     /// warnings.
     private func write(_ data: JSONValue, into json: inout JSONWriter) {
         let warnings = warnings(of: data["media"])

@@ -35,8 +35,8 @@ package enum Envelope: String, Sendable, CaseIterable {
 /// Its values are views into ``parser``'s buffers, so a payload is valid only until that parser is reset. Not
 /// copyable, so that no copy outlives the function that opened it.
 package struct PlatformPayload: ~Copyable {
-    /// `unknown` for ADM, in-app messages and objects without a push service.
-    package let platform: Platform
+    /// `unknown` for ADM, in-app messages, messages to Expo's service and objects without a push service.
+    package internal(set) var platform: Platform
     /// The form in which the payload came.
     package let envelope: Envelope
     /// The whole payload, always an object.

@@ -115,7 +115,7 @@ extension Timestamp {
         let text: UnsafeBufferPointer<UInt8>
         var position = 0
 
-        /// True behind the last byte.
+        /// True past the last byte.
         var isAtEnd: Bool { position == text.count }
 
         /// Skips a character; false, without moving, if another one follows.

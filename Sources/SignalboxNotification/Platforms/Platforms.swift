@@ -18,21 +18,46 @@ package enum Platforms {
     ]
 
     /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
-    /// `size`: of the payload's text, in bytes. `isSentToAPNs`: true for the body of a request to APNs, which need not
-    /// have an `aps`. Throws only for a value that is not an object. Reads in place: the result is valid as long as
-    /// `parser` is not reset. `parser`: owns `root`.
+    /// `size`: the size of the payload's text, in bytes. `form`: of the request that brought the payload, if it is
+    /// known; its keys alone need not show it. Throws only for a value that is not an object. Reads in place: the
+    /// result is valid as long as `parser` is not reset. `parser`: owns `root`.
     package static func recognise(
-        _ root: JSONValue, size: Int, isSentToAPNs: Bool = false, parser: JSONParser
+        _ root: JSONValue, size: Int, form: RequestForm? = nil, parser: JSONParser
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
-        if isSentToAPNs { return arrival.apns(arrival.isAPNsThroughFCM ? .apnsThroughFCM : .apns) }
+        switch form {
+        case .apns: return arrival.apns(arrival.isAPNsThroughFCM ? .apnsThroughFCM : .apns)
+        case .fcmV1: return arrival.fcmV1()
+        case .fcmLegacy: return arrival.fcmLegacy()
+        case .expo:
+            var payload = open(arrival)
+            payload.platform = .unknown
+            return payload
+        case nil: return open(arrival)
+        }
+    }
+
+    /// Opens a payload in the first envelope that recognises it.
+    private static func open(_ arrival: Arrival) -> PlatformPayload {
         // By position: iterating over the formats would copy each of them, for every payload.
         for position in formats.indices where formats[position].recognises(arrival) {
             return formats[position].open(arrival)
         }
         preconditionFailure("The last envelope of the registry recognises every object.")
     }
+}
+
+/// The API of a push service that a payload was sent to.
+package enum RequestForm: Sendable {
+    /// A push to a device or a channel.
+    case apns
+    /// A message of HTTP v1.
+    case fcmV1
+    /// A message of the legacy HTTP protocol.
+    case fcmLegacy
+    /// A message to Expo's service, which passes it to APNs or FCM: it is of no platform.
+    case expo
 }
 
 /// Why a JSON text is not a payload.

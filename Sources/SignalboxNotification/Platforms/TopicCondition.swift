@@ -1,10 +1,12 @@
 import SignalboxJSON
 
-/// The `condition` of an FCM request to topics. The gateway does not evaluate it: it checks the syntax and finds the
-/// topics under a negation.
+/// The `condition` of an FCM request to topics. The gateway checks the syntax, finds the topics under a negation, and
+/// brings the condition into the form of in-app messages.
 package struct TopicCondition: Sendable {
     /// The topics under an odd number of `!`, whose devices the condition excludes.
     let excluded: Set<String>
+    /// Equal to the condition: of each group, one topic holds. A topic after `!` holds without the subscription.
+    let groups: [[String]]
 
     /// The most topics of a condition (firebase.google.com, "Send messages to topics").
     static let mostTopics = 5
@@ -14,10 +16,11 @@ package struct TopicCondition: Sendable {
     ///     condition := term { ("&&" | "||") term }
     ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
     ///
-    /// Takes time linear in the text, and recurses at most 32 levels.
+    /// Operators have equal precedence, from left to right. Takes time linear in the text, and recurses at most 32
+    /// levels.
     package init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
-        try reader.condition(depth: 0, isNegated: false)
+        groups = try reader.condition(depth: 0, isNegated: false)
         guard reader.cursor == text.count else { throw reader.error(.operatorExpected) }
         excluded = reader.excluded
     }
@@ -67,12 +70,20 @@ private struct ConditionReader {
     var topics = 0
 
     /// Reads terms up to the first text that is not an operator.
-    mutating func condition(depth: Int, isNegated: Bool) throws(InvalidCondition) {
-        repeat { try term(depth: depth, isNegated: isNegated) } while accept("&&") || accept("||")
+    mutating func condition(depth: Int, isNegated: Bool) throws(InvalidCondition) -> [[String]] {
+        var groups = try term(depth: depth, isNegated: isNegated)
+        while true {
+            // A negation exchanges the operators (De Morgan).
+            let isAnd: Bool
+            if accept("&&") { isAnd = !isNegated } else if accept("||") { isAnd = isNegated } else { return groups }
+            let next = try term(depth: depth, isNegated: isNegated)
+            // Five topics make six groups at most.
+            groups = isAnd ? groups + next : groups.flatMap { group in next.map { group + $0 } }
+        }
     }
 
     /// One term, with its negations and parentheses. `isNegated`: under an odd number of `!`.
-    private mutating func term(depth: Int, isNegated: Bool) throws(InvalidCondition) {
+    private mutating func term(depth: Int, isNegated: Bool) throws(InvalidCondition) -> [[String]] {
         skipSpaces()
         guard depth < Self.deepest else { throw error(.tooDeep) }
         if accept("!") { return try term(depth: depth + 1, isNegated: !isNegated) }
@@ -80,12 +91,13 @@ private struct ConditionReader {
         guard accept("(") else {
             let name = try topic()
             if isNegated { excluded.insert(name) }
-            return
+            return [[isNegated ? "!" + name : name]]
         }
-        try condition(depth: depth + 1, isNegated: isNegated)
+        let groups = try condition(depth: depth + 1, isNegated: isNegated)
         guard accept(")") else {
             throw cursor < text.count ? error(.operatorExpected) : error(.parenthesisMissing, at: start)
         }
+        return groups
     }
 
     /// `'name' in topics`; returns the name.
@@ -131,7 +143,7 @@ private struct ConditionReader {
         while isSpace(at: cursor) { cursor += 1 }
     }
 
-    /// True for ASCII white space. A position behind the text is not one.
+    /// True for ASCII white space. A position after the text is not one.
     private func isSpace(at position: Int) -> Bool {
         position < text.count && (text[position] == UInt8(ascii: " ") || (0x09...0x0D).contains(text[position]))
     }

@@ -95,12 +95,10 @@ struct CustomFields: ~Copyable {
     /// The object so far, without its closing brace; empty before the first member.
     fileprivate var writer = JSONWriter()
     /// The names written so far; nil if no name can repeat.
-    private var names: JSONKeySet?
-    /// Names with a prefix, which are not keys of the payload.
-    private var made: Set<[UInt8]> = []
+    private var names: MemberNames?
 
     /// `mayRepeat`: true if members come from several objects, or under changed names.
-    init(mayRepeat: Bool) { names = mayRepeat ? JSONKeySet() : nil }
+    init(mayRepeat: Bool) { names = mayRepeat ? MemberNames() : nil }
 
     /// The JSON object; nil without a member.
     consuming func text() -> JSONText? {
@@ -113,19 +111,14 @@ struct CustomFields: ~Copyable {
 
     /// Writes a key for the next value, with the prefix, repeated as needed, if the name is taken.
     fileprivate mutating func open(_ key: UnsafeBufferPointer<UInt8>, elseWith prefix: [UInt8]) {
-        let isMade = !made.isEmpty && made.contains(Array(key))
-        guard !isMade, names?.insert(key) != false else { return open(made: prefix + key, elseWith: prefix) }
+        guard names?.insert(key) != false else { return open(made: prefix + key, elseWith: prefix) }
         begin(key)
     }
 
-    /// Writes a key that the payload does not contain, with the prefix, repeated as needed.
-    fileprivate mutating func open(made key: [UInt8], elseWith prefix: [UInt8]) {
-        var name = key
-        while made.contains(name) || name.withUnsafeBufferPointer({ names?.contains($0) }) == true {
-            name = prefix + name
-        }
-        name.withUnsafeBufferPointer { begin($0) }
-        made.insert(name)
+    /// Writes a name that the reader made, with the prefix, repeated as needed, if the name is taken.
+    fileprivate mutating func open(made name: [UInt8], elseWith prefix: [UInt8]) {
+        let free = names?.insert(made: name, elseWith: prefix) ?? name
+        free.withUnsafeBufferPointer { begin($0) }
     }
 
     /// Writes the key for the rest of the push service's keys.

@@ -17,7 +17,9 @@ struct DeviceBlock {
         case .fcmExtras: self.init(extras: JSONObject(payload.root))
         case .apnsThroughFCM: self.init(userInfo: JSONObject(payload.root), aps: payload.aps)
         case .fcmWrapper: self.init(wrapper: payload.root)
-        case .fcmV1 where payload.root["message"] == nil: self.init(adminMessage: payload.root)
+        case .fcmV1:
+            self.init(adminMessage: payload.message)
+            if payload.root["message"] != nil, consumed.isEmpty { return nil }
         default: return nil
         }
     }
@@ -105,8 +107,9 @@ struct DeviceBlock {
         if click == nil { link = first(android?["link"], web?["link"], wrapper["fcmOptions"]?["link"]) }
     }
 
-    /// A message for the Admin SDK for Node, which spells two-word keys differently from the service
-    /// (firebase-admin-node, messaging-api.ts). Contains only values that the service's own keys lack.
+    /// A message whose keys of two words are in camel case: for the Admin SDK for Node (firebase-admin-node,
+    /// messaging-api.ts), or a request of Google's generated clients, as ProtoJSON permits. Contains only values that
+    /// the keys in snake case lack.
     private init(adminMessage message: JSONValue) {
         let android = message["android"]?["notification"]
         let common = message["notification"]
@@ -117,7 +120,7 @@ struct DeviceBlock {
         bodyKey = android?["body_loc_key"] == nil ? first(android?["bodyLocKey"]) : nil
         bodyArgs = android?["bodyLocArgs"]
         badge = android?["notification_count"] == nil ? first(android?["notificationCount"]) : nil
-        image = hasImage ? nil : first(android?["imageUrl"], common?["imageUrl"], apple?["imageUrl"])
+        image = hasImage ? nil : first(android?["imageUrl"], common?["imageUrl"], apple?["imageUrl"], apple?["image"])
         channel = android?["channel_id"] == nil ? first(android?["channelId"]) : nil
         guard android?["click_action"] == nil, message["webpush"]?["fcm_options"]?["link"] == nil else { return }
         click = first(android?["clickAction"])

@@ -14,6 +14,8 @@ struct KeySchema: @unchecked Sendable {
         let starts: UnsafePointer<Int>
         /// The value of unnamed keys; nil if the app keeps them.
         let others: UnsafePointer<Value>?
+        /// A key that is consumed in upper or lower case, and ``Value/any``; nil for none.
+        let anyCase: (key: StaticString, value: UnsafePointer<Value>)?
         /// Unnamed keys that ``others`` does not cover.
         let reserved: VendorFields.Reserved
         let isWhole: Bool
@@ -51,12 +53,13 @@ struct KeySchema: @unchecked Sendable {
     private let node: UnsafePointer<Node>
 
     /// `keys`: of at most 40 bytes each. `others`: the value of every key that is not named; nil to keep such keys
-    /// for the app. `reserved`: unnamed keys of the platform, which `others` does not cover. `isWhole`: the event
+    /// for the app. `anyCase`: a key that is consumed with any value, in upper or lower case, as a field of HTTP.
+    /// `reserved`: unnamed keys of the platform, which `others` does not cover. `isWhole`: the event
     /// contains the object unchanged, as a page or as arguments, so that it has no rest. `base`: a schema whose keys
     /// are added, unless `keys` has them.
     init(
         _ keys: KeyValuePairs<StaticString, Value>, extending base: KeySchema? = nil, others: Value? = nil,
-        reserved: VendorFields.Reserved = .none, isWhole: Bool = false
+        anyCase: StaticString? = nil, reserved: VendorFields.Reserved = .none, isWhole: Bool = false
     ) {
         let own = Set(keys.map { $0.key.description })
         let entries =
@@ -69,7 +72,7 @@ struct KeySchema: @unchecked Sendable {
         node = Self.store([
             Node(
                 entries: Self.store(entries), starts: Self.store(starts), others: others.map { Self.store([$0]) },
-                reserved: reserved, isWhole: isWhole,
+                anyCase: anyCase.map { ($0, Self.store([.any])) }, reserved: reserved, isWhole: isWhole,
                 acceptsAnything: entries.isEmpty && reserved == .none && others?.kind == .any)
         ])
     }
@@ -122,7 +125,8 @@ struct KeySchema: @unchecked Sendable {
 
     /// The expected value of an unnamed key.
     private func other(_ key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
-        node.pointee.reserved.contains(key) ? nil : node.pointee.others
+        if case let (name, value)? = node.pointee.anyCase, key.equalsIgnoringCase(name) { return value }
+        return node.pointee.reserved.contains(key) ? nil : node.pointee.others
     }
 
     /// True when an object has no rest and no wrong type.

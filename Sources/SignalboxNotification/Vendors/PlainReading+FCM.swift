@@ -61,7 +61,7 @@ extension PlainReading {
     ) -> KeySchema {
         // One platform's replacement for a value of the display block is kept, unless no block has that value.
         let replacement: KeySchema.Value = common.kind == .object || android.kind == .object ? .unread : .text
-        let headers = KeySchema.Value.object(KeySchema(["authorization": .any, "Authorization": .any]))
+        let headers = KeySchema.Value.object(KeySchema([:], anyCase: "authorization"))
         return KeySchema([
             "token": .any, "fid": .any, "topic": .text, "condition": .any, "data": .object(.anything),
             "notification": common,
@@ -74,7 +74,8 @@ extension PlainReading {
             "apns": .object(
                 KeySchema([
                     "headers": headers, "payload": .object(KeySchema(["aps": aps], others: .any)),
-                    "live_activity_token": .any, "fcm_options": .object(KeySchema(["image": replacement])),
+                    "live_activity_token": .any, "liveActivityToken": .any,
+                    "fcm_options": .object(KeySchema(["image": replacement])),
                 ])),
         ])
     }

@@ -21,7 +21,10 @@ package struct WarningDescription: Sendable {
         Self("apns.sound-not-a-name", "The sound is neither a string nor an object."),
         Self("apns.category-not-a-string", "The category is not a string."),
         Self("apns.date-invalid", "A date of a Live Activity is not in seconds since 1970."),
-        Self("apns.background-priority", "A request for a background push has priority 10, or none. APNs wants 5."),
+        Self("apns.background-priority", "A request for a background push has priority 10, or none. APNs requires 5."),
+        Self(
+            "apns.push-type-unknown",
+            "Pass-through: the gateway does not know the `apns-push-type`. Apple decides on it."),
         Self("apns.wrong-type", "A key of `aps` has a value of an unexpected type. The value is kept in `custom`."),
 
         Self("fcm.payload-too-large", "`data` and `notification` exceed 4096 bytes without white space."),
@@ -30,6 +33,8 @@ package struct WarningDescription: Sendable {
         Self("fcm.condition-malformed", "The condition has an unclosed quote or parenthesis."),
         Self("fcm.several-targets", "The message has more than one of token, fid, topic and condition."),
         Self("fcm.too-many-actions", "A web notification has more than 1,000 buttons. The rest is not read."),
+        Self(
+            "fcm.name-unknown", "Pass-through: the gateway does not know a name in the message. Google decides on it."),
         Self("fcm.wrong-type", "A key of FCM has a value of an unexpected type. The value is kept in `custom`."),
 
         Self("synerise.message-type-missing", "The key `message-type` is missing."),

@@ -149,7 +149,7 @@ private struct BrazeSlots {
     /// The ends of a page's keys.
     private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
 
-    /// Stores one value of the button with a number. `name`: the rest of the key behind the number.
+    /// Stores one value of the button with a number. `name`: the rest of the key after the number.
     private mutating func readButton(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while buttons.count <= index { buttons.append(Button()) }
         if name.equals("_id") { buttons[index].identifier = value }
@@ -159,7 +159,7 @@ private struct BrazeSlots {
         if name.equals("_use_webview") { buttons[index].usesWebView = value }
     }
 
-    /// Stores one value of the story page with a number. `name`: the rest of the key behind the number.
+    /// Stores one value of the story page with a number. `name`: the rest of the key after the number.
     private mutating func readPage(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while pages.count <= index { pages.append(Page()) }
         if name.equals("_i") { pages[index].image = value }

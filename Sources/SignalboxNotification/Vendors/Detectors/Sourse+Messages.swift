@@ -21,6 +21,7 @@ extension PushNotification {
         pushed.message.schedule = .init(start: embargo?.milliseconds, end: expiry?.milliseconds)
         if expiry == nil { pushed.lifetime = PushedMessage.pushLifetime }
         pushed.message.pair = pair(payload)
+        pushed.message.requirements.topics = topics(payload, besides: pushed.message.pair)
         pushed.action = action
         bring(pushed, from: payload.root, in: payload.parser)
     }
@@ -32,6 +33,16 @@ extension PushNotification {
             return nil
         }
         return SoursePair.pair(condition: condition, title: title, body: body)
+    }
+
+    /// The topics whose subscribers the push is for. The pair says who has the marker.
+    private func topics(_ payload: borrowing PlatformPayload, besides pair: Message.Pair?) -> [[String]] {
+        if let condition = payload.target.topics {
+            return condition.groups.filter { $0 != pair.map { [$0.marker] } && $0 != pair.map { ["!" + $0.marker] } }
+        }
+        guard let topic = payload.target.topic?.text else { return [] }
+        let name = topic.hasPrefix("/topics/") ? String(topic.dropFirst("/topics/".count)) : topic
+        return (1...Bounds.nameLength).contains(name.utf8.count) ? [[name]] : []
     }
 
     /// Texts, picture and the app's own keys, in a fixed order: equal news make equal messages.
