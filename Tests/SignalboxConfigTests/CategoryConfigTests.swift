@@ -16,7 +16,7 @@ import Testing
         #expect(try read(#"{ "categories": {} }"#) == categories)
     }
 
-    @Test func readsWhatIsDeclared() throws {
+    @Test func readsDeclaredCategories() throws {
         let categories = try read(
             """
             { "categories": { "retention": { "age": "30d", "count": 50 }, "static": { "com.example ORDER/1": { "actions": [

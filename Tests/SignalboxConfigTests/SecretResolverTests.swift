@@ -35,7 +35,37 @@ import Testing
         let resolver = resolver(["A": "1", "SHARED": "2", "B": "3\n", "ADMIN": "4"])
         let tokens = try resolver.sourceTokens(config)
         #expect(tokens == [SourceName("a"): ["1", "2"], SourceName("b"): ["3"]])
-        #expect(try resolver.adminTokens(config, sources: tokens) == ["4"])
+        let operators = try resolver.operatorTokens(config, sources: tokens)
+        #expect(operators == [.init(name: "admin", role: .admin, content: true, text: "4")])
+    }
+
+    private static let roles = """
+        { "admin": { "tokens": {
+            "grafana": { "bearer": "env:A", "role": "metrics" },
+            "ann": { "bearer": ["env:B", "env:C"], "role": "operator", "content": false } } } }
+        """
+
+    @Test func readsTheTokensOfRoles() throws {
+        let config = try config(Self.roles)
+        let tokens = try resolver(["A": "1", "B": "2", "C": "3"]).operatorTokens(config, sources: [:])
+        #expect(
+            tokens == [
+                .init(name: "ann", role: .operator, content: false, text: "2"),
+                .init(name: "ann", role: .operator, content: false, text: "3"),
+                .init(name: "grafana", role: .metrics, content: true, text: "1"),
+            ])
+    }
+
+    /// The action log must name the actor.
+    @Test func rejectsATokenOfTwoNames() throws {
+        let config = try config(Self.roles)
+        let found = problems { () throws(ConfigRefusal) in
+            _ = try resolver(["A": "hunter2", "B": "2", "C": "hunter2"]).operatorTokens(config, sources: [:])
+        }
+        #expect(
+            found == [
+                "routes.json: /admin/tokens/grafana/bearer: this is also the token of \"ann\"; each name needs its own."
+            ])
     }
 
     @Test func rejectsATokenOfTwoClients() throws {
@@ -47,7 +77,7 @@ import Testing
         #expect(found.first?.contains("hunter2") == false)
         let admin = resolver(["A": "1", "SHARED": "2", "B": "3", "ADMIN": "2"])
         let others = problems { () throws(ConfigRefusal) in
-            _ = try admin.adminTokens(config, sources: try admin.sourceTokens(config))
+            _ = try admin.operatorTokens(config, sources: try admin.sourceTokens(config))
         }
         #expect(
             others == [

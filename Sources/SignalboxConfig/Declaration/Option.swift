@@ -170,7 +170,7 @@ struct Section<Root: Sendable>: Sendable {
         return read(value, into: &root, &reader) ? root : nil
     }
 
-    /// As above, into a root that has values already.
+    /// Reads into a root that already has values.
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
         guard reader.isObject(value, keys: keys) else { return false }

@@ -107,7 +107,7 @@ extension OptionType<[AddressRange]> {
     /// CIDR notation, IPv4 or IPv6; a single address is a range too.
     static var ranges: OptionType {
         let range = OptionType<AddressRange>.string("range", pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$") {
-            "\"\($0)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
+            "\"\($0)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set after the prefix"
         } _: {
             AddressRange($0)
         }

@@ -15,7 +15,7 @@ struct TypeInfo: Sendable {
     /// In the reference: the path from the value to its members, `[]` or `.NAME`.
     var entry = ""
 
-    /// `schema`: of a valid value, without description and default.
+    /// `schema`: the schema of a valid value, without description and default.
     init(_ kind: String, limits: String = "", _ schema: JSONNode, members: [OptionInfo] = []) {
         self.kind = kind
         self.limits = limits

@@ -4,14 +4,17 @@ package import SignalboxJSON
 extension ConfigMistake {
     /// Describes a syntax error at its most likely cause, found by a second look at the text. Falls back to the
     /// parser's own position. `file`: the index of the file. `text`: its contents, which the error's offset refers
-    /// to. A misspelled word or number is quoted in the message, so ``repeatsText`` is set for it.
-    package init(_ error: JSONError, file: Int, in text: [UInt8]) {
+    /// to. `carrier`: the carrier of the text, for the message. A misspelled word or number is quoted in the message,
+    /// so ``repeatsText`` is set for it.
+    package init(_ error: JSONError, file: Int, in text: [UInt8], of carrier: Carrier = .file) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
             let place = error.offset.map { $0..<min($0 + 1, text.count) }
-            self.init(file: file, pointer: "", place: place, in: text, message: Self.words(for: error.reason))
+            let words = Self.words(for: error.reason, in: carrier)
+            self.init(file: file, pointer: "", place: place, in: text, message: words)
             return
         }
-        self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
+        let words = Self.words(for: fault, in: text, of: carrier)
+        self.init(file: file, pointer: "", place: fault.range, in: text, message: words)
         switch fault.kind {
         case .bareKey, .bareWord, .number: repeatsText = true
         default: break
@@ -19,6 +22,16 @@ extension ConfigMistake {
         if let opening = fault.opening {
             notes = [Note(file: file, place: opening..<opening + 1, message: "this bracket is open there")]
         }
+    }
+
+    /// The carrier of a JSON text. The raw value is its name in messages.
+    package enum Carrier: String, Sendable {
+        /// A file of a config.
+        case file
+        /// The body of a request.
+        case body
+        /// An event pattern, for example of a command's option.
+        case pattern
     }
 
     /// An error for files that are too large together, reported on the file that exceeds the bound; nil within the
@@ -41,6 +54,8 @@ extension ConfigMistake {
     /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
     private static let levels = JSONParser.Limits().depth
 
+    private static let tooDeep = "this is nested more than \(levels) levels deep; flatten it"
+
     /// Whether the error has a position that can be searched for. False for errors of the file as a whole.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
         switch reason {
@@ -50,26 +65,26 @@ extension ConfigMistake {
     }
 
     /// The problem and its remedy, for errors whose cause the second look did not find.
-    private static func words(for reason: JSONError.Reason) -> String {
+    private static func words(for reason: JSONError.Reason, in carrier: Carrier) -> String {
         switch reason {
-        case .empty: "the file is empty; it should hold a JSON object"
-        case .invalidUTF8: "this is not UTF-8; save the file as UTF-8"
-        case .unclosedString: "the file ends within a string; a quote is missing"
-        case .incomplete: "the file ends too early; a closing bracket is missing"
+        case .empty: "the \(carrier.rawValue) is empty; it should hold a JSON object"
+        case .invalidUTF8: "this is not UTF-8; save the \(carrier.rawValue) as UTF-8"
+        case .unclosedString: "the \(carrier.rawValue) ends within a string; a quote is missing"
+        case .incomplete: "the \(carrier.rawValue) ends too early; a closing bracket is missing"
         case .invalidString:
             "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
         case .invalidNumber: "this number does not fit 64 bits"
-        case .tooDeep: "this is nested more than \(levels) levels deep; flatten it"
-        case .tooLarge: "the file is larger than 16 MiB"
+        case .tooDeep: tooDeep
+        case .tooLarge: "the \(carrier.rawValue) is larger than 16 MiB"
         default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"
         }
     }
 
     /// The problem and its remedy, with a semicolon between them, as ``ConfigReport`` expects.
-    private static func words(for fault: JSONFault, in text: [UInt8]) -> String {
+    private static func words(for fault: JSONFault, in text: [UInt8], of carrier: Carrier) -> String {
         switch fault.kind {
         case .comment: "JSON has no comments; remove it"
-        case .trailingComma: "nothing comes behind this comma; remove it"
+        case .trailingComma: "no value follows this comma; remove it"
         case .additionalComma: "there is one comma too many; remove it"
         case .missingComma: "a comma is missing; write one before the next entry"
         case .missingColon: "a colon is missing; write one between the name and its value"
@@ -84,11 +99,11 @@ extension ConfigMistake {
         case .control: "a string has a control character here; escape it, a tab as \\t"
         case .escape: "there is no such escape; write \\\\ for a backslash"
         case .furtherText:
-            "there is text after the end of the config; remove it, or look for a bracket that closes too early"
+            "there is text after the end of the \(carrier == .file ? "config" : "JSON value"); remove it, or look for a bracket that closes too early"
         case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
         case .unclosed:
-            "the file ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
-        case .tooDeep: Self.words(for: JSONError.Reason.tooDeep)
+            "the \(carrier.rawValue) ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
+        case .tooDeep: tooDeep
         case .unexpected(let character): "\(character) has no meaning here; look for a missing quote, comma or bracket"
         }
     }

@@ -28,9 +28,9 @@ package struct ConfigReport {
         mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
     }
 
-    /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: of the
-    /// files. Mistakes beyond `limit` are counted only; a line has at most 500 characters. For logs: no line quotes
-    /// the text of the config, except for the names on the way to the mistake.
+    /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: the names
+    /// of the files. Mistakes beyond `limit` are counted only; a line has at most 500 characters. For logs: no line
+    /// quotes the text of the config, except for the names on the way to the mistake.
     package static func lines(
         of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
     ) -> [String] {

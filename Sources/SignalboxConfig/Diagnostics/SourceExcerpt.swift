@@ -41,7 +41,7 @@ struct SourceExcerpt {
         width = cut.width
     }
 
-    /// The first byte of a character at or behind an offset.
+    /// The first byte of a character at or after an offset.
     private static func boundary(_ offset: Int, in text: [UInt8], before end: Int) -> Int {
         text[offset..<end].firstIndex { $0 & 0xC0 != 0x80 } ?? end
     }

@@ -43,10 +43,9 @@ extension SecretResolver {
             }
             identities[name] = ProviderIdentities(serviceAccounts: accounts, serverKeys: keys, expoTokens: tokens)
         }
-        let admin = "/admin/auth/bearer"
-        for secret in try secrets(config.adminBearer, admin) {
+        for secret in try operatorSecrets(config) {
             guard let owner = owners["secret " + secret.text] else { continue }
-            throw refusal(admin, "this is also an identity of \(owner); operators need their own")
+            throw refusal(secret.option, "this is also an identity of \(owner); operators need their own")
         }
         return identities
     }

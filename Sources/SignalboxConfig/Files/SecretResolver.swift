@@ -10,8 +10,8 @@ package struct SecretResolver: Sendable {
     private let path: String
     private let environment: [String: String]
 
-    /// `path`: of the config, for messages. `environment`: of the process when the resolver is made; later changes
-    /// are not seen.
+    /// `path`: the path of the config, for messages. `environment`: the environment of the process when the resolver is
+    /// made; later changes are not seen.
     package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.path = path
         self.environment = environment
@@ -57,17 +57,61 @@ package struct SecretResolver: Sendable {
         return tokens
     }
 
+    /// A token of an operator, and its rights.
+    package struct OperatorToken: Sendable, Equatable {
+        /// `admin` for a token of `admin.auth`, otherwise its name in `admin.tokens`.
+        package let name: String
+        /// The rights of the token.
+        package let role: OperatorRole
+        /// Whether responses have the texts of notifications.
+        package let content: Bool
+        /// The token itself; a secret.
+        package let text: String
+
+        /// Takes the token as the config declares it, with its secret.
+        package init(name: String, role: OperatorRole, content: Bool, text: String) {
+            (self.name, self.role, self.content, self.text) = (name, role, content, text)
+        }
+    }
+
     /// The tokens of operators. `sources`: tokens that operators must not share. Empty without `admin`. Throws for a
-    /// secret that cannot be read, and for a token that a source has too.
-    package func adminTokens(
+    /// secret that cannot be read, and for a token that a source or a second name has too.
+    package func operatorTokens(
         _ config: GatewayConfig, sources: [SourceName: [String]]
-    ) throws(ConfigRefusal) -> [String] {
-        let option = "/admin/auth/bearer"
-        let tokens = try texts(config.adminBearer, option)
-        if let source = sources.first(where: { !Set($0.value).isDisjoint(with: tokens) }) {
-            throw refusal(option, "this is also a token of the source \(source.key); operators need their own")
+    ) throws(ConfigRefusal) -> [OperatorToken] {
+        var tokens: [OperatorToken] = []
+        for secret in try operatorSecrets(config) {
+            if let source = sources.first(where: { $0.value.contains(secret.text) }) {
+                throw refusal(
+                    secret.option,
+                    "this is also a token of the source \(source.key); operators need their own")
+            }
+            // The action log must name the actor.
+            if let other = tokens.first(where: { $0.text == secret.text && $0.name != secret.name }) {
+                throw refusal(
+                    secret.option, "this is also the token of \"\(other.name)\"; each name needs its own")
+            }
+            tokens.append(
+                OperatorToken(name: secret.name, role: secret.role, content: secret.content, text: secret.text))
         }
         return tokens
+    }
+
+    /// Every secret of `admin`, with its option. Those of `admin.auth` first, then by name.
+    func operatorSecrets(
+        _ config: GatewayConfig
+    ) throws(ConfigRefusal) -> [(name: String, role: OperatorRole, content: Bool, option: String, text: String)] {
+        let option = "/admin/auth/bearer"
+        var found = try texts(config.admin.bearer, option).map {
+            (name: "admin", role: OperatorRole.admin, content: true, option: option, text: $0)
+        }
+        for (name, token) in config.admin.tokens.sorted(by: { $0.key < $1.key }) {
+            let option = "/admin/tokens/\(name)/bearer"
+            found += try texts(token.bearer, option).map {
+                (name: name, role: token.role, content: token.content, option: option, text: $0)
+            }
+        }
+        return found
     }
 
     /// The secrets that sign links to stored files; none without `signedUrls`. Checks the TLS files of downloads too.

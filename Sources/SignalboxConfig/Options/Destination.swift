@@ -123,7 +123,7 @@ extension Destination {
         var template: TemplateSource?
         var batch = Batch()
 
-        /// `location`: of the destination in the config.
+        /// `location`: the location of the destination in the config.
         func destination(named name: String, at location: ConfigLocation) -> Destination {
             var (destination, webhook) = (settings, webhook)
             destination.name = DestinationName(name)

@@ -43,6 +43,10 @@ package struct FailureReason: Sendable, Equatable {
                         "BadTopic",
                         "DeviceTokenNotForTopic", "DuplicateHeaders", "IdleTimeout", "InvalidPushType",
                         "MissingDeviceToken", "MissingTopic", "PayloadEmpty", "TopicDisallowed",
+                        // Of broadcasts and channels.
+                        "BadChannelId", "BadRequestParams", "BadRequestPayload", "CannotCreateChannelConfig",
+                        "ChannelNotRegistered", "FeatureNotEnabled", "MissingChannelId", "MissingChannelQueueSize",
+                        "MissingPushType",
                     ]
                 ),
                 (
@@ -50,7 +54,7 @@ package struct FailureReason: Sendable, Equatable {
                     [
                         "BadCertificate", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken",
                         "ExpiredProviderToken", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
-                        "UnrelatedKeyIdInToken",
+                        "UnrelatedKeyIdInToken", "TopicMismatch",
                     ]
                 ),
                 (404, ["BadPath"]), (405, ["MethodNotAllowed"]), (410, ["Unregistered", "ExpiredToken"]),

@@ -54,7 +54,7 @@ package struct FailureRule: Sendable, Equatable {
 
     /// An effect on the connection that brought a push.
     package enum ConnectionFault: String, Sendable, CaseIterable {
-        /// HTTP/2: GOAWAY behind the answer. HTTP/1.1: `connection: close`.
+        /// HTTP/2: GOAWAY after the answer. HTTP/1.1: `connection: close`.
         case goAway = "goaway"
         /// HTTP/2: one stream at a time from the answer on, until a push is accepted.
         case oneStream = "one-stream"
@@ -153,7 +153,7 @@ extension FailureRule {
         Option(
             "connection", \.connection,
             .choice(expected: "this must be \"goaway\", \"one-stream\" or \"cut\""),
-            "The effect on the connection: `goaway` ends it behind the answer, `one-stream` permits one stream until a push is accepted, `cut` ends it in the middle of the answer."
+            "The effect on the connection: `goaway` ends it after the answer, `one-stream` permits one stream until a push is accepted, `cut` ends it in the middle of the answer."
         )
     } check: { rule, value, reader in
         if ["answer", "delay", "connection"].allSatisfy({ value.member($0) == nil }) { reader.note(value, noEffect) }
@@ -162,7 +162,7 @@ extension FailureRule {
         {
             reader.note(
                 member,
-                "\"\(reason.word)\" is a word of \(reason.service.rawValue), and the rule is for "
+                "\"\(reason.word)\" is a reason of \(reason.service.rawValue), and the rule is for "
                     + "\(platform.rawValue); change one of them")
         }
     }
@@ -180,7 +180,7 @@ extension FailureRule.Answer {
             "Apple's `reason`, Google's `errorCode` or Expo's `error`. The status follows from it. For FCM's legacy protocol, its word for the same error."
         )
         Option(
-            "status", \.status, general, "Instead of a reason, for every service: 429, 500 or 503 with its own word.")
+            "status", \.status, general, "Instead of a reason, for every service: 429, 500 or 503 with its own error.")
         Option(
             "timestamp", \.timestamp, .instant,
             "With `Unregistered` or `ExpiredToken`: since when the token is invalid. Default: the time of the answer.")

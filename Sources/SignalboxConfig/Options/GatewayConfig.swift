@@ -12,8 +12,8 @@ package struct GatewayConfig: Sendable {
     package var gateway = Gateway()
     /// Clients that may send payloads; empty permits every client on this machine.
     package var sources: [SourceName: Source] = [:]
-    /// Tokens of operators; empty without `admin`.
-    package var adminBearer: [SecretReference] = []
+    /// Access of operators; no token without `admin`.
+    package var admin = Admin()
     /// Names of the detectors to ask, in order; nil for all in the registry's order.
     package var chain: [String]?
     /// Entries in the format of the catalogue; nil without `detectors.custom`.
@@ -127,7 +127,8 @@ extension GatewayConfig {
         )
         Option("fallback", \.fallback, .destinations, "Destinations of events that match no route.")
         Option("retention", \.retention, .section(Retention.options), "Storage of ended events.")
-        Option("admin", \.adminBearer, admin, "Access of operators to the queue and the operations API.")
+        Option(
+            "admin", \.admin, .section(Admin.options), "Access of operators to the queue and the operations API.")
         Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
@@ -148,14 +149,6 @@ extension GatewayConfig {
                 ? option
                 : option.misplaced(
                     "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
-        })
-
-    /// Requires at least one token, so that `admin` never opens the API by mistake.
-    private static let admin = OptionType<[SecretReference]>.section(
-        Section([]) {
-            Option(
-                "auth", \.self, .auth("operators need"), required: needsToken("operators need"),
-                "Credentials of operators.")
         })
 
     /// Concerns all destinations; `media.allow` concerns downloads.
@@ -205,7 +198,7 @@ extension GatewayConfig.Gateway {
         )
         Option(
             "listen", \.listen, .listen,
-            "The address to listen on. An object names several: of the API, and of the provider endpoints.")
+            "The address to listen on. An object names the addresses of the API and of the provider endpoints.")
         Option(
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."

@@ -34,7 +34,7 @@ extension OptionType<[ControlGroup]> {
 private struct InAppGroup: Sendable {
     var name = ""
     var salt = ""
-    /// Of 10,000 users.
+    /// Users of the group among 10,000.
     var share = 0
     var coverage = "experiment"
     var vendor: Vendor?

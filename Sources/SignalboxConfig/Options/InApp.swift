@@ -33,7 +33,7 @@ extension Policy {
             "How long an offered message waits for the client's report.")
         Option(
             "silence", \.silence, .span(from: "1m", to: "7d", example: "30m"),
-            "A shown message ends after its device has sent no request for this time.")
+            "A shown message ends if no request reports it or lists it as visible for this time.")
         Option(
             "endedOffers", \.endedOffers, .span(from: "1m", to: "30d", example: "1d"),
             "How long ended offers are stored to recognise repeated reports.")

@@ -12,6 +12,7 @@ extension GatewayConfig {
         /// The certificate of the provider endpoints; nil for connections without TLS.
         package var tls: TLS?
 
+        /// Takes the addresses as written, and the certificate of the listener for providers.
         package init(http: String? = nil, apns: String? = nil, proxy: String? = nil, tls: TLS? = nil) {
             self.http = http
             self.apns = apns
@@ -23,10 +24,12 @@ extension GatewayConfig {
         package struct TLS: Sendable, Equatable {
             /// The server's certificate and its chain.
             package var certificate: SecretReference
+            /// The private key of the certificate, in PEM.
             package var key: SecretReference
             /// Authorities whose client certificates identify senders; nil for none.
             package var clientCA: SecretReference?
 
+            /// Takes references to PEM texts. `clientCA`: nil to ask clients for no certificate.
             package init(certificate: SecretReference, key: SecretReference, clientCA: SecretReference? = nil) {
                 self.certificate = certificate
                 self.key = key

@@ -28,7 +28,7 @@ extension RouteOptions.Redaction {
     /// The error for an unknown word suggests the nearest one.
     private static let action = OptionType<RedactionAction>.string("action") { word in
         let known = RedactionAction.allCases.map(\.rawValue)
-        return "there is no way \"\(word)\" to redact" + ConfigReader.suggestion(for: word, among: known)
+        return "unknown redaction \"\(word)\"" + ConfigReader.suggestion(for: word, among: known)
     } _: {
         RedactionAction(rawValue: $0)
     }

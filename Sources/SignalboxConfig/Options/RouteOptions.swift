@@ -168,12 +168,13 @@ extension RouteOptions {
         Option(
             "mediaWait", \.mediaWait, .duration(from: "0ms", to: "1d", example: "30s"),
             "With `\"media\": \"stored\"`: how long deliveries wait for downloads.")
-        Option("enabled", \.isEnabled, .flag, "Whether the route takes events. A disabled route is still checked.")
+        Option("enabled", \.isEnabled, .flag, "Whether the route matches events. A disabled route is still checked.")
         Option(
             "sample", \.sample, .share,
             "The share of matching events that the route takes. The event's `id` decides. Default: all.")
         Option(
-            "window", \.window, .section(RouteWindow.options), "When the route takes events, by the time of acceptance."
+            "window", \.window, .section(RouteWindow.options),
+            "When the route matches events, by the time of acceptance."
         )
         Option(
             "redact", \.redactions, Redaction.type,

@@ -92,7 +92,7 @@ extension GatewayConfig.Upstream {
         }
     }
 
-    /// Scheme, host and port of a URL, without a slash behind them.
+    /// Scheme, host and port of a URL, without a slash after them.
     private static let origin = OptionType<String>(
         TypeInfo("URL", ["type": "string", "pattern": ##"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\\#@/?]+/?$"##])
     ) { value, reader in

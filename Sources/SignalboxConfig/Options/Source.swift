@@ -20,6 +20,8 @@ extension GatewayConfig {
         package var expo: [SecretReference] = []
         /// Forwarding of its pushes; nil if the gateway answers them.
         package var upstream: Upstream?
+        /// Whether its devices may read explanations of in-app decisions.
+        package var explain = false
     }
 
     /// Rejects repeats of a value that the source sent within a time window.
@@ -66,6 +68,10 @@ extension GatewayConfig.Source {
         Option(
             "upstream", \.upstream, .section(GatewayConfig.Upstream.options),
             "Forwards pushes of the source to the real push service.")
+        Option(
+            "explain", \.explain, .flag,
+            "Answers `explain` of in-app triggers and slots. An explanation tells what the user has seen on all devices."
+        )
     } check: { source, value, reader in
         guard identities.contains(where: { value.member($0) != nil }) else {
             reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
@@ -87,7 +93,7 @@ extension GatewayConfig.Source {
         if let apns = source.apns, !apns.certificates.isEmpty, apns.keys.isEmpty, apns.secrets.isEmpty {
             reader.note(
                 upstream,
-                "pushes of client certificates cannot be forwarded, because that takes their private keys; "
+                "pushes of client certificates cannot be forwarded, because that requires their private keys; "
                     + "identify the source by \"keys\" of provider tokens")
         }
         if !source.expo.isEmpty {

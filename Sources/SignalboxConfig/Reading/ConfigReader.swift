@@ -86,10 +86,10 @@ package struct ConfigReader {
     func file(of value: JSONValue) -> Int { roots.firstIndex { $0.contains(value) } ?? 0 }
 
     /// Valid words that a message lists.
-    private static let mostListed = 50
+    private static let mostListed = 60
 
     /// The nearest valid word, or the valid words when none is near. Begins with a semicolon: it continues the error.
-    /// Lists at most 50 words.
+    /// Lists at most 60 words.
     package static func suggestion(for word: String, among known: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
         let names = known.filter { $0 != "$schema" }

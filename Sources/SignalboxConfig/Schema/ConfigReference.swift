@@ -7,7 +7,7 @@ package enum ConfigReference {
         GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
             let members = rows(of: info, below: info.key + info.type.entry + ".")
             return "## \(info.key)\n\n\(info.documentation)"
-                + (info.isInParts ? " Files in `routes.d` may have it too." : "")
+                + (info.isInParts ? " Files in `routes.d` may also contain it." : "")
                 + "\n\n" + table(members.isEmpty ? [row(info, "")] : members)
         }.joined(separator: "\n\n")
     }

@@ -53,9 +53,9 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
-    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line on which it
-    /// begins. `used`: characters before it on that line. A value that fits on its line stays there, so short objects
-    /// and arrays are not split.
+    /// On several lines, none longer than 120 characters unless a string is. `indent`: the indentation of the line on
+    /// which it begins. `used`: characters before it on that line. A value that fits on its line stays there, so short
+    /// objects and arrays are not split.
     func pretty(indent: Int = 0, used: Int = 0) -> String {
         let line = compact
         guard indent + used + line.count > 118 else { return line }
