@@ -1,4 +1,5 @@
 internal import COpenSSL
+import SignalboxNotification
 
 /// A new certificate and its key, in PEM.
 package struct NewCertificate: Sendable {
@@ -6,6 +7,7 @@ package struct NewCertificate: Sendable {
     /// PKCS #8, without a passphrase.
     package let key: String
 
+    /// Takes both as PEM texts.
     package init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key
@@ -22,7 +24,7 @@ package final class CertificateMaker {
     /// The authority; its key must stay secret.
     package let authority: NewCertificate
 
-    /// Days that a server certificate is valid: some clients accept no longer time.
+    /// Days that a server certificate is valid. Some clients reject a longer period.
     package static let days = 397
     private static let authorityDays = 3650
 
@@ -77,10 +79,11 @@ package final class CertificateMaker {
         return NewCertificate(certificate: Self.pem(certificate: issued), key: Self.pem(key: key))
     }
 
-    /// True for 1 to 253 ASCII letters, digits, and characters of addresses and wildcards. A comma would separate two
-    /// names.
+    /// True for 1 to 253 ASCII letters, digits, and characters of wildcards, and for IP addresses. A comma would
+    /// separate two names.
     package static func isHost(_ name: String) -> Bool {
-        let allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-*:".utf8
+        if name.utf8.contains(UInt8(ascii: ":")) { return IPAddress(name) != nil }
+        let allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-*".utf8
         return (1...253).contains(name.utf8.count) && name.lowercased().utf8.allSatisfy(allowed.contains)
     }
 

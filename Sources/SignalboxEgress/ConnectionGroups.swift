@@ -16,7 +16,7 @@ struct ConnectionGroups {
         self.watcher = watcher
     }
 
-    /// The connections of a group, which begins if there is none. Throws ``TransportError/exhausted(_:)`` when there
+    /// The connections of a group; new ones for a new group. Throws ``TransportError/exhausted(_:)`` when there
     /// are too many groups with requests in progress.
     mutating func connections(of group: ConnectionGroup) throws(TransportError) -> ConnectionSet {
         if let set = sets[group] { return set }
@@ -35,7 +35,7 @@ struct ConnectionGroups {
     }
 
     /// Records the result of a request that began at `begun`. A connection on which nothing arrived between the
-    /// request and its timeout gets no further requests: a network may drop a connection without a word, and TCP
+    /// request and its timeout gets no further requests: a network may drop a connection silently, and TCP
     /// notices that after many minutes.
     mutating func record(
         _ result: OutboundResult, of group: ConnectionGroup, on set: ConnectionSet,

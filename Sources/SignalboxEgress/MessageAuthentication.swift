@@ -19,7 +19,7 @@ package final class MessageAuthentication: @unchecked Sendable {
         let context: OpaquePointer
     }
 
-    /// `key`: of any length.
+    /// `key`: a key of any length.
     package init(key: [UInt8]) {
         guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil), let context = EVP_MAC_CTX_new(algorithm) else {
             preconditionFailure("OpenSSL has no HMAC.")

@@ -96,8 +96,9 @@ package struct RouteTable: Sendable, Equatable {
         decision(on: event, matching: [], fallback: fallback, hasPayload: false)
     }
 
-    /// As above, for an event about the gateway itself, which `parser` parses: only routes whose pattern names a
-    /// `type` take those, by the alternative of its `$or` that matches, and the fallback does not. `parser` is reset.
+    /// The decision of an event about the gateway itself. Such an event goes only to routes whose pattern names a
+    /// `type`, in the alternative of its `$or` that matches, and never to the fallback. Resets `parser`, then parses
+    /// the event with it.
     /// Never throws: an event that cannot be parsed or matched is a defect of the gateway and stops the process.
     package func decideOperational(_ event: [UInt8], with parser: JSONParser) -> Decision {
         // The gateway makes these events itself: a few hundred bytes without arrays.

@@ -25,7 +25,7 @@ extension RouteCompiler {
         diagnostics.warning(
             at: ConfigLocation(pointer: "/fallback", isKey: true),
             "no event reaches the fallback; remove it, or the route's match",
-            also: [(locations[taker].appending("name"), "this route takes every event")])
+            also: [(locations[taker].appending("name"), "this route matches every event")])
     }
 
     /// Warns of a route that no event reaches, because an earlier route with `stop` takes every event that it
@@ -39,7 +39,12 @@ extension RouteCompiler {
                 diagnostics.warning(
                     at: locations[position].appending("name"),
                     "no event ever reaches \"\(route.name)\"; move it before the route that stops, or remove it",
-                    also: [(locations[stopper].appending("name"), "this route takes all that it matches, and stops")])
+                    also: [
+                        (
+                            locations[stopper].appending("name"),
+                            "this route matches the same events first and has \"stop\""
+                        )
+                    ])
             }
             if route.stop, route.isEnabled, route.isAlwaysOpen, stoppers.count < Self.mostStoppers {
                 stoppers.append(position)

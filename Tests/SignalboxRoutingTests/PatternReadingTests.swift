@@ -23,7 +23,7 @@ import Testing
                 == [
                     "1:6: /a: a field of a pattern must be an array of values and comparisons, or an object; neither may be empty"
                 ])
-        #expect(mistakes("{") == ["1:2: the file ends too early; a closing } is missing"])
+        #expect(mistakes("{") == ["1:2: the pattern ends too early; a closing } is missing"])
         #expect(mistakes("[]").first?.contains("a pattern must be an object") == true)
         #expect(mistakes(#"{},"to":["y"]"#).count == 1)
     }

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [#""sample":0.5"#, #""window":{"hours":"08:00-17:00"}"#])
-    func warnsOfALaterRouteWhenTheFirstTakesNotAll(_ option: String) throws {
+    func warnsOfALaterRouteIfTheFirstMatchesOnlySomeEvents(_ option: String) throws {
         let sometimes =
             #"{"name":"s","match":{},"to":["i"],"redact":["/data/custom"],\#(option)}"#
         let found = try warnings(sometimes, #"{"name":"all","match":{},"to":["i"]}"#)
@@ -49,7 +49,7 @@ import Testing
         #expect(found.first?.contains("outside this route's sample or window") == true)
     }
 
-    @Test func warnsOfThePayloadBesideWhatIsRedacted() throws {
+    @Test func warnsOfAnUnredactedPayloadNextToARedaction() throws {
         let route = { (redact: String) in
             #"{"name":"r","match":{},"to":["i"],"include":["apns"],"redact":[\#(redact)]}"#
         }

@@ -34,7 +34,7 @@ struct RuleSearch {
             + BitSet.words(for: tables.index.candidateCount)
     }
 
-    /// `memory`: of ``capacity(for:)``. Initialises the memory; its former content does not matter.
+    /// `memory`: of the size ``capacity(for:)``. Initialises the memory; its former content does not matter.
     init(
         _ matcher: RouteMatcher, _ event: JSONValue, namingType: Bool, _ memory: UnsafeMutableBufferPointer<Int32>
     ) {

@@ -6,7 +6,7 @@ import SignalboxNotification
 /// Operands of `cidr`.
 extension AddressRange {
     /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the
-    /// bits behind the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`. For patterns; the
+    /// bits after the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`. For patterns; the
     /// prefix has at most three digits.
     init?(ruler text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

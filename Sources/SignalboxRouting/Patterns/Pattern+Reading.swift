@@ -11,7 +11,7 @@ extension Pattern {
         do throws(JSONError) {
             root = try parser.parse(text)
         } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text)])
+            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .pattern)])
         }
         var patterns = PatternReader(ConfigReader(parser: parser, roots: [root]))
         patterns.reader.checkRepeats(in: root, RouteOptions.repeatedField)

@@ -68,8 +68,8 @@ extension Pattern {
         return try matches(event, work: &work)
     }
 
-    /// As above. `work`: adds to other work for the same event. The caller shares one budget between all patterns
-    /// that it tries on an event.
+    /// Whether an event matches. `work`: adds to other work for the same event. The caller shares one budget between
+    /// all patterns that it tries on an event.
     package func matches(_ event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
         let matches = alternatives.contains { $0.matches(event, &work) }
         try work.check()

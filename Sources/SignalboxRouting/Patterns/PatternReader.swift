@@ -147,7 +147,7 @@ struct PatternReader {
             } else {
                 if name == "$or" { draft.orFields.append(value) }
                 if inOr, Self.reservedInOr.contains(name) {
-                    note(value, "\"\(name)\" is a word of patterns and can be no field within \"$or\"")
+                    note(value, "\"\(name)\" is a keyword of patterns, so it cannot be a field within \"$or\"")
                 }
                 if key.count > Bounds.keyBytes {
                     stop(&draft, at: value, "a name has more than \(Bounds.keyBytes) bytes; no event has it")

@@ -23,7 +23,7 @@ package struct FailureSelector: Sendable, Equatable {
         do throws(JSONError) {
             root = try parser.parse(text)
         } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text)])
+            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .body)])
         }
         var reader = ConfigReader(parser: parser, roots: [root])
         let rule = FailureRule.read(root, named: name, &reader)

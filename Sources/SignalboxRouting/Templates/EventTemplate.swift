@@ -55,8 +55,8 @@ package struct EventTemplate: Sendable, Equatable {
         try render(parser.parse(event: event), with: parser)
     }
 
-    /// As above, for an event of this parser. It parses a JSON output without a reset, so the event's values stay
-    /// valid. `event` must belong to `parser`.
+    /// The message for a parsed event, which must belong to `parser`. A JSON output is parsed without a reset of the
+    /// parser, so the event's values stay valid.
     func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
@@ -96,8 +96,8 @@ package struct InvalidTemplate: Error, Sendable, Equatable {
 
 /// Words for the errors of the library, whose own messages name its types.
 extension InvalidTemplate {
-    /// `error`: of the Mustache library, which read one line before the template. Its own line numbers start with the
-    /// heading, so this subtracts one.
+    /// `error`: the error of the Mustache library, which read one line before the template. Its own line numbers start
+    /// with the heading, so this subtracts one.
     fileprivate init(_ error: any Error) {
         guard let error = error as? MustacheTemplate.ParserError else {
             self.init(message: "it is not a Mustache template")
@@ -107,7 +107,7 @@ extension InvalidTemplate {
             switch error.error as? MustacheTemplate.Error {
             case .sectionCloseNameIncorrect: "this closes another section than was opened last, or none"
             case .unfinishedName:
-                "this tag is malformed; a name has letters, digits, - _ ? * and dots, and two braces behind it"
+                "this tag is malformed; a name has letters, digits, - _ ? * and dots, and two closing braces"
             case .expectedSectionEnd: "a section is not closed; it needs {{/name}} with its name"
             case .invalidSetDelimiter: "new delimiters are written as {{=<% %>=}}"
             default: "the template ends within a tag"
