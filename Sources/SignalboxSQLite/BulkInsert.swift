@@ -14,7 +14,7 @@ protocol NewRow {
 struct Insertion {
     /// Names in the order of the values.
     let columns: [String]
-    /// By the number of rows that they insert.
+    /// The statements by the number of rows that they insert.
     fileprivate let statements: [Int: String]
 
     /// How many rows a statement may insert, largest first.
@@ -39,7 +39,7 @@ struct Insertion {
 struct BulkInsert<Row: NewRow> {
     /// Fewer than 32 between two calls.
     private var rows: [Row] = []
-    /// By the number of rows; each is prepared at its first use.
+    /// The prepared statements by their number of rows; each is prepared at its first use.
     private var statements: [Int: RowStatement] = [:]
 
     /// Writes 32 rows at a time. Throws when a row violates a constraint.

@@ -23,11 +23,11 @@ final class Checkpointer: Sendable {
     enum Step {
         /// Too few pages were written, or a checkpoint is in progress.
         case none
-        /// Next to the writer, on another thread.
+        /// Another thread makes it, next to the writer.
         case aside
-        /// By the writer.
+        /// The writer makes it, on its own thread.
         case here
-        /// By the writer, after the one in progress.
+        /// The writer makes it after the one in progress.
         case afterTheOther
     }
 
@@ -74,7 +74,7 @@ final class Checkpointer: Sendable {
     private let connection: Mutex<DatabaseQueue?> = Mutex(nil)
     private let path: String
 
-    /// `path`: of `queue.db`. Opens no connection.
+    /// `path`: the path of `queue.db`. Opens no connection.
     init(path: String) { self.path = path }
 
     /// Called by the writer after each commit. Blocks the writer only for a checkpoint that must run here. Ignores

@@ -18,7 +18,7 @@ struct DueDelivery {
     let notAfter: Date?
     /// Whether a route is yet to transform its event. Such a delivery is not leased: its body may contain values that
     /// the route redacts.
-    let awaitsItsShape: Bool
+    let awaitsTransformation: Bool
     /// Attempts that do not count against the budget.
     private let forgiven: Int
     /// The id of the event.
@@ -53,7 +53,7 @@ struct DueDelivery {
         (event, attempts) = (try row.eventID(0), try row.count(1))
         (body, payload) = (try row.bytes(2), try row.optionalBytes(3))
         (notAfter, orderKey) = (try row.optionalDate(4), try row.optionalText(8))
-        (begun, forgiven, awaitsItsShape) = (try row.count(5), try row.count(6), try row.flag(7))
+        (begun, forgiven, awaitsTransformation) = (try row.count(5), try row.count(6), try row.flag(7))
     }
 
     /// The lease of the next attempt. `earlier`: the number of attempts before it. `holder`: the process, as
@@ -136,8 +136,8 @@ extension DueSearch {
         """
 
     /// The first delivery of each key, if it is due, and deliveries without a key. The query steps from key to key in
-    /// the index, so it never reads the long line behind a key. It starts after the key served last, so that no line
-    /// is served twice before another one. `UNION` ends the search even in an index whose keys are out of order.
+    /// the index, so it never reads the deliveries that wait behind the first one of a key. It starts after the key
+    /// served last, so that keys take turns. `UNION` ends the search even in an index whose keys are out of order.
     private static func ordered(after first: String?) -> String {
         """
         WITH RECURSIVE keys(key) AS (

@@ -8,7 +8,7 @@ struct RowColumns {
     /// The column of the next read, from 0.
     private var next: CInt = 0
 
-    /// `handle`: a statement that stands on a row. The caller steps and resets it.
+    /// `handle`: a statement that is on a row. The caller steps and resets it.
     init(of handle: OpaquePointer) { self.handle = handle }
 
     /// A number within ``StoredRow/numbers``. Throws for NULL.

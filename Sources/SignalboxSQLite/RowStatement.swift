@@ -11,7 +11,7 @@ import SignalboxNotification
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
-    /// Of the statement, for errors and counts.
+    /// The connection of the statement, for errors and counts.
     private let connection: OpaquePointer?
     /// Used again by each run.
     private let space: ArgumentSpace

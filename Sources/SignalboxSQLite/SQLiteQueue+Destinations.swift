@@ -17,9 +17,12 @@ extension SQLiteQueue {
 
     /// The lanes follow after the commit. A resumed destination loses its withheld permission too. Durable when it
     /// returns. The time of the status is that of the transaction, also for a repeated pause.
-    package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
+    package func set(
+        _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
+    ) async throws(StoreError) {
         try await write { db, now in
-            if let state { return try db.set(state, reason: nil, since: now, of: destination) }
+            if let action { _ = try db.record(action, count: nil, at: now) }
+            if let state { return try db.set(state, reason: action?.reason, since: now, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
         }

@@ -9,20 +9,36 @@ extension SQLiteQueue {
     /// delivery with its event, its wait and its predecessor. Damaged rows throw, so one of them hides the page that
     /// it is on.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
+        try await file.read { try Self.deliveries(filter, limit: limit, in: $0) }
+    }
+
+    private static func deliveries(_ filter: DeliveryFilter, limit: Int, in db: Database) throws -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
-        return try await file.read { db in
-            try StoredRow.fetchAll(
-                db,
-                sql: """
-                    SELECT d.id, e.id, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before, d.not_after,
-                        e.accepted_at, d.begun > d.attempts,
-                        (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
-                        (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
-                            AND destination = d.destination AND order_key = d.order_key AND id < d.id),
-                        \(AttemptRecord.columns)
-                    FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
-                    """, arguments: arguments + [limit]
-            ).map { try DeliveryRecord($0) }
+        return try StoredRow.fetchAll(
+            db,
+            sql: """
+                SELECT d.id, e.id, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before, d.not_after,
+                    e.accepted_at, d.begun > d.attempts,
+                    (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
+                    (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
+                        AND destination = d.destination AND order_key = d.order_key AND id < d.id),
+                    \(AttemptRecord.columns)
+                FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
+                """, arguments: arguments + [limit]
+        ).map { try DeliveryRecord($0) }
+    }
+
+    /// Walks down the primary key, or an index that the filter fits, and evaluates the other conditions row by row.
+    /// Reads the whole rows of the matches only. One snapshot.
+    package func deliveryPage(
+        _ filter: DeliveryFilter, limit: Int, examining rows: Int
+    ) async throws(StoreError) -> StorePage<DeliveryRecord> {
+        try await file.read { db in
+            let found = try BoundedScan(filter, limit: limit, examining: rows, in: db)
+            let records =
+                try found.ids.isEmpty
+                ? [] : Self.deliveries(DeliveryFilter(ids: found.ids), limit: limit, in: db)
+            return StorePage(records: records, next: found.next, isComplete: found.isComplete)
         }
     }
 
@@ -116,7 +132,7 @@ extension SQLiteQueue {
     /// One statement, so all matching deliveries or none. Scheduled times still hold, and deliveries that wait for
     /// files stay as they are. Wakes every lane afterwards. Numbers of attempts continue; only the budget starts
     /// anew.
-    package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+    package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let count = try await write { db, now in
             try db.execute(
@@ -125,7 +141,10 @@ extension SQLiteQueue {
                     WHERE \(condition) AND (d.state = 'dead' OR d.state = 'waiting'
                         AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                     """, arguments: [now.milliseconds] + arguments)
-            return db.changesCount
+            let count = db.changesCount
+            // A named delivery that cannot be requeued is an error of the request; the caller records that.
+            if let action, count > 0 || filter.ids == nil { _ = try db.record(action, count: count, at: now) }
+            return count
         }
         wakeAll()
         return count
@@ -191,6 +210,8 @@ extension DeliveryFilter {
     /// SQL. Without conditions it selects every delivery. An empty list of ids selects none.
     var sql: (condition: String, arguments: StatementArguments) {
         var conditions: [String] = ["1"]
+        // A literal, because SQLite uses a partial index for a constant only.
+        if let state { conditions.append("d.state = '\(state.rawValue)'") }
         var arguments = StatementArguments()
         func add(_ condition: String, _ values: StatementArguments?) {
             guard let values else { return }
@@ -199,12 +220,12 @@ extension DeliveryFilter {
         }
         let places = repeatElement("?", count: ids?.count ?? 0).joined(separator: ", ")
         add("d.id IN (\(places))", ids.map { StatementArguments($0) })
-        add("d.state = ?", state.map { [$0.rawValue] })
         add("d.destination = ?", destination.map { [$0.name] })
         add("d.id < ?", before.map { [$0] })
         add("d.event = (SELECT seq FROM events WHERE id = ?)", event.map { [$0] })
         // For each delivery a lookup by key: `accepted_at` has no index, and a set of events would be built by reading
         // all of them, in each step of a removal.
+        add("(SELECT accepted_at FROM events WHERE seq = d.event) >= ?", acceptedSince.map { [$0.milliseconds] })
         add("(SELECT accepted_at FROM events WHERE seq = d.event) < ?", acceptedBefore.map { [$0.milliseconds] })
         return (conditions.joined(separator: " AND "), arguments)
     }

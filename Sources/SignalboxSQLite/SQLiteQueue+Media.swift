@@ -95,7 +95,7 @@ extension SQLiteQueue {
                     for ended in search.ended { try db.endWait(of: ended.delivery, event: ended.event) }
                 }
             }
-            // Deliveries behind those that have ended can be found now.
+            // Deliveries after those that have ended can be found now.
             if !search.held.isEmpty || (search.ended.isEmpty && search.damage == nil) { return search.held }
             guard search.damage != nil || search.ended != former else {
                 throw file.failure(DamagedValue("waits for files cannot be removed"))

@@ -29,6 +29,7 @@ extension SQLiteQueue {
         try await removeInApp(beyond: retention.inApp, at: now, pause: pause)
         removed += try await remove(beyondBytes: retention.bytes, at: now, pause: pause)
         try await forgetCategories(beyond: retention.categories, at: now, pause: pause)
+        try await forgetActions()
         try await shrink()
         return removed
     }
@@ -100,12 +101,15 @@ extension SQLiteQueue {
     /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
     /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
     /// state.
-    package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
+    package func purge(
+        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
+    ) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         var purged = 0
         var position: Int64? = 0
+        var entry: Int64?
         while let start = position {
-            let step = try await write { [lanes = file.lanes] db, now in
+            let step = try await write { [lanes = file.lanes, entry] db, now in
                 let rows = try StoredRow.fetchAll(
                     db,
                     sql: """
@@ -120,8 +124,10 @@ extension SQLiteQueue {
                 if !free.isEmpty { try StoredNumbers.keep(in: db) }
                 for row in free { try db.remove(delivery: row, at: now) }
                 let last = rows.count == Self.step ? try rows.last?.number(0) : nil
-                return (count: free.count, next: try last?.advanced(beyond: start, in: "deliveries"))
+                let next = try last?.advanced(beyond: start, in: "deliveries")
+                return (count: free.count, next: next, entry: try db.count(free.count, in: entry, of: action, at: now))
             }
+            entry = step.entry
             purged += step.count
             position = step.next
         }
@@ -195,6 +201,14 @@ extension SQLiteQueue {
 
 /// Removals within the caller's transaction. Each keeps the ledger consistent.
 extension Database {
+    /// Adds the deliveries of a step to the row of the action, which the first step makes.
+    fileprivate func count(_ more: Int, in entry: Int64?, of action: OperatorAction?, at now: Date) throws -> Int64? {
+        guard let action else { return nil }
+        guard let entry else { return try record(action, count: more, at: now) }
+        try run("UPDATE actions SET count = count + ? WHERE id = ?", [more, entry])
+        return entry
+    }
+
     /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits. Counts
     /// each delivery in the ledger by its last state.
     fileprivate func removeWithDeliveries(event: Int64) throws {

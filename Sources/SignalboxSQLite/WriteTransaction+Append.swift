@@ -32,7 +32,7 @@ extension WriteTransaction {
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)
         guard try rows.add(NewEvent(sequence: sequence, routed: routed), in: db) else { return false }
-        for message in routed.messages { try register(message) }
+        for message in routed.messages { try registerFromPayload(message) }
         if let category = routed.event.category { try see(category) }
         if !routed.files.isEmpty { try use(routed.files, by: sequence) }
         var isReady: Bool?

@@ -36,7 +36,7 @@ extension WriteTransaction {
             try expire(due.id)
             return nil
         }
-        if due.awaitsItsShape {
+        if due.awaitsTransformation {
             // A route is yet to transform the event, and its stored form may contain data that must not be sent.
             try db.run(
                 "UPDATE deliveries SET due = ? WHERE id = ?", [now.milliseconds + Waits.releaseGrace, due.id])
@@ -169,8 +169,8 @@ extension WriteTransaction {
         try db.run("UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
     }
 
-    /// Records an attempt of a process that ended during it. `number`: of the attempt. The destination may have
-    /// received it, so the attempt counts. It has the error `interrupted` and neither times nor a status.
+    /// Records an attempt of a process that ended during it. `number`: the number of the attempt. The destination may
+    /// have received it, so the attempt counts. It has the error `interrupted` and neither times nor a status.
     private func recordInterrupted(_ delivery: Int64, number: Int) throws {
         try keepLastAttempt(of: delivery)
         try db.run(

@@ -30,6 +30,11 @@ enum SQLiteWrite: Sendable {
     case withdraw(MessageID)
     /// One step of the upkeep of in-app rows.
     case removeInApp(InAppRemoval)
+    /// A write on behalf of an operator, with its row of the action log.
+    indirect case recorded(OperatorAction, SQLiteWrite)
+
+    /// With a row of the action log; the same write for nil.
+    func recorded(as action: OperatorAction?) -> SQLiteWrite { action.map { .recorded($0, self) } ?? self }
 
     /// A delivery that had expired when it was found.
     struct Overdue: Sendable {
@@ -42,11 +47,11 @@ enum SQLiteWrite: Sendable {
     enum Output: Sendable {
         /// The write has no result of its own.
         case done
-        /// Of ``SQLiteWrite/append(_:_:)``.
+        /// The result of ``SQLiteWrite/append(_:_:)``.
         case appended(AppendResult)
-        /// Of ``SQLiteWrite/settle(_:)``.
+        /// The result of ``SQLiteWrite/settle(_:)``.
         case settled(SettlementResult)
-        /// Of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
+        /// The result of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
         case claimed([Lease])
         /// Nil for an unknown one.
         case message(StoredInAppMessage?)
@@ -148,6 +153,9 @@ struct WriteTransaction {
         case .register(let message): return .message(try register(message))
         case .withdraw(let id): return .message(try withdraw(id))
         case .removeInApp(let removal): return .removed(try remove(removal))
+        case .recorded(let action, let write):
+            _ = try db.record(action, count: nil, at: now)
+            return try perform(write)
         }
         return .done
     }

@@ -1,14 +1,15 @@
-package import Dispatch
-package import Synchronization
+public import Dispatch
+public import Synchronization
 
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
 ///
 /// Performs writes in the order of their submission. A write that cannot be committed fails alone, unless the whole
 /// file is affected. A class because it is shared state with its own queue. Inlinable, so that a store in another
-/// target runs code that is specialised for its writes: unspecialised, an append takes a fifth more CPU time.
-package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
+/// target runs code that is specialised for its writes: unspecialised, an append takes a fifth more CPU time. The
+/// compiler specialises it only if the class and all that its functions name are `@usableFromInline` or public.
+@usableFromInline package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     /// Called once, on the thread of the commits or of the deadlines. It must not block.
-    package typealias Done = @Sendable (Result<Output, StoreError>) -> Void
+    @usableFromInline package typealias Done = @Sendable (Result<Output, StoreError>) -> Void
 
     @usableFromInline struct Entry {
         @usableFromInline let write: Write
@@ -118,11 +119,15 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     /// Moves the oldest writes, at most `limit`, to `running`. Nil ends the drain.
     @inlinable func nextGroup() -> [Write]? {
         state.withLock { state in
-            let count = min(limit, state.waiting.count)
-            state.running = Array(state.waiting[..<count])
-            state.waiting.removeSubrange(..<count)
-            state.isDraining = count > 0
-            return count > 0 ? state.running.map(\.write) : nil
+            if state.waiting.count <= limit {
+                state.running = state.waiting
+                state.waiting = []
+            } else {
+                state.running = Array(state.waiting[..<limit])
+                state.waiting.removeSubrange(..<limit)
+            }
+            state.isDraining = !state.running.isEmpty
+            return state.isDraining ? state.running.map { $0.write } : nil
         }
     }
 
@@ -208,12 +213,12 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 }
 
 /// The failure of a commit.
-package struct CommitFailure: Error {
+@usableFromInline package struct CommitFailure: Error {
     /// The error that the submitters receive.
-    package let reason: StoreError
+    @usableFromInline package let reason: StoreError
     /// Whether the other writes may succeed without one of them. False when the whole file is affected, for example by
     /// a full disk.
-    package let mayBeOfOneWrite: Bool
+    @usableFromInline package let mayBeOfOneWrite: Bool
 
     /// Takes the error and its reach; see ``mayBeOfOneWrite``.
     package init(reason: StoreError, mayBeOfOneWrite: Bool) {

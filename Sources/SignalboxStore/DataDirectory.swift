@@ -9,9 +9,11 @@ package final class DataDirectory: Sendable {
     private let sync: @Sendable (_ folder: String) throws(StoreError) -> Void
 
     /// Makes the directory if need be and takes its lock. The kernel drops the lock when the process ends, however it
-    /// ends. A new directory is on disk when this returns. `sync`: syncs the entries of a directory.
+    /// ends. A new directory is on disk when this returns. `patience`: how long to wait for the lock, blocking the
+    /// thread. `sync`: syncs the entries of a directory.
     package init(
-        path: String, sync: @escaping @Sendable (_ folder: String) throws(StoreError) -> Void = DataDirectory.sync
+        path: String, patience: Duration = .zero,
+        sync: @escaping @Sendable (_ folder: String) throws(StoreError) -> Void = DataDirectory.sync
     ) throws(StoreError) {
         self.path = path
         self.sync = sync
@@ -26,7 +28,7 @@ package final class DataDirectory: Sendable {
         guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
         // From here on `deinit` closes it, even when this throws.
         for parent in parents { try sync(parent) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+        guard Self.takesLock(lock, within: patience) else {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
             throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))
         }
@@ -34,6 +36,15 @@ package final class DataDirectory: Sendable {
         guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.utf8.count, 0) > 0 else {
             throw .directory(path: path, reason: Self.lastError)
         }
+    }
+
+    private static func takesLock(_ descriptor: Int32, within patience: Duration) -> Bool {
+        let end = ContinuousClock.now + patience
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard ContinuousClock.now < end else { return false }
+            usleep(20_000)
+        }
+        return true
     }
 
     deinit {

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// Calls a function after a delay. Tests pass their own and control the time.
-package struct DelayedCall: Sendable {
+@usableFromInline package struct DelayedCall: Sendable {
     private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
     /// `schedule` must not call the function before it returns.
@@ -11,7 +11,7 @@ package struct DelayedCall: Sendable {
     }
 
     /// Uses its own queue, so that blocked threads do not delay the calls that report them.
-    package static let onQueue: DelayedCall = {
+    @usableFromInline package static let onQueue: DelayedCall = {
         let queue = DispatchQueue(label: "signalbox.delayed-calls")
         return DelayedCall { delay, call in
             queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: call)
@@ -19,7 +19,7 @@ package struct DelayedCall: Sendable {
     }()
 
     /// Calls a function once, after `delay`. A negative delay counts as zero.
-    package func callAsFunction(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
+    @usableFromInline package func callAsFunction(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
         schedule(max(.zero, delay), call)
     }
 }

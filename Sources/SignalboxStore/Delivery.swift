@@ -139,6 +139,8 @@ package struct DeliveryFilter: Sendable, Equatable {
     package var state: DeliveryRecord.State?
     /// Selects deliveries to this destination.
     package var destination: DestinationName?
+    /// Selects deliveries of events accepted then or later.
+    package var acceptedSince: Date?
     /// Selects deliveries of events accepted before then.
     package var acceptedBefore: Date?
     /// The id of the event.

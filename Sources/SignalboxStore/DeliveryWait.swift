@@ -40,8 +40,9 @@ package struct DeliveryWait: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The first reason that applies; nil for a delivery that has ended. `status`: of its destination, unless that is
-    /// active. `isKnown`: whether the config has the destination. `hasRate`: whether the config limits its rate.
+    /// The first reason that applies; nil for a delivery that has ended. `status`: the status of its destination,
+    /// unless that is active. `isKnown`: whether the config has the destination. `hasRate`: whether the config limits
+    /// its rate.
     package init?(
         of delivery: DeliveryRecord, status: DestinationStatus?, isKnown: Bool, hasRate: Bool, at now: Date
     ) {

@@ -26,11 +26,17 @@ package protocol InAppStore: StoreStatus {
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
 
     /// Stores a message. A body and an address that equal the stored ones of a message that is not withdrawn change
-    /// nothing. Otherwise the revision grows by one.
-    func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage
+    /// nothing. Otherwise the revision grows by one. `action`: recorded in the same transaction, also if nothing
+    /// changed; nil records nothing.
+    func register(
+        _ message: InAppRegistration, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage
 
-    /// Ends a message: no new offers. Returns nil if the id is unknown. Repeating it changes nothing.
-    func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage?
+    /// Ends a message: no new offers. Returns nil if the id is unknown. Repeating it changes nothing. Only
+    /// ``register(_:as:)`` brings the message back, and no event does. `action`: as above.
+    func withdraw(
+        message id: MessageID, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage?
 
     /// One message, withdrawn or not; nil if the id is unknown.
     func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage?
@@ -48,6 +54,16 @@ package protocol InAppStore: StoreStatus {
 }
 
 extension InAppStore {
+    /// Stores a message without a row of the action log.
+    package func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
+        try await register(message, as: nil)
+    }
+
+    /// Ends a message without a row of the action log.
+    package func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
+        try await withdraw(message: id, as: nil)
+    }
+
     /// Like ``decide(about:tallies:_:whenDone:)``, and returns or throws its result.
     package func decide<Result: Sendable>(
         about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
@@ -81,6 +97,7 @@ package struct InAppRows: Sendable {
     /// nothing.
     package var isUnknownOffer = false
 
+    /// Takes the rows, and the messages that are addressed to their owners.
     package init(state: InAppState, addressed: [StoredInAppMessage] = []) {
         self.state = state
         self.addressed = addressed
@@ -91,6 +108,7 @@ package struct InAppRows: Sendable {
 package struct InAppStep<Result: Sendable>: Sendable {
     /// Returned to the caller after the commit.
     package var result: Result
+    /// The rows to write, in this order.
     package var changes: [RowChange]
     /// When the device has work without a request; nil for none. Stored with the device's row, so only if `changes`
     /// contain it.

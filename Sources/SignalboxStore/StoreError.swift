@@ -1,5 +1,5 @@
 /// The failure of an operation on the queue.
-package enum StoreError: Error, Sendable, Equatable {
+@usableFromInline package enum StoreError: Error, Sendable, Equatable {
     /// The data directory cannot be made, read or written; with path and reason.
     case directory(path: String, reason: String)
     /// Another process uses this data directory; `by` names it, if known.
@@ -23,7 +23,7 @@ package enum StoreError: Error, Sendable, Equatable {
 }
 
 extension StoreError: CustomStringConvertible {
-    package var description: String {
+    @usableFromInline package var description: String {
         switch self {
         case .directory(let path, let reason):
             "The data directory \(path) cannot be used: \(reason). Choose another with --data-dir."

@@ -15,6 +15,12 @@ package enum StoreLimits {
     package static let longestDedupe: Duration = .seconds(7 * 86_400)
     /// How long the failure of a download is kept.
     package static let failureMemory: Duration = .seconds(86_400)
+    /// The most actions that are kept.
+    package static let actions = 100_000
+    /// The most rows that a page of a list examines, so that a filter without matches is answered in time.
+    package static let scannedRows = 50_000
+    /// How long a page of a list examines rows.
+    package static let longestScan: Duration = .milliseconds(200)
     /// The most in-app messages addressed to one device, and to one user, that a decision reads.
     package static let addressedMessages = 100
     /// The most bytes of such messages, of one device and of one user: a decision reads the newest ones.

@@ -7,7 +7,7 @@ package import SignalboxNotification
 /// task at the same time. A verb that writes returns once the write is durable; when it throws, nothing was written
 /// unless it says otherwise. `StoreConformance` checks every promise made here.
 package protocol Store:
-    IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore, InAppStore, ChannelStore
+    IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore, InAppStore, ChannelStore, ActionStore
 {}
 
 /// The part of a store that all its clients see.
@@ -150,10 +150,16 @@ package protocol DownloadStore: StoreStatus {
 }
 
 /// Shows operators what is stored, and changes it on their behalf. Works while another process delivers, which sees a
-/// change at its next tick.
-package protocol InspectionStore: StoreStatus {
+/// change at its next tick. `action`: recorded with the number of changed objects in the transaction of the change;
+/// nil records nothing.
+package protocol InspectionStore: ActionStore {
     /// Deliveries, newest first, at most `limit`.
     func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord]
+
+    /// A page of deliveries, newest first: at most `limit`, from at most `rows` that the store examines. A page that
+    /// ends because of `rows`, or after ``StoreLimits/longestScan``, is not complete, and may be empty.
+    func deliveryPage(_ filter: DeliveryFilter, limit: Int, examining rows: Int) async throws(StoreError)
+        -> StorePage<DeliveryRecord>
 
     /// All attempts of a delivery, in their order.
     func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord]
@@ -172,11 +178,15 @@ package protocol InspectionStore: StoreStatus {
 
     /// Makes dead deliveries, and those that wait for their next attempt, due now, with a fresh budget of attempts.
     /// A scheduled time stays. Deliveries that wait for files stay as they are. Returns the number of deliveries.
-    func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int
+    /// Does not record the action if the filter names deliveries and none of them changes.
+    func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int
 
     /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
-    /// waiting ones too, unless they are spared, but none in progress, here or in another process.
-    func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int
+    /// waiting ones too, unless they are spared, but none in progress, here or in another process. Works in several
+    /// transactions: after a crash, the action has the number of those that were removed.
+    func purge(
+        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
+    ) async throws(StoreError) -> Int
 
     /// The number of waiting deliveries that ``purge(_:sparingWaiting:)`` would remove.
     func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
@@ -185,7 +195,10 @@ package protocol InspectionStore: StoreStatus {
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
 
     /// Pauses or disables a destination. Nil resumes it, and lets its lane request a missing permission again.
-    func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError)
+    /// The reason of the action is the reason of the status.
+    func set(
+        _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
+    ) async throws(StoreError)
 
     /// Counts of downloads and files. Cheap enough for a call every few seconds.
     func mediaGauges() async throws(StoreError) -> MediaGauges
@@ -242,6 +255,21 @@ extension IntakeStore {
     @discardableResult
     package func append(_ events: [RoutedEvent]) async throws(StoreError) -> AppendResult {
         try await append(events, of: nil)
+    }
+}
+
+extension InspectionStore {
+    /// Requeues deliveries without a row of the action log.
+    package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int { try await retry(filter, as: nil) }
+
+    /// Removes deliveries without a row of the action log.
+    package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
+        try await purge(filter, sparingWaiting: sparingWaiting, as: nil)
+    }
+
+    /// Pauses, disables or resumes a destination without a row of the action log.
+    package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
+        try await set(state, of: destination, as: nil)
     }
 }
 

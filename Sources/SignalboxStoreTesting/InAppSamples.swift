@@ -59,6 +59,7 @@ struct InAppSamples {
         device.activity = flip() ? [] : (0..<24).map { _ in number(1_000_000) }
         device.answers = (0..<number(4)).map { _ in .init(key: text(), offer: maybe { $0.text() }) }
         device.recent = (0..<number(4)).map { _ in .init(event: event(), at: instant()) }
+        device.source = maybe { $0.text() }
         return device
     }
 
@@ -119,7 +120,8 @@ struct InAppSamples {
         offer.endedAt = maybe { $0.instant() }
         offer.reason = maybe { $0.text() }
         offer.clicks = number(3)
-        (offer.reports, offer.runnersUp) = (list(), list())
+        offer.reports = list().map { Offer.AcceptedReport(key: $0, offer: flip() ? "of_\(number(20))" : nil) }
+        offer.runnersUp = list()
         offer.slot = maybe { SlotLabel($0.text(), productID: $0.maybe { $0.text() }, sku: $0.maybe { $0.text() }) }
         offer.page = maybe { $0.text() }
         return offer

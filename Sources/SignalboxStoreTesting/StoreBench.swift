@@ -26,7 +26,7 @@ struct StoreBench: Sendable {
         return queue
     }
 
-    /// An event whose body is this number. Goes to `crm` unless `orders` say otherwise. `size`: spaces behind the
+    /// An event whose body is this number. Goes to `crm` unless `orders` say otherwise. `size`: spaces after the
     /// number, for large events. Each call makes a new id, so equal numbers are different events.
     func event(
         _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],

@@ -188,7 +188,7 @@ extension StoreBench {
         event(number, defining: DefinedCategory(category.identifier, isNamedByDefinition: false) { category })
     }
 
-    /// To `crm`, without files.
+    /// An event with a delivery to `crm`, without files.
     func event(_ number: Int, defining category: DefinedCategory) -> RoutedEvent {
         event(number, category: category)
     }

@@ -68,6 +68,15 @@ extension StoreConformance {
             #expect(rows.state.tallies == ["m": Tally(reserved: 1)], "those of the device's offers")
             #expect(try await queue.rows(of: .offer("of_e"), tallies: []).isUnknownOffer)
         },
+        Self("aDecisionReadsABoundedNumberOfLeases") { bench in
+            let queue = try bench.open()
+            for number in 0..<Bounds.leasesElsewhere + 5 {
+                #expect(try await bench.offer("m", to: "d\(number)", limit: 1000, in: queue))
+            }
+            let rows = try await queue.rows(of: .device("d0", user: "u"), tallies: [])
+            #expect(rows.state.offers["of_d0"] != nil)
+            #expect(rows.state.offers.count == 1 + Bounds.leasesElsewhere)
+        },
         Self("aDueDeviceIsDecidedForItsLastUser") { bench in
             let queue = try bench.open()
             try await bench.put("d", user: "u", due: 5, in: queue)
@@ -128,7 +137,7 @@ extension StoreConformance {
 
 extension StoreBench {
     /// Reserves one display of a message unless the reserved ones of all devices reach the limit. Returns whether it
-    /// did. The user is `u`, the offer's id that of the device behind `of_`. `limit`: displays of the message on all
+    /// did. The user is `u`, the offer's id that of the device after `of_`. `limit`: displays of the message on all
     /// devices.
     func offer(_ message: MessageID, to device: DeviceID, limit: Int, in queue: any Store) async throws -> Bool {
         try await queue.decide(about: .device(device, user: "u"), tallies: [message]) { rows in

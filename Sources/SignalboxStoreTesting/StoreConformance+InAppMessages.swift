@@ -11,8 +11,9 @@ extension StoreConformance {
     /// it is registered again or removed.
     ///
     /// Events may bring messages. They are registered in the commit that stores the event, in their order, and not
-    /// for a repeated event or request. ``InAppStore/openInApp(onChange:)`` reports every change, in the order of the
-    /// commits.
+    /// for a repeated event or request. An event does not register a withdrawn message again, unless upkeep may have
+    /// withdrawn it: one for a user or a device, without an end. ``InAppStore/openInApp(onChange:)`` reports every
+    /// change, in the order of the commits.
     ///
     /// A decision reads the messages that are addressed to its device or user, at most
     /// ``StoreLimits/addressedMessages`` and ``StoreLimits/addressedBytes`` of each, the newest ones.
@@ -75,6 +76,28 @@ extension StoreConformance {
             }
             #expect(changes.take() == ["s 1", "t 1"])
             #expect(try await bench.open().message("n")?.revision == 1)
+        },
+        Self("anEventDoesNotRegisterAWithdrawnMessage") { bench in
+            let queue = try bench.open()
+            let changes = ChangedMessages(queue)
+            try await queue.append([bench.event(1, message: bench.message("m"))])
+            _ = try await queue.withdraw(message: "m")
+            try await queue.append([bench.event(2, message: bench.message("m"))])
+            try await queue.append([bench.event(3, message: bench.message("m", body: "2"))])
+            #expect(changes.take() == ["m 1", "m 1 withdrawn"])
+            bench.clock.advance(by: 86_400)
+            try await queue.append([bench.event(4, message: bench.message("m"))])
+            #expect(changes.take() == ["m 1 withdrawn"], "upkeep keeps it while the payloads go on")
+            #expect(try await queue.message("m")?.withdrawnAt == bench.clock.instant)
+            _ = try await queue.register(bench.message("m"))
+            #expect(changes.take() == ["m 2"], "an operator registers it again")
+        },
+        Self("anEventRegistersTheMessageOfAUserWhoIsBack") { bench in
+            let queue = try bench.open()
+            _ = try await queue.register(bench.message("m", to: .user("u")))
+            _ = try await queue.withdraw(message: "m")
+            try await queue.append([bench.event(1, message: bench.message("m", to: .user("u")))])
+            #expect(try await queue.message("m")?.withdrawnAt == nil, "upkeep withdraws such messages")
         },
         Self("anEventRegistersSeveralMessagesInTheirOrder") { bench in
             let queue = try bench.open()

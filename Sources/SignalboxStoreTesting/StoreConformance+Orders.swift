@@ -92,7 +92,7 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// To `crm`, which the check opens with `isOrdered`.
+    /// An event with a delivery to `crm`, which the check opens with `isOrdered`.
     fileprivate func event(_ number: Int, under key: String) -> RoutedEvent {
         event(number, to: [DeliveryOrder(to: crm, orderKey: key)])
     }

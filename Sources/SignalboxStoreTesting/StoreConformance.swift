@@ -23,7 +23,7 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
     package static let all =
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
-        + inAppMessages + inAppRemoval + channels
+        + inAppMessages + inAppRemoval + channels + actions + pages
 
     /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {
@@ -43,8 +43,8 @@ package protocol StoreLocation: Sendable {
     /// disk with the others, and no memory.
     func open(_ clock: ManualDate) throws(StoreError) -> any Store
 
-    /// Deletes a delivery behind the store's back. `id`: of a stored delivery. The store must not notice before its
-    /// next audit.
+    /// Deletes a delivery behind the store's back. `id`: the id of a stored delivery. The store must not notice before
+    /// its next audit.
     func loseDelivery(_ id: Int64) async throws
 
     /// The size of the content on disk in bytes, with its free space. Falls when the store returns space to the file

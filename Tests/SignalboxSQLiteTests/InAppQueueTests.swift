@@ -159,6 +159,7 @@ import Testing
         ("inapp_totals", "what = 9"), ("inapp_tallies", "reserved = -5"), ("inapp_messages", "body = 'text'"),
         ("inapp_users", "last_now = 'x'"), ("inapp_messages", "revision = -1"),
         ("inapp_users", "ledger = 'text'"), ("inapp_devices", "ledger = x'02'"), ("inapp_users", "ledger = x'0101'"),
+        ("inapp_devices", "offers = '1 x'"), ("inapp_devices", "offers = '99'"), ("inapp_devices", "offers = ''"),
     ])
     func reportsUnreadableRows(_ table: String, _ change: String) async throws {
         try await withTemporaryDirectory { directory in
@@ -212,7 +213,8 @@ import Testing
         return try await file.write { db in
             for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name GLOB 'inapp_*'")
             where try db.tableExists(table) { try db.drop(table: table) }
-            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('inapp', 'ledgers', 'offers')")
+            let names = "'inapp', 'ledgers', 'offers', 'numbers'"
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN (\(names))")
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries") ?? 0
         }
     }

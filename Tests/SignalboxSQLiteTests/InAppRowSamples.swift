@@ -110,7 +110,7 @@ extension Offer {
             kind: .modal, state: number % 2 == 0 ? .offered : .done, triggeredAt: now, due: now, lapse: now,
             flags: .tallied, namedLimits: ["weekly"], session: 1)
         (until, leaseUntil, shownAt, endedAt) = (now, now, now, now)
-        (reason, reports, page) = ("x", ["r"], "home")
+        (reason, reports, page) = ("x", [AcceptedReport(key: "r", offer: "of_2")], "home")
         slot = SlotLabel("top", productID: "p", sku: "s")
     }
 }

@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    /// A former version kept the offers in the order of their devices.
-    @Test func keepsTheOffersOfAnOlderQueue() async throws {
+    /// A former version kept the offers in the order of their devices, and users in the order of their ids.
+    @Test func keepsTheOffersAndUsersOfAnOlderQueue() async throws {
         try await withTemporaryDirectory { directory in
             let pool = try DatabasePool(path: directory + "/queue.db")
             try SQLiteSchema.migrator.migrate(pool, upTo: "channels")
@@ -41,7 +41,21 @@ import Testing
             let names = Offer.columns.joined(separator: ", ")
             try await pool.write { db in
                 let insert = try RowStatement(db, sql: "INSERT INTO inapp_offers (\(names)) VALUES (\(marks))")
-                for offer in offers { try insert.run { offer.bind(&$0) } }
+                for offer in offers {
+                    try insert.run { row in
+                        offer.bindKey(&row)
+                        offer.bindState(&row)
+                    }
+                }
+                for device in ["d1", "d2", "d3"] {
+                    try db.run(
+                        """
+                        INSERT INTO inapp_devices
+                            (id, last_now, last_seen, session, last_order, last_decision, state)
+                        VALUES (?, 1, 1, 0, 0, 0, x'010100')
+                        """, [device])
+                }
+                try db.execute(sql: "INSERT INTO inapp_users (id, last_now, seen) VALUES ('u', 7, 7)")
             }
             try pool.close()
 
@@ -49,7 +63,10 @@ import Testing
             let rows = try await queue.rows(of: .device("d2", user: "u"), tallies: [])
             #expect(rows.state.offers.values.filter { $0.device == "d2" }.map(\.id).sorted() == ["of_1", "of_3"])
             #expect(rows.state.offers["of_3"] == offers[2])
+            #expect(rows.state.user.lastNow == 7)
             #expect(try await queue.rows(of: .offer("of_2"), tallies: []).state.device.id == "d1")
+            #expect(try await queue.rows(of: .device("d3", user: "v"), tallies: []).state.offers.isEmpty)
+            #expect(try await queue.audit().isRight)
         }
     }
 

@@ -18,6 +18,20 @@ import Testing
         }
     }
 
+    @Test func waitsForAnOwnerThatEnds() async throws {
+        try await withTemporaryDirectory { path in
+            let first = Mutex<DataDirectory?>(try DataDirectory(path: path))
+            async let second = withCheckedThrowingContinuation {
+                (done: CheckedContinuation<DataDirectory, any Error>) in
+                Thread.detachNewThread {
+                    done.resume(with: Result { try DataDirectory(path: path, patience: .seconds(60)) })
+                }
+            }
+            first.withLock { $0 = nil }
+            #expect(try await second.path == path)
+        }
+    }
+
     /// Other code opens files meanwhile. The system gives it the numbers of closed descriptors.
     @Test func closesOnlyItsOwnDescriptorWhenItIsInUse() async throws {
         try await withTemporaryDirectory { path in

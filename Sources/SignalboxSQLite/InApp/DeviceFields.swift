@@ -13,10 +13,12 @@ enum DeviceFields {
         static let sessions: UInt8 = 2
         /// The key of an answered trigger, the oldest first. Its offer follows, if it had one.
         static let answer: UInt8 = 3
-        /// Of the answer before it.
+        /// The field belongs to the answer before it.
         static let offer: UInt8 = 4
         /// The group of a past trigger, the oldest first.
         static let recent: UInt8 = 5
+        /// The name of the device's source; missing in rows of a former version.
+        static let source: UInt8 = 6
     }
 
     /// Writes the lists and the client's state. Columns of the row, such as the user and the times, are not part of
@@ -30,6 +32,7 @@ enum DeviceFields {
             if let offer = answer.offer { writer.add(Tag.offer, offer) }
         }
         for past in device.recent { writer.add(Tag.recent) { $0.write(past) } }
+        if let source = device.source { writer.add(Tag.source, source) }
         return writer.bytes
     }
 
@@ -44,6 +47,7 @@ enum DeviceFields {
                 guard let last = device.answers.indices.last else { throw FieldContent.damage }
                 device.answers[last].offer = try content.text()
             case Tag.recent: device.recent.append(try content.pastTrigger())
+            case Tag.source: device.source = try content.text()
             default: break
             }
         }

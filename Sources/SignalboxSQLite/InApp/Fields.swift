@@ -29,7 +29,7 @@ struct FieldWriter {
     /// A field whose content is a number: one to ten bytes, fewer for numbers near zero.
     mutating func add(_ tag: UInt8, _ number: Int64) {
         // A varint has at most ten bytes, so its length has one.
-        bytes += [tag, 0]
+        append(tag, 0)
         let start = bytes.count
         append(varint: UInt64(bitPattern: (number << 1) ^ (number >> 63)))
         bytes[start - 1] = UInt8(bytes.count - start)
@@ -37,13 +37,13 @@ struct FieldWriter {
 
     /// The bits of a number, as eight bytes.
     mutating func add(_ tag: UInt8, bits: UInt64) {
-        bytes += [tag, 8]
+        append(tag, 8)
         for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: bits >> shift)) }
     }
 
     /// A field whose content `write` appends: a group.
     mutating func add(_ tag: UInt8, _ write: (inout FieldWriter) -> Void) {
-        bytes += [tag, 0]
+        append(tag, 0)
         let start = bytes.count
         write(&self)
         let length = bytes.count - start
@@ -61,6 +61,12 @@ struct FieldWriter {
     /// A group with one field for each text; an empty list is written too.
     mutating func add(_ tag: UInt8, list: some Sequence<String>) {
         add(tag) { writer in for text in list { writer.add(1, text) } }
+    }
+
+    /// Without the array that a literal would make.
+    private mutating func append(_ tag: UInt8, _ length: UInt8) {
+        bytes.append(tag)
+        bytes.append(length)
     }
 
     /// Seven bits in a byte, the least significant first; the upper bit is set in all bytes but the last.

@@ -24,7 +24,8 @@ enum InAppAudit {
                 _ = try row.withBytes { try LedgerFields.read($0, of: id) }
             },
             find("inapp_devices", "id, \(DeviceRow.columns)", in: db) { row in
-                _ = try DeviceRow(&row, id: try row.text())
+                let id = try row.text()
+                try check(DeviceRow(&row, id: id).offers, of: id, in: db)
             },
             find("inapp_offers", Offer.columns.joined(separator: ", "), in: db) { _ = try Offer(&$0) },
             find("inapp_displays", displays, in: db) { row in
@@ -55,6 +56,15 @@ enum InAppAudit {
         return first.map { "\(count) rows of \(table) cannot be read, the first because \($0)" }
     }
 
+    /// Throws ``DamagedValue`` for a number without an offer of the device.
+    private static func check(_ offers: OfferNumbers, of device: DeviceID, in db: Database) throws {
+        for number in offers.all {
+            guard try db.flag("SELECT 1 FROM inapp_offers WHERE seq = ? AND device = ?", [number, device]) else {
+                throw InAppReader.lostOffer
+            }
+        }
+    }
+
     /// Offers, displays and totals whose device or user has no row.
     /// Rows without an owner are never read and never removed. Ledgers are in the row of their owner and cannot lose
     /// it.
@@ -63,8 +73,9 @@ enum InAppAudit {
             (kind = 0 AND EXISTS (SELECT 1 FROM inapp_users WHERE id = owner))
             OR (kind = 1 AND EXISTS (SELECT 1 FROM inapp_devices WHERE id = owner))
             """
+        let listed = "instr(' ' || d.offers || ' ', ' ' || seq || ' ') > 0"
         return try [
-            ("inapp_offers", "EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device)"),
+            ("inapp_offers", "EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device AND \(listed))"),
             ("inapp_displays", owners), ("inapp_totals", owners),
         ].compactMap { table, isOwned in
             let count = try db.count("SELECT count(*) FROM \(table) WHERE NOT (\(isOwned))")

@@ -7,6 +7,8 @@ import SignalboxStore
 struct LoadedInApp {
     /// The columns of a user or a device that only the store reads.
     struct Owner {
+        /// SQLite's number of the row. Valid in the transaction that read it.
+        let row: Int64
         /// The column `seen`: the first decision of the day on which the owner was last seen, in milliseconds since
         /// 1970. Nil once upkeep has removed the displays.
         let seen: Int64?
@@ -28,6 +30,8 @@ struct LoadedInApp {
     var user: Owner?
     /// The stored column of the device; nil without a row.
     var nextDue: Instant?
+    /// The offers of the device.
+    var offers: OfferList
 
     /// The ledger of the user or the device of the decision; nil for another subject.
     func ledger(of subject: RowChange.Subject) -> Ledger? {
@@ -52,12 +56,14 @@ struct LoadedInApp {
 /// commit group, so it sees the changes of earlier decisions of the group; explanations read with it in a read
 /// transaction.
 struct InAppReader {
-    /// Of the writer, or of a read.
+    /// The connection of the writer, or of a read.
     let db: Database
     /// Prepared once for all decisions of the group.
     var statements = InAppStatements()
     /// Whether any message is addressed to a user or a device. Nil until it is read, and after a message has changed.
     var hasAddressed: Bool?
+    /// Whether any campaign has a tally. Nil until it is read.
+    var hasTally: Bool?
 
     /// `db`: a connection inside a transaction.
     init(_ db: Database) { self.db = db }
@@ -68,34 +74,26 @@ struct InAppReader {
     mutating func load(_ subject: InAppSubject, tallies: [MessageID]) throws -> LoadedInApp {
         switch subject {
         case .device(let device, let user):
-            let user = user ?? AnonymousUser.id(on: device)
-            return try load(device, offers: offers(of: device), user: user, tallies)
-        case .due(let device): return try load(device, offers: offers(of: device), user: nil, tallies)
+            return try load(device, user: user ?? AnonymousUser.id(on: device), tallies)
+        case .due(let device): return try load(device, user: nil, tallies)
         case .offer(let id):
-            if let device = try device(of: id) {
-                let offers = try offers(of: device)
-                // Nil only in a damaged table, whose index has an offer that the table does not have.
-                guard let offer = offers.first(where: { $0.id == id }) else { throw FieldContent.damage }
-                return try load(device, offers: offers, user: offer.user, tallies)
+            if let (number, offer) = try offer(of: id) {
+                return try load(offer.device, user: offer.user, tallies, known: (number, offer))
             }
             var rows = InAppRows(state: InAppState(user: UserState(id: ""), device: DeviceState(id: "")))
             rows.isUnknownOffer = true
-            return LoadedInApp(rows: rows)
+            return LoadedInApp(rows: rows, offers: OfferList(numbers: OfferNumbers()))
         }
     }
 
-    /// Nil for an unknown offer.
-    private mutating func device(of offer: OfferID) throws -> DeviceID? {
-        var device: DeviceID?
-        try statements(.offerDevice, in: db).forEach({ $0.bind(offer) }) { device = try $0.text() }
-        return device
-    }
-
-    /// `user`: nil for the user of the device's last request. `own`: the offers of the device.
+    /// `user`: nil for the user of the device's last request. `known`: an offer of the device that was read already.
     private mutating func load(
-        _ id: DeviceID, offers own: [Offer], user: UserID?, _ tallies: [MessageID]
+        _ id: DeviceID, user: UserID?, _ tallies: [MessageID], known: (number: Int64, offer: Offer)? = nil
     ) throws -> LoadedInApp {
-        let row = try device(id)
+        let found = try device(id)
+        let row = found?.row
+        var list = OfferList(numbers: row?.offers ?? OfferNumbers(), isComplete: true)
+        let own = try offers(of: id, &list, known)
         let formerUser = row?.device.user
         let userID = user ?? formerUser ?? AnonymousUser.id(on: id)
         let (person, userRow) = try self.user(userID)
@@ -110,17 +108,20 @@ struct InAppReader {
             tallies: try self.tallies(of: messages))
         return LoadedInApp(
             rows: InAppRows(state: state, addressed: try addressed(toUser: userID, device: id)),
-            device: row.map { LoadedInApp.Owner(seen: $0.seen, hasLedger: $0.hasLedger) }, user: userRow,
-            nextDue: row?.nextDue)
+            device: found.map { LoadedInApp.Owner(row: $0.number, seen: $0.row.seen, hasLedger: $0.row.hasLedger) },
+            user: userRow,
+            nextDue: row?.nextDue, offers: list)
     }
 
     // MARK: Users and devices
 
-    /// With its ledger. Nil without a row.
-    private mutating func device(_ id: DeviceID) throws -> DeviceRow? {
-        var found: DeviceRow?
-        try statements(.device, in: db).forEach({ $0.bind(id) }) { found = try DeviceRow(&$0, id: id) }
-        if found?.hasLedger == false { found?.device.ledger = try rows(of: .device(id)) }
+    /// With its ledger, and with SQLite's number of the row. Nil without a row.
+    private mutating func device(_ id: DeviceID) throws -> (number: Int64, row: DeviceRow)? {
+        var found: (number: Int64, row: DeviceRow)?
+        try statements(.device, in: db).forEach({ $0.bind(id) }) { row in
+            found = (try row.number(), try DeviceRow(&row, id: id))
+        }
+        if found?.row.hasLedger == false { found?.row.device.ledger = try rows(of: .device(id)) }
         return found
     }
 
@@ -128,10 +129,11 @@ struct InAppReader {
     private mutating func user(_ id: UserID) throws -> (UserState, LoadedInApp.Owner?) {
         var (user, ledger, owner): (UserState, Ledger?, LoadedInApp.Owner?) = (UserState(id: id), nil, nil)
         try statements(.user, in: db).forEach({ $0.bind(id) }) { row in
+            let number = try row.number()
             user.lastNow = try row.number()
             let seen = try row.optionalNumber()
             ledger = try row.withBytes { try LedgerFields.read($0, of: id) }
-            owner = LoadedInApp.Owner(seen: seen, hasLedger: ledger != nil)
+            owner = LoadedInApp.Owner(row: number, seen: seen, hasLedger: ledger != nil)
         }
         if let ledger { user.ledger = ledger } else if owner != nil { user.ledger = try rows(of: .user(id)) }
         return (user, owner)
@@ -141,7 +143,7 @@ struct InAppReader {
     mutating func ledger(of subject: RowChange.Subject) throws -> Ledger {
         switch subject {
         case .user(let id): try user(id).0.ledger
-        case .device(let id): try device(id)?.device.ledger ?? Ledger()
+        case .device(let id): try device(id)?.row.device.ledger ?? Ledger()
         }
     }
 
@@ -161,11 +163,45 @@ struct InAppReader {
 
     // MARK: Offers and messages
 
-    /// All kept offers of the device, ended or not, in the order in which they were made.
-    private mutating func offers(of device: DeviceID) throws -> [Offer] {
+    /// All kept offers of the device, ended or not, in the order in which they were made. Throws ``DamagedValue`` for
+    /// a number without an offer of the device, and if `known` is not in the list.
+    private mutating func offers(
+        of device: DeviceID, _ list: inout OfferList, _ known: (number: Int64, offer: Offer)?
+    ) throws -> [Offer] {
         var offers: [Offer] = []
-        try statements(.offers, in: db).forEach({ $0.bind(device) }) { offers.append(try Offer(&$0)) }
+        var isListed = known == nil
+        for number in list.numbers.all {
+            var found: Offer?
+            if let known, known.number == number {
+                (found, isListed) = (known.offer, true)
+            } else {
+                try statements(.offer, in: db).forEach({ $0.bind(number) }) { found = try Offer(&$0) }
+            }
+            guard let found, found.device == device else { throw Self.lostOffer }
+            offers.append(found)
+            list.known[found.id] = number
+        }
+        guard isListed else { throw Self.lostOffer }
         return offers
+    }
+
+    /// The list of a device and the offers do not agree.
+    static let lostOffer = DamagedValue("the offers of a device are not those of its row")
+
+    /// The offer with its number; nil for an unknown one.
+    mutating func offer(of id: OfferID) throws -> (number: Int64, offer: Offer)? {
+        var found: (number: Int64, offer: Offer)?
+        try statements(.offerOfID, in: db).forEach({ $0.bind(id) }) { row in
+            found = (try row.number(), try Offer(&row))
+        }
+        return found
+    }
+
+    /// The column `offers` of a device; empty without a row.
+    mutating func offerNumbers(of device: DeviceID) throws -> OfferNumbers {
+        var numbers = OfferNumbers()
+        try statements(.offersOfDevice, in: db).forEach({ $0.bind(device) }) { numbers = try OfferNumbers(&$0) }
+        return numbers
     }
 
     /// Offers on the user's other devices whose lease was not reported yet. They hold a place in the user's limits.
@@ -180,11 +216,21 @@ struct InAppReader {
 
     /// One statement for each message; a message without a row has no entry.
     private mutating func tallies(of messages: Set<MessageID>) throws -> [MessageID: Tally] {
+        guard try !messages.isEmpty && hasTallies() else { return [:] }
         var tallies: [MessageID: Tally] = [:]
         for message in messages {
             try statements(.tally, in: db).forEach({ $0.bind(message) }) { tallies[message] = try Tally(&$0) }
         }
         return tallies
+    }
+
+    /// Few campaigns have a cap over all users, so one statement for all decisions of a group tells.
+    private mutating func hasTallies() throws -> Bool {
+        if let hasTally { return hasTally }
+        var found = false
+        try statements(.hasTally, in: db).forEach({ _ in }) { _ in found = true }
+        hasTally = found
+        return found
     }
 
     /// Most gateways have no addressed message, so one statement for all decisions of a group tells.

@@ -214,9 +214,7 @@ extension WriteTransaction {
         for row in rows {
             let (seen, id) = (try row.number(0), try row.text(1))
             try next.position.advance(to: .init(number: seen, id: id), in: table)
-            if case .device(let device) = subject(id) {
-                try db.run("DELETE FROM inapp_offers WHERE device = ?", [device])
-            }
+            if case .device(let device) = subject(id) { try removeOffers(of: device) }
             try removeLedger(of: subject(id), removal)
             try db.run("UPDATE \(table) SET seen = NULL, ledger = NULL WHERE id = ?", [id])
             try db.removeUnusedOwner(kind: Int64(subject(id).key.kind), id: id)

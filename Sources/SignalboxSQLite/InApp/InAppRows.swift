@@ -59,7 +59,7 @@ extension Ledger.Display {
     /// In the order of ``init(_:owner:)``, without the key's columns `kind` and `owner`.
     static let columns = "offer, at, message, vendor, device, session, exempt, count, limits"
 
-    /// `owner`: of the ledger.
+    /// `owner`: the owner of the ledger.
     /// Throws ``DamagedValue``. A NULL device is the owner.
     init(_ row: inout RowColumns, owner: String) throws {
         self.init(
@@ -91,6 +91,8 @@ struct DeviceRow {
     var device: DeviceState
     /// False if displays and totals are rows of their own.
     var hasLedger = false
+    /// The column `offers`.
+    var offers = OfferNumbers()
     /// When the timer must advance the device; nil for never.
     var nextDue: Instant?
     /// The column `seen`.
@@ -100,11 +102,11 @@ struct DeviceRow {
     /// the last two.
     static let columns = """
         user, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, state, ledger, \
-        next_due, seen
+        offers, next_due, seen
         """
     /// Inserts a device, or replaces it. A null ledger does not change the stored one.
     static let upsert = """
-        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET \(assignments)
         """
     /// Each column with the value of the row that could not be inserted.
@@ -127,12 +129,15 @@ struct DeviceRow {
         if let ledger = try row.withBytes({ try LedgerFields.read($0, of: id) }) {
             (device.ledger, hasLedger) = (ledger, true)
         }
+        offers = try OfferNumbers(&row)
         nextDue = try row.optionalNumber()
         seen = try row.optionalNumber()
     }
 
     /// The columns except the last two. `ledger`: nil for an unchanged one.
-    static func bind(_ device: DeviceState, ledger: [UInt8]?, _ row: inout RowStatement.Arguments) {
+    static func bind(
+        _ device: DeviceState, ledger: [UInt8]?, offers: OfferNumbers, _ row: inout RowStatement.Arguments
+    ) {
         row.bind(device.user)
         row.bind(device.lastNow)
         row.bind(device.lastSeen)
@@ -143,6 +148,7 @@ struct DeviceRow {
         row.bind(device.lastDecision)
         row.bind(DeviceFields.write(device))
         row.bind(ledger)
+        row.bind(offers.text)
     }
 }
 

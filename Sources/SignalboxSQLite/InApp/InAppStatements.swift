@@ -3,16 +3,20 @@ import SignalboxInApp
 import SignalboxStore
 
 /// The statements about in-app rows that run for each decision. Each finds its rows by an index.
-/// The statements before `putUser` only read. A decision about a known device runs four of them: `offers`, `device`,
-/// `user` and `leasedElsewhere`; a report begins with `offerDevice`. `toUser` and `toDevice` run once any message has
-/// an address, and `tally` for each campaign with a cap over all users. A test checks the plan of every statement.
+/// The statements before `putUser` only read. A decision runs `device`, `user`, `leasedElsewhere`, and `offer` for each
+/// offer of the device; a report begins with `offerOfID`. `toUser` and `toDevice` run once any message has an address,
+/// and `tally` for each campaign of a running offer once any campaign has a cap over all users. A test checks the plan
+/// of every statement.
 enum InAppStatement: Int, CaseIterable {
-    case user, device, displays, totals, offers, leasedElsewhere, offerDevice, toUser, toDevice, tally, message
+    case user, device, displays, totals, offer, offerOfID, offersOfDevice, leasedElsewhere, toUser, toDevice, tally
+    case message
     /// For totals of messages that upkeep may have removed.
     case hasMessage
-    /// Once for each group, so that most decisions need not look for addressed messages.
-    case hasMessageToUser, hasMessageToDevice
-    case putUser, touchUser, putUserLedger, putDevice, touchDevice, putDeviceLedger, putOffer, removeOffer
+    /// Once for each group, so that most decisions need not look for addressed messages and for tallies.
+    case hasMessageToUser, hasMessageToDevice, hasTally
+    /// Those that touch a row find it by its rowid, which the same transaction has read.
+    case putUser, touchUser, putUserLedger, putDevice, touchDevice, touchDueDevice, putDeviceLedger, putDeviceOffers
+    case insertOffer, updateOffer, removeOffer
     /// Rows of owners whose ledger is not in their row.
     case removeDisplays, removeTotals, putTotal, addTally
     /// Replaces all columns of a message.
@@ -27,17 +31,18 @@ enum InAppStatement: Int, CaseIterable {
     /// Columns are in the order in which the types of `InAppRows.swift` and `OfferRow.swift` read them.
     private var reading: String {
         switch self {
-        case .user: "SELECT last_now, seen, ledger FROM inapp_users WHERE id = ?"
-        case .device: "SELECT \(DeviceRow.columns) FROM inapp_devices WHERE id = ?"
+        case .user: "SELECT rowid, last_now, seen, ledger FROM inapp_users WHERE id = ?"
+        case .device: "SELECT rowid, \(DeviceRow.columns) FROM inapp_devices WHERE id = ?"
         case .displays: "SELECT \(Ledger.Display.columns) FROM inapp_displays WHERE kind = ? AND owner = ?"
         case .totals: "SELECT what, name, count, last FROM inapp_totals WHERE kind = ? AND owner = ?"
-        case .offers: "SELECT \(Self.offerColumns) FROM inapp_offers WHERE device = ?"
+        case .offer: "SELECT \(Self.offerColumns) FROM inapp_offers WHERE seq = ?"
+        case .offerOfID: "SELECT seq, \(Self.offerColumns) FROM inapp_offers WHERE id = ?"
+        case .offersOfDevice: "SELECT offers FROM inapp_devices WHERE id = ?"
         case .leasedElsewhere:
             """
             SELECT \(Self.offerColumns) FROM inapp_offers
-            WHERE user = ? AND state = 'O' AND device <> ? LIMIT \(Self.mostLeases)
+            WHERE user = ? AND state = 'O' AND device <> ? LIMIT \(Bounds.leasesElsewhere)
             """
-        case .offerDevice: "SELECT device FROM inapp_offers WHERE id = ?"
         case .toUser: Self.addressed("user")
         case .toDevice: Self.addressed("device")
         case .tally: "SELECT committed, reserved FROM inapp_tallies WHERE message = ?"
@@ -45,6 +50,7 @@ enum InAppStatement: Int, CaseIterable {
         case .hasMessage: "SELECT 1 FROM inapp_messages WHERE id = ?"
         case .hasMessageToUser: Self.hasAddressed("user")
         case .hasMessageToDevice: Self.hasAddressed("device")
+        case .hasTally: "SELECT 1 FROM inapp_tallies WHERE message >= '' LIMIT 1"
         default: preconditionFailure("The statement writes.")
         }
     }
@@ -60,18 +66,16 @@ enum InAppStatement: Int, CaseIterable {
             ON CONFLICT (id) DO UPDATE SET last_now = excluded.last_now, seen = excluded.seen,
                 ledger = coalesce(excluded.ledger, ledger)
             """
-        case .touchUser: "UPDATE inapp_users SET last_now = ?, ledger = coalesce(?, ledger) WHERE id = ?"
+        case .touchUser: "UPDATE inapp_users SET last_now = ?, ledger = coalesce(?, ledger) WHERE rowid = ?"
         case .putUserLedger: "UPDATE inapp_users SET ledger = ? WHERE id = ?"
         case .putDevice: DeviceRow.upsert
-        case .touchDevice:
-            """
-            UPDATE inapp_devices SET user = ?, last_now = ?, last_seen = ?, session = ?, last_end = ?,
-                last_walkthrough = ?, last_order = ?, last_decision = ?, state = ?, ledger = coalesce(?, ledger)
-            WHERE id = ?
-            """
+        case .touchDevice: "\(Self.deviceUpdate) WHERE rowid = ?"
+        case .touchDueDevice: "\(Self.deviceUpdate), next_due = ? WHERE rowid = ?"
         case .putDeviceLedger: "UPDATE inapp_devices SET ledger = ? WHERE id = ?"
-        case .putOffer: Offer.upsert
-        case .removeOffer: "DELETE FROM inapp_offers WHERE id = ?"
+        case .putDeviceOffers: "UPDATE inapp_devices SET offers = ? WHERE id = ?"
+        case .insertOffer: Offer.insertion
+        case .updateOffer: Offer.update
+        case .removeOffer: "DELETE FROM inapp_offers WHERE seq = ?"
         case .removeDisplays: "DELETE FROM inapp_displays WHERE kind = ? AND owner = ?"
         case .removeTotals: "DELETE FROM inapp_totals WHERE kind = ? AND owner = ?"
         case .putTotal:
@@ -88,8 +92,11 @@ enum InAppStatement: Int, CaseIterable {
         }
     }
 
-    /// Leases of one user on other devices that a decision reads. More occur only if many people share one name.
-    private static let mostLeases = 1000
+    /// The columns of a device that are in no index.
+    private static let deviceUpdate = """
+        UPDATE inapp_devices SET user = ?, last_now = ?, last_seen = ?, session = ?, last_end = ?, \
+        last_walkthrough = ?, last_order = ?, last_decision = ?, state = ?, ledger = coalesce(?, ledger), offers = ?
+        """
 
     /// In the order of ``Offer/columns``.
     private static let offerColumns = Offer.columns.joined(separator: ", ")

@@ -1,10 +1,10 @@
 import SignalboxInApp
 
-/// A row of `inapp_offers`. Its device and its key, then the columns that a later state replaces.
-/// Rows are in the order in which offers were made, so that a commit writes few pages. An index finds those of a
-/// device.
+/// A row of `inapp_offers`. Its device and its id, then the columns that a later state replaces.
+/// Rows are in the order in which offers were made, so that a commit writes few pages. The row of a device has the
+/// numbers of its offers (``OfferNumbers``).
 extension Offer {
-    /// In the order of ``init(_:)`` and ``bind(_:)``.
+    /// In the order of ``init(_:)``, without the number `seq`.
     /// The names are part of the file's form.
     static let columns = [
         "device", "id", "user", "message", "revision", "vendor", "kind", "state", "triggered_at", "due", "lapse",
@@ -12,13 +12,15 @@ extension Offer {
         "slot", "product", "sku", "page", "lists",
     ]
 
-    /// Inserts an offer, or replaces that of the same id, which never moves to another device.
-    /// A later state of an offer replaces all columns but its device and its key.
-    static let upsert = """
+    /// Inserts an offer. Arguments: those of ``bindKey(_:)``, then those of ``bindState(_:)``.
+    static let insertion = """
         INSERT INTO inapp_offers (\(columns.joined(separator: ", ")))
         VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
-        ON CONFLICT (id) DO UPDATE SET
-            \(columns.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        """
+    /// Replaces all columns but the device and the id, which never change. Arguments: those of ``bindState(_:)``,
+    /// then the number.
+    static let update = """
+        UPDATE inapp_offers SET \(columns.dropFirst(2).map { "\($0) = ?" }.joined(separator: ", ")) WHERE seq = ?
         """
 
     /// Throws ``DamagedValue`` for a column of another type, for a negative count, and for a word that is not one of
@@ -46,11 +48,15 @@ extension Offer {
         _ = try row.withBytes { try readLists($0) }
     }
 
-    /// Binds every column in the order of ``columns``. The members of a slot are NULL for an offer that needs the
-    /// screen.
-    func bind(_ row: inout RowStatement.Arguments) {
+    /// Binds the device and the id.
+    func bindKey(_ row: inout RowStatement.Arguments) {
         row.bind(device)
         row.bind(id)
+    }
+
+    /// Binds the other columns in the order of ``columns``. The members of a slot are NULL for an offer that needs the
+    /// screen.
+    func bindState(_ row: inout RowStatement.Arguments) {
         row.bind(user)
         row.bind(message)
         row.bind(revision)
@@ -88,6 +94,8 @@ extension Offer {
         static let report: UInt8 = 2
         /// A message that the client may get instead, the best first.
         static let runnerUp: UInt8 = 3
+        /// The offer that the answer to the report before it had.
+        static let followUp: UInt8 = 4
     }
 
     /// Nil if all of them are empty.
@@ -95,7 +103,10 @@ extension Offer {
         if namedLimits.isEmpty && reports.isEmpty && runnersUp.isEmpty { return nil }
         var writer = FieldWriter()
         for name in namedLimits { writer.add(Tag.namedLimit, name) }
-        for key in reports { writer.add(Tag.report, key) }
+        for report in reports {
+            writer.add(Tag.report, report.key)
+            if let offer = report.offer { writer.add(Tag.followUp, offer) }
+        }
         for message in runnersUp { writer.add(Tag.runnerUp, message) }
         return writer.bytes
     }
@@ -105,7 +116,10 @@ extension Offer {
         try FieldContent(bytes).forEach { tag, content in
             switch tag {
             case Tag.namedLimit: namedLimits.append(try content.text())
-            case Tag.report: reports.append(try content.text())
+            case Tag.report: reports.append(AcceptedReport(key: try content.text()))
+            case Tag.followUp:
+                guard let last = reports.indices.last else { throw FieldContent.damage }
+                reports[last].offer = try content.text()
             case Tag.runnerUp: runnersUp.append(try content.text())
             default: break
             }

@@ -44,8 +44,10 @@ extension SQLiteQueue {
     // MARK: Messages
 
     /// Durable when it returns. The observer has been called by then.
-    package func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
-        guard let stored = try await write(message: .register(message)) else {
+    package func register(
+        _ message: InAppRegistration, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage {
+        guard let stored = try await write(message: SQLiteWrite.register(message).recorded(as: action)) else {
             preconditionFailure("A registration stores no message.")
         }
         return stored
@@ -53,8 +55,10 @@ extension SQLiteQueue {
 
     /// Durable when it returns. The message stays stored until upkeep removes it, so that its offers can be
     /// reported.
-    package func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
-        try await write(message: .withdraw(id))
+    package func withdraw(
+        message id: MessageID, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage? {
+        try await write(message: SQLiteWrite.withdraw(id).recorded(as: action))
     }
 
     /// Rejects the write at once while the file is damaged.

@@ -48,17 +48,20 @@ extension WriteTransaction {
     /// Writes each changed row once. `nextDue`: of the device. A ledger is written with its owner's row.
     private mutating func apply(_ changes: [RowChange], nextDue: Instant?, _ loaded: LoadedInApp) throws {
         var ledgers = try ledgers(after: changes, loaded)
+        // Before the row of the device, which has their numbers.
+        var offers = try writeOffers(of: changes, loaded)
         for change in changes {
             switch change {
             case .user(let id, let lastNow):
                 try put(user: id, lastNow: lastNow, ledger: ledgers.removeValue(forKey: .user(id)), loaded)
             case .device(let device):
                 let ledger = ledgers.removeValue(forKey: .device(device.id))
-                try put(device, nextDue: nextDue, ledger: ledger, loaded)
-            case .offer(let offer): try run(.putOffer) { offer.bind(&$0) }
-            case .removeOffer(let id): try run(.removeOffer) { $0.bind(id) }
-            case .display, .removeDisplay, .total: break
+                let numbers = try offers[device.id]?.numbers ?? numbers(of: device.id, loaded)
+                try put(device, nextDue: nextDue, ledger: ledger, offers: numbers, loaded)
+                offers[device.id]?.isWritten = true
+            case .offer, .removeOffer, .display, .removeDisplay, .total: break
             case .tally(let message, let committed, let reserved):
+                inApp.hasTally = nil
                 // Twice: for a new row, and to be added to the present one.
                 try run(.addTally) { row in
                     row.bind(message)
@@ -70,6 +73,7 @@ extension WriteTransaction {
             }
         }
         for (subject, ledger) in ledgers { try put(ledger, of: subject) }
+        for (device, list) in offers where !list.isWritten { try put(list.numbers, of: device) }
     }
 
     /// Runs a statement that returns no rows.
@@ -84,27 +88,37 @@ extension WriteTransaction {
     /// `ledger`: nil for an unchanged one. Leaves indexed columns out of the write if they keep their values: SQLite
     /// writes the index of each column that a statement names.
     private mutating func put(user id: UserID, lastNow: Instant, ledger: [UInt8]?, _ loaded: LoadedInApp) throws {
-        let isIndexed = loaded.owner(.user(id))?.wasSeen(onDayOf: lastNow) ?? false
-        try run(isIndexed ? .touchUser : .putUser) { row in
+        let owner = loaded.owner(.user(id))
+        if let owner, owner.wasSeen(onDayOf: lastNow) {
+            return try run(.touchUser) { row in
+                row.bind(lastNow)
+                row.bind(ledger)
+                row.bind(owner.row)
+            }
+        }
+        try run(.putUser) { row in
             row.bind(lastNow)
             row.bind(ledger)
-            if !isIndexed { row.bind(lastNow) }
+            row.bind(lastNow)
             row.bind(id)
         }
     }
 
     private mutating func put(
-        _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, _ loaded: LoadedInApp
+        _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, offers: OfferNumbers, _ loaded: LoadedInApp
     ) throws {
-        let owner = loaded.owner(.device(device.id))
-        let isSameDay = owner?.wasSeen(onDayOf: device.lastNow) ?? false
-        let isIndexed = isSameDay && loaded.nextDue == nextDue
-        try run(isIndexed ? .touchDevice : .putDevice) { row in
-            DeviceRow.bind(device, ledger: ledger, &row)
-            if !isIndexed {
-                row.bind(nextDue)
-                row.bind(isSameDay ? owner?.seen : device.lastNow)
+        if let owner = loaded.owner(.device(device.id)), owner.wasSeen(onDayOf: device.lastNow) {
+            let isDueAsBefore = loaded.nextDue == nextDue
+            return try run(isDueAsBefore ? .touchDevice : .touchDueDevice) { row in
+                DeviceRow.bind(device, ledger: ledger, offers: offers, &row)
+                if !isDueAsBefore { row.bind(nextDue) }
+                row.bind(owner.row)
             }
+        }
+        try run(.putDevice) { row in
+            DeviceRow.bind(device, ledger: ledger, offers: offers, &row)
+            row.bind(nextDue)
+            row.bind(device.lastNow)
             row.bind(device.id)
         }
     }
@@ -125,7 +139,7 @@ extension WriteTransaction {
                 row.bind(0)
                 row.bind(ledger)
             } else {
-                DeviceRow.bind(DeviceState(id: owner), ledger: ledger, &row)
+                DeviceRow.bind(DeviceState(id: owner), ledger: ledger, offers: OfferNumbers(), &row)
                 row.bind(Instant?.none)
             }
             // Seen long ago, for upkeep.
@@ -140,19 +154,19 @@ extension WriteTransaction {
     private mutating func ledgers(
         after changes: [RowChange], _ loaded: LoadedInApp
     ) throws -> [RowChange.Subject: [UInt8]] {
-        var edits: [RowChange.Subject: LedgerEdit] = [:]
+        var edits = LedgerEdits()
         for change in changes {
             switch change {
-            case .display(let subject, let display): edits[subject, default: LedgerEdit()].put(display)
-            case .removeDisplay(let subject, let offer): edits[subject, default: LedgerEdit()].remove(offer)
-            case .total(let subject, let key, let total): edits[subject, default: LedgerEdit()].put(total, of: key)
+            case .display(let subject, let display): edits.change(subject) { $0.put(display) }
+            case .removeDisplay(let subject, let offer): edits.change(subject) { $0.remove(offer) }
+            case .total(let subject, let key, let total): edits.change(subject) { $0.put(total, of: key) }
             case .user(let id, let now): try begin(.user(id), at: now, loaded, &edits)
             case .device(let device): try begin(.device(device.id), at: device.lastNow, loaded, &edits)
             case .offer, .removeOffer, .tally: break
             }
         }
         var ledgers: [RowChange.Subject: [UInt8]] = [:]
-        for (subject, edit) in edits {
+        for (subject, edit) in edits.all {
             let stored = try loaded.ledger(of: subject) ?? inApp.ledger(of: subject)
             let isNew = loaded.ledger(of: subject) != nil && loaded.owner(subject) == nil
             if !isNew, loaded.owner(subject)?.hasLedger != true {
@@ -177,21 +191,35 @@ extension WriteTransaction {
     /// removed since.
     private mutating func begin(
         _ subject: RowChange.Subject, at now: Instant, _ loaded: LoadedInApp,
-        _ edits: inout [RowChange.Subject: LedgerEdit]
+        _ edits: inout LedgerEdits
     ) throws {
         guard let ledger = loaded.ledger(of: subject) else { return }
         guard let owner = loaded.owner(subject) else {
-            edits[subject, default: LedgerEdit()].isOfNewOwner = true
+            edits.change(subject) { _ in }
             return
         }
         guard owner.hasLedger, !owner.wasSeen(onDayOf: now) else { return }
         let displayed = Set(ledger.displays.map(\.message))
         for case .message(let id) in ledger.totals.keys where !displayed.contains(id) {
-            if try !inApp.hasMessage(id) { edits[subject, default: LedgerEdit()].removeTotal(of: id) }
+            if try !inApp.hasMessage(id) { edits.change(subject) { $0.removeTotal(of: id) } }
         }
     }
 
     // MARK: Messages
+
+    /// Stores the message of a payload, unless the stored one was withdrawn by an operator: the vendor sends a payload
+    /// to each device, and a withdrawal lasts while it does. A withdrawal that upkeep made does not: the user or the
+    /// device of the message is back.
+    mutating func registerFromPayload(_ message: InAppRegistration) throws {
+        guard let former = try inApp.message(message.id), let withdrawnAt = former.withdrawnAt,
+            !former.isWithdrawnByUpkeep
+        else {
+            try register(message)
+            return
+        }
+        // Upkeep removes messages some time after their withdrawal.
+        if now.milliseconds - withdrawnAt >= InAppRemoval.day { try put(former.withdrawn(at: now)) }
+    }
 
     /// Stores a message. Changes nothing if the stored one is equal and not withdrawn.
     /// The revision grows with each change, also after a withdrawal, until upkeep removes the message.
@@ -228,43 +256,12 @@ extension WriteTransaction {
 
 /// Changes of a stored message.
 extension StoredInAppMessage {
+    /// Whether upkeep may have withdrawn the message: it withdraws those for one user or device without an end.
+    fileprivate var isWithdrawnByUpkeep: Bool { registration.address != nil && registration.end == nil }
+
     /// The same revision, withdrawn.
     func withdrawn(at date: Date) -> StoredInAppMessage {
         StoredInAppMessage(
             registration, revision: revision, registeredAt: registeredAt, withdrawnAt: date.milliseconds)
-    }
-}
-
-/// The changes of one decision to the displays and totals of a user or a device.
-/// The last change of a display or of a total wins, as if the changes were applied one after another.
-private struct LedgerEdit {
-    /// Nil for a removed one.
-    private var displays: [OfferID: Ledger.Display?] = [:]
-    /// Nil for a removed one.
-    private var totals: [Ledger.Key: Ledger.Total?] = [:]
-    /// Whether the owner has no row yet, and so no displays and totals.
-    var isOfNewOwner = false
-
-    /// Inserts a display, or replaces that of the same offer.
-    mutating func put(_ display: Ledger.Display) { displays[display.offer] = .some(display) }
-
-    /// No effect for an unknown display.
-    mutating func remove(_ offer: OfferID) { displays[offer] = .some(nil) }
-
-    /// Inserts a total, or replaces that of the same key.
-    mutating func put(_ total: Ledger.Total, of key: Ledger.Key) { totals[key] = .some(total) }
-
-    /// Has no effect on a total that the decision counts.
-    mutating func removeTotal(of message: MessageID) {
-        if totals[.message(message)] == nil { totals[.message(message)] = .some(nil) }
-    }
-
-    /// The ledger after the changes; its displays are sorted again.
-    func apply(to ledger: Ledger) -> Ledger {
-        var all = ledger.totals
-        for (key, total) in totals { all[key] = total }
-        return Ledger(
-            displays: ledger.displays.filter { displays[$0.offer] == nil } + displays.values.compactMap(\.self),
-            totals: all)
     }
 }

@@ -1,0 +1,53 @@
+import GRDB
+import SignalboxStore
+
+/// The result of a walk through a table, the newest rows first, that ends after a number of rows or a time. A filter
+/// that matches nothing would otherwise read the whole table.
+struct BoundedScan {
+    /// Numbers of matching rows, the largest first.
+    private(set) var ids: [Int64] = []
+    /// The last examined number; nil at the end of the table.
+    private(set) var next: Int64?
+    /// False if rows or time ran out before enough rows matched.
+    private(set) var isComplete = true
+
+    /// Rows between two looks at the clock.
+    private static let rowsPerLook = 512
+
+    /// Runs a statement whose rows have two columns: a number, in descending order, and whether the row matches. Ends
+    /// with `limit` matches if a further one follows, after `rows` rows, or after ``StoreLimits/longestScan``.
+    init(
+        _ sql: String, _ arguments: StatementArguments, limit: Int, examining rows: Int, in db: Database
+    ) throws {
+        let cursor = try StoredRow.fetchCursor(db, sql: sql, arguments: arguments)
+        let start = ContinuousClock.now
+        var (examined, last) = (0, Int64?.none)
+        while let row = try cursor.next() {
+            let isMatch = try row.optionalNumber(1).map { $0 != 0 } ?? false
+            if isMatch, ids.count == limit {
+                next = last
+                return
+            }
+            let isLate = examined % Self.rowsPerLook == 0 && ContinuousClock.now - start > StoreLimits.longestScan
+            if examined == rows || examined > 0 && isLate {
+                (next, isComplete) = (last, ids.count == limit)
+                return
+            }
+            let id = try row.number(0)
+            if isMatch { ids.append(id) }
+            (examined, last) = (examined + 1, id)
+        }
+    }
+
+    /// Deliveries that a filter selects.
+    init(_ filter: DeliveryFilter, limit: Int, examining rows: Int, in db: Database) throws {
+        // The conditions that an index serves; SQLite then visits matching rows only.
+        var walk = DeliveryFilter()
+        (walk.ids, walk.state, walk.event, walk.before) = (filter.ids, filter.state, filter.event, filter.before)
+        if walk.state == .delivered || walk.state == .waiting { walk.state = nil }
+        let (found, matches) = (walk.sql, filter.sql)
+        try self.init(
+            "SELECT d.id, (\(matches.condition)) FROM deliveries d WHERE \(found.condition) ORDER BY d.id DESC",
+            matches.arguments + found.arguments, limit: limit, examining: rows, in: db)
+    }
+}

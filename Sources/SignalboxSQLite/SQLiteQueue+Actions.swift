@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+package import SignalboxStore
+
+/// The log of actions. Rows are added, and removed by upkeep only.
+extension SQLiteQueue {
+    package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) {
+        try await write { db, now in _ = try db.record(action, count: count, at: now) }
+    }
+
+    /// Walks down the primary key.
+    package func actionPage(
+        _ filter: ActionFilter, limit: Int, examining rows: Int
+    ) async throws(StoreError) -> StorePage<ActionRecord> {
+        try await file.read { db in
+            let (condition, arguments) = filter.sql
+            let found = try BoundedScan(
+                "SELECT id, (\(condition)) FROM actions WHERE id < ? ORDER BY id DESC",
+                arguments + [filter.before ?? Int64.max], limit: limit, examining: rows, in: db)
+            let records = try found.ids.compactMap { id in
+                try db.row(
+                    """
+                    SELECT id, at, count, actor, role, remote, via, operation, target, parameters, reason, result
+                    FROM actions WHERE id = ?
+                    """, [id]
+                ).map { try ActionRecord($0) }
+            }
+            return StorePage(records: records, next: found.next, isComplete: found.isComplete)
+        }
+    }
+
+    /// Keeps the newest rows. Numbers have no gaps, because only the oldest rows are removed.
+    func forgetActions() async throws(StoreError) {
+        try await write { db, _ in
+            try db.run(
+                "DELETE FROM actions WHERE id <= (SELECT max(id) FROM actions) - ?", [StoreLimits.actions])
+        }
+    }
+}
+
+extension Database {
+    /// Adds a row to the log, in the transaction of the change. Returns its number.
+    func record(_ action: OperatorAction, count: Int?, at now: Date) throws -> Int64 {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let parameters = String(decoding: try encoder.encode(action.parameters), as: UTF8.self)
+        try run(
+            """
+            INSERT INTO actions (at, count, actor, role, remote, via, operation, target, parameters, reason, result)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                now.milliseconds, count, action.actor, action.role, action.remote, action.via.rawValue,
+                action.operation, action.target, parameters, action.reason, action.result,
+            ])
+        return lastInsertedRowID
+    }
+}
+
+extension ActionRecord {
+    /// Reads the columns of the listing, in its order.
+    fileprivate init(_ row: StoredRow) throws {
+        guard let parameters = try? JSONDecoder().decode([String: String].self, from: Data(row.bytes(9))) else {
+            throw DamagedValue("column parameters does not hold an object of texts")
+        }
+        let action = OperatorAction(
+            by: try row.text(3), role: try row.optionalText(4), remote: try row.optionalText(5), via: try row.word(6),
+            try row.text(7), target: try row.optionalText(8), parameters: parameters,
+            reason: try row.optionalText(10), result: try row.text(11))
+        self.init(id: try row.number(0), at: try row.date(1), action: action, count: try row.optionalCount(2))
+    }
+}
+
+extension ActionFilter {
+    /// A condition over `actions`.
+    fileprivate var sql: (condition: String, arguments: StatementArguments) {
+        var conditions = ["1"]
+        var arguments = StatementArguments()
+        func add(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+            guard let value else { return }
+            conditions.append(condition)
+            arguments += [value]
+        }
+        add("actor = ?", actor)
+        add("operation = ?", operation)
+        add("target = ?", target)
+        add("at >= ?", since?.milliseconds)
+        add("at < ?", until?.milliseconds)
+        return (conditions.joined(separator: " AND "), arguments)
+    }
+}

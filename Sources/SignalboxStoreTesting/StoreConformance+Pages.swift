@@ -1,0 +1,60 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    /// Pages of lists: a filter without matches ends after a number of rows, and continues where it stopped.
+    static let pages = [
+        Self("pagesContinueWhereTheFormerOneEnded") { bench in
+            let queue = try bench.open()
+            try await bench.fill(queue, from: 1, count: 5)
+            var filter = DeliveryFilter(destination: bench.crm)
+            var pages: [[Int64]] = []
+            var cursor: Int64?
+            repeat {
+                filter.before = cursor
+                let page = try await queue.deliveryPage(filter, limit: 2, examining: 100)
+                #expect(page.isComplete)
+                pages.append(page.records.map(\.id))
+                cursor = page.next
+            } while cursor != nil && pages.count < 9
+            #expect(pages.map(\.count) == [2, 2, 1])
+            #expect(pages.joined().sorted(by: >) == Array(pages.joined()))
+        },
+        Self("aPageThatExaminedTooManyRowsIsNotComplete") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(0, to: [DeliveryOrder(to: bench.inbox)])])
+            try await bench.fill(queue, from: 1, count: 9)
+            var filter = DeliveryFilter(destination: bench.inbox)
+            var found: [DeliveryRecord] = []
+            for _ in 0..<2 {
+                let page = try await queue.deliveryPage(filter, limit: 5, examining: 4)
+                #expect(page.records.isEmpty && !page.isComplete)
+                filter.before = page.next
+                #expect(filter.before != nil)
+            }
+            let last = try await queue.deliveryPage(filter, limit: 5, examining: 4)
+            found += last.records
+            #expect(last.isComplete && last.next == nil)
+            #expect(found.map(\.destination) == [bench.inbox])
+        },
+        Self("pagesAreOfATimeAndAState") { bench in
+            let queue = try bench.open()
+            var times: [Date] = []
+            for number in 1...3 {
+                times.append(bench.clock.now)
+                try await queue.append([bench.event(number)])
+                bench.clock.advance(by: 60)
+            }
+            for lease in try await queue.claim(from: bench.crm, upTo: 1) { try await queue.settle(lease, .refused) }
+            let dead = try await queue.deliveryPage(DeliveryFilter(state: .dead), limit: 5, examining: 1)
+            #expect(dead.records.map(\.state) == [.dead] && dead.isComplete)
+            var filter = DeliveryFilter()
+            (filter.acceptedSince, filter.acceptedBefore) = (times[1], times[2])
+            let page = try await queue.deliveryPage(filter, limit: 5, examining: 100)
+            #expect(page.records.map(\.acceptedAt) == [times[1]])
+        },
+    ]
+}
