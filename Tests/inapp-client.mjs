@@ -17,10 +17,16 @@ function client(answers, present) {
     if (answer instanceof Error) throw answer;
     return {
       ok: (answer.status ?? 200) < 300, status: answer.status ?? 200, json: async () => answer.json, text: async () => "",
+      headers: new Headers(answer.date ? { date: answer.date } : {}),
     };
   };
-  const made = new InAppClient({ device: "d", user: "u", present, request, later: (call) => call() });
-  return { made, sent };
+  const waits = [];
+  const later = (call, wait) => {
+    waits.push(wait);
+    call();
+  };
+  const made = new InAppClient({ device: "d", user: "u", present, request, later });
+  return { made, sent, waits };
 }
 
 /** As much of a document as the presentation uses; assigning markup fails the test. */
@@ -72,6 +78,40 @@ const tests = {
     await made.trigger({ type: "sessionStart" });
     await new Promise((done) => setImmediate(done));
     assert.equal(sent[1].body.event.type, "poll");
+  },
+  async waitsByTheClockOfTheGateway() {
+    for (const day of ["Tue, 24 Nov 2026 10:00:00 GMT", "Fri, 01 Jan 2066 10:00:00 GMT"]) {
+      const nextCheck = new Date(Date.parse(day) + 90_000).toISOString();
+      const { made, waits } = client([{ date: day, json: { nextCheck } }], () => true);
+      await made.trigger({ type: "sessionStart" });
+      assert.deepEqual(waits, [90_000]);
+    }
+  },
+  async callsTheTimerAsBrowsersRequire() {
+    const { setTimeout } = globalThis;
+    let calls = 0;
+    // A browser throws "Illegal invocation" for another receiver than the window.
+    globalThis.setTimeout = function () {
+      if (this !== undefined && this !== globalThis) throw new TypeError("Illegal invocation");
+      calls += 1;
+    };
+    try {
+      const request = async () => ({
+        ok: true, status: 200, headers: new Headers(), json: async () => ({ nextCheck: new Date().toISOString() }),
+      });
+      await new InAppClient({ device: "d", present: () => true, request }).trigger({ type: "sessionStart" });
+    } finally {
+      globalThis.setTimeout = setTimeout;
+    }
+    assert.equal(calls, 1);
+  },
+  async showsAnOfferOnce() {
+    let shown = 0;
+    const present = () => (shown += 1) > 0;
+    const { made } = client([{ json: { offer: offer("a") } }, { json: {} }, { json: { offer: offer("a") } }], present);
+    await made.trigger({ type: "sessionStart" });
+    await made.trigger({ type: "poll" });
+    assert.equal(shown, 1);
   },
   presentsTextAndOpensHttpsLinksOnly() {
     const page = fakePage();

@@ -29,6 +29,30 @@ import Testing
         #expect(setting.counts.all["all"]?.matched == 4)
     }
 
+    /// Devices of two apps may have equal ids.
+    @Test func aDeviceBelongsToOneSource() async throws {
+        let setting = try await InAppSetting()
+        try await setting.register("spring")
+        let offer = try #require(try await setting.buy().offer)
+        let report = try await failure { try await setting.report("shown", of: offer, from: "web") }
+        guard case .unknownOffer = report else { throw report }
+        let trigger = try await failure { try await setting.buy(by: "evil", from: "web") }
+        guard case .foreignDevice = trigger else { throw trigger }
+        #expect(setting.types == ["offered"])
+        try await setting.report("shown", of: offer)
+        #expect(try await setting.buy(on: "d-2", from: "web").offer != nil)
+    }
+
+    /// A source that was renamed.
+    @Test func aDeviceOfARemovedSourceIsFree() async throws {
+        let setting = try await InAppSetting()
+        try await setting.register("spring")
+        _ = try await setting.buy(from: "removed")
+        _ = try await setting.buy()
+        let other = try await failure { try await setting.buy(from: "web") }
+        guard case .foreignDevice = other else { throw other }
+    }
+
     @Test func recordsAnEventThatNoMessageMatches() async throws {
         let setting = try await InAppSetting()
         #expect(try await setting.buy().offer == nil)

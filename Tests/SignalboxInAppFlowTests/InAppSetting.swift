@@ -28,7 +28,8 @@ struct InAppSetting {
         flow = InAppFlow(
             InAppFlow.Shared(store, policy: policy),
             events: InAppEvents(
-                gateway: "demo", routes: routes, variants: EventVariants(tokens: tokens, counts: counts)))
+                gateway: "demo", routes: routes, variants: EventVariants(tokens: tokens, counts: counts)),
+            sources: [source, SourceName("web")])
         try await flow.shared.messages.follow(store)
     }
 
@@ -42,12 +43,14 @@ struct InAppSetting {
 
     /// The answer to the event `buy`.
     func buy(
-        on device: String = "d-1", by user: String? = "u-9", id: String? = nil, more: String = ""
+        on device: String = "d-1", by user: String? = "u-9", id: String? = nil, more: String = "",
+        from other: String? = nil
     ) async throws -> JSON {
         let user = user.map { #","user":"\#($0)""# } ?? ""
         let trigger = id.map { #","triggerId":"\#($0)""# } ?? ""
         let body = #"{"device":"\#(device)"\#(user)\#(trigger),"event":{"type":"event","name":"buy"}\#(more)}"#
-        return try JSON(await flow.trigger(Array(body.utf8), from: source, mayExplain: true))
+        let sender = other.map(SourceName.init) ?? source
+        return try JSON(await flow.trigger(Array(body.utf8), from: sender, mayExplain: true))
     }
 
     func poll(on device: String = "d-1", by user: String = "u-9") async throws -> JSON {
@@ -56,9 +59,12 @@ struct InAppSetting {
     }
 
     @discardableResult
-    func report(_ outcome: String, of offer: String?, more: String = "") async throws -> JSON {
+    func report(
+        _ outcome: String, of offer: String?, more: String = "", from other: String? = nil
+    ) async throws -> JSON {
         let body = #"{"outcome":"\#(outcome)"\#(more)}"#
-        return try JSON(await flow.report(Array(body.utf8), of: try #require(offer), from: source))
+        let sender = other.map(SourceName.init) ?? source
+        return try JSON(await flow.report(Array(body.utf8), of: try #require(offer), from: sender))
     }
 
     /// Types of the stored events, without their common part.

@@ -54,7 +54,9 @@ final class MemoryInAppStore: InAppStore {
         return state.withLock { $0.load(subject, tallies: tallies) }
     }
 
-    func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
+    func register(
+        _ message: InAppRegistration, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage {
         try fail()
         let (stored, onChange) = state.withLock { state in
             let former = state.messages[message.id]
@@ -72,7 +74,9 @@ final class MemoryInAppStore: InAppStore {
         return stored
     }
 
-    func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
+    func withdraw(
+        message id: MessageID, as action: OperatorAction?
+    ) async throws(StoreError) -> StoredInAppMessage? {
         try fail()
         let (stored, onChange) = state.withLock {
             state -> (StoredInAppMessage?, @Sendable ([StoredInAppMessage]) -> Void) in

@@ -40,6 +40,9 @@ import Testing
             return nil
         }
         #expect(fault(.poll, device: "")?.pointer == "/device")
+        for device in ["a\u{0}", "a\nb", "\u{7F}"] {
+            #expect(fault(.poll, device: device)?.code == .outOfRange)
+        }
         let request = TriggerRequest(
             device: "d", user: AnonymousUser.id(on: "d"), event: .poll, client: ClientState(), ticket: "t")
         #expect(throws: InputFault.self) { try request.validate() }
@@ -72,6 +75,12 @@ import Testing
             ("[0-9]{2,3}x", "a12x", true), ("[0-9]{2,3}x", "a1x", false), ("(red|blue) shoes?", "BLUE SHOE", true),
             ("\\bcat\\b", "concat", false), ("\\bcat\\b", "a cat!", true), ("[^a-z]", "abc", false),
             ("é+", "CAFÉÉ", true),
+            ("[!-\\/]", "a5Z", false), ("[!-\\/]", "5%", true), ("[+-\\.]", "5A", false), ("[ -\\]]", "]", true),
+            ("[Z-a]", "Z", true), ("[Z-a]", "^", true), ("[Z-a]", "b", false), ("[A-_]", "_", true),
+            ("[!-Z]", "_", false), ("[!-Z]", "q", true), ("[^A-Z]", "q", false), ("[À-Þ]", "é", true),
+            ("[\\w-.]", "-", true), ("[a-\\d]", "-", true), ("[a-\\d]", "c", false), ("[]a]", "]", true),
+            ("(?i)sale", "SALE", true), ("\\x41\\u00e9", "AÉ", true), ("[\\x30-\\x32]", "2", true),
+            ("a{", "a{", true), ("a{,3}", "a{,3}", true), ("{x}", "{x}", true), ("a{x}b", "a{x}b", true),
             ("", "", true), ("\\d+\\.\\d", "v1.5", true), ("(a|b)*c", "ababc", true), ("x?y{0}z", "xz", true),
         ] {
             #expect(try TextPattern(source).isFound(in: text) == isFound, "\(source) in \(text)")
@@ -81,6 +90,7 @@ import Testing
         #expect(!hard.isFound(in: String(repeating: "a", count: Bounds.textLength)))
         for source in [
             "(", ")", "*a", "[a", "a{2,1}", "(?=a)", "\\1", "(?<n>a)", "a++", "((a{99}){99}){99}", "\\q", "[z-a]",
+            "(?i", "(?s)a", "\\x4", "\\u00g0", "\\ud800", "[a-\\", "[\\",
         ] {
             #expect(throws: InputFault.self, "\(source)") { try TextPattern(source) }
         }

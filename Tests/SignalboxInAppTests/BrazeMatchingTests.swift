@@ -75,6 +75,24 @@ import Testing
         #expect(world.trigger(bought(["total": .number(5)])).offer != nil)
     }
 
+    /// SDKs send dates as texts.
+    @Test func comparesATextThatIsADateWithDates() throws {
+        let (date, text) = (PropertyValue.date(noon), PropertyValue.text("2026-11-22T13:00:00+01:00"))
+        for (comparison, value, isShown) in [
+            (.equals(date), text, true), (.equals(date), .text("noon"), false), (.equals(date), .number(5), false),
+            (.notEquals(date), text, false), (.notEquals(date), .text("2026-11-22T12:00:01Z"), true),
+            (.notEquals(date), .text("noon"), false), (.oneOf([.text("x"), date]), text, true),
+            (.oneOf([.text("noon"), date]), .text("noon"), true), (.noneOf([date]), text, false),
+            (.noneOf([date]), .text("2026-11-22T12:00:01Z"), true), (.noneOf([date]), .text("noon"), false),
+            (.containsAll([date, .number(1)]), .list([.number(1), text]), true),
+            (.equals(text), date, false), (.equals(text), text, true),
+        ] as [(Filter.Comparison, PropertyValue, Bool)] {
+            var world = try filtered(comparison)
+            let offer = world.trigger(bought(["total": value])).offer
+            #expect((offer != nil) == isShown, "\(comparison) \(value)")
+        }
+    }
+
     @Test func scenario07SearchesPatternsIgnoringCase() throws {
         var world = try filtered(.matches(try TextPattern("sale")), "title")
         #expect(world.trigger(bought(["title": .text("Big SALE")])).offer != nil)

@@ -16,7 +16,7 @@ import Testing
         ] as [(String, Instant)] { #expect(instant(text) == expected, "\(text)") }
     }
 
-    @Test func rejectsTextsThatAreNoDates() {
+    @Test func rejectsTextsThatAreNotDates() {
         for text in [
             "", "soon", "2026-11-22", "2026-11-22T12:00:00", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
             "2026-04-31T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-01T24:00:00Z",

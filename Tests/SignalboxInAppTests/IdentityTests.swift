@@ -25,6 +25,37 @@ import Testing
         #expect(again.isRepeat && again.offer?.id == first.id)
     }
 
+    /// An id such as "guest" that many devices share: a decision does not read all of their leases.
+    @Test func manyLeasesOfOneUserExceedNoLimit() throws {
+        var world = World(
+            try message("capped") {
+                $0.reEligibility = .always
+                $0.limits = [Limit(200, .lifetime)]
+            },
+            try message("again") {
+                $0.reEligibility = .after(hour)
+                $0.rank = 600
+            },
+            try message("free") {
+                $0.reEligibility = .always
+                $0.rank = 700
+            })
+        world.comparesExplanations = false
+        for number in 0..<Bounds.leasesElsewhere * 2 { world.trigger(bought, device: "d\(number)", user: "guest") }
+        func offered(_ id: MessageID) -> Int {
+            world.rows.offers.values.count { $0.message == id && $0.state == .offered }
+        }
+        #expect(offered("capped") == Bounds.leasesElsewhere && offered("again") == 0)
+        #expect(offered("free") == Bounds.leasesElsewhere, "it has no limit")
+        let answer = world.trigger(bought, device: "last", user: "guest", explain: true)
+        #expect(answer.check("capped")?.actual.hasSuffix("or more") == true)
+        #expect(answer.failure("again") == .reEligibility)
+
+        world.wait(world.policy.lease)
+        for number in 0..<Bounds.leasesElsewhere * 2 { world.advance(device: "d\(number)") }
+        #expect(world.trigger(bought, device: "new", user: "guest").offer?.message == "capped")
+    }
+
     /// Upkeep reads the row to see who still comes.
     @Test func aKnownUserIsSeenOnEachDayWithoutAnOffer() {
         var world = World()

@@ -217,6 +217,39 @@ import Testing
         #expect(world.trigger(.sessionStart).offer?.message == "b")
     }
 
+    /// The app was killed and started again: its other requests are not about the message.
+    @Test func scenario68FreesTheScreenOfAnActiveDevice() throws {
+        var world = World(try message("a"), try message("b", on: [.sessionStart]))
+        let offer = try #require(world.trigger(bought).offer)
+        try world.report(.shown, offer.id)
+        world.wait(20 * minute)
+        #expect(world.trigger(.sessionStart).offer == nil)
+        world.wait(10 * minute)
+        #expect(world.trigger(.sessionStart).offer?.message == "b")
+        #expect(world.rows.offers[offer.id]?.reason == EndReason.interrupted)
+    }
+
+    @Test func scenario68KeepsAMessageThatTheClientListsOrReports() throws {
+        var world = World(try message("a"))
+        let offer = try #require(world.trigger(bought).offer)
+        try world.report(.shown, offer.id)
+        world.client.visible = [offer.id]
+        for _ in 0..<5 {
+            world.wait(20 * minute)
+            world.trigger(.poll)
+            #expect(world.state(offer.id) == .shown)
+        }
+        world.client.visible = nil
+        world.wait(20 * minute)
+        try world.report(.clicked(button: "more", closes: false), offer.id)
+        world.wait(30 * minute - 1)
+        world.trigger(.poll)
+        #expect(world.state(offer.id) == .shown)
+        world.wait(1)
+        world.trigger(.poll)
+        #expect(world.state(offer.id) == .done)
+    }
+
     @Test func scenario21OffersNoWaitingMessageInTheTurnOfAControl() throws {
         var world = World(try message("control", .control), try message("waiting", on: [.sessionStart]))
         let offer = try #require(world.trigger(.sessionStart).offer)

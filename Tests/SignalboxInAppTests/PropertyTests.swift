@@ -137,7 +137,8 @@ import Testing
             let late = Set(world.records.filter { $0.flags.contains("late") }.compactMap { $0.offer?.id })
             let displays = world.rows.ledger(.user("ann")).displays.filter { !late.contains($0.offer) }
             let reserved = world.rows.offers.values.count {
-                $0.state == .offered && !$0.flags.contains(.exempt) && ($0.leaseUntil ?? 0) > world.now
+                $0.state == .offered && $0.flags.isDisjoint(with: [.exempt, .uncounted])
+                    && ($0.leaseUntil ?? 0) > world.now
             }
             let recent = displays.filter { !$0.isExempt && world.now - $0.at <= 10 * minute }.count
             #expect(recent + reserved <= 3)

@@ -86,6 +86,19 @@ import Testing
         #expect(world.rows.offers[offer]?.reason == EndReason.interrupted)
     }
 
+    /// The client reports the click before it sends the event.
+    @Test func showsAFollowUpAfterTheReportOfItsClick() throws {
+        var world = World(
+            try message("m"), try message("next", on: [.messageClick(message: "m", button: nil)]),
+            try message("other", on: [.messageClick(message: "next", button: nil)]), interval: hour)
+        let offer = try #require(world.trigger(bought).offer)
+        try world.report(.shown, offer.id)
+        try world.report(.clicked(button: nil, closes: true), offer.id)
+        let other = world.trigger(.messageClick(message: "next", button: nil), explain: true)
+        #expect(other.failure("other") == .interval, "it was not on the screen")
+        #expect(world.trigger(.messageClick(message: "m", button: nil)).offer?.message == "next")
+    }
+
     @Test func showsAFollowUpOfAClickWithoutInterval() throws {
         var world = World(
             try message("m"), try message("next", on: [.messageClick(message: "m", button: "more")]), interval: hour)

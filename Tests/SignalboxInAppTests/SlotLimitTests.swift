@@ -44,6 +44,35 @@ import Testing
         #expect(page.slots.map { $0.offer != nil } == [true, true, false])
     }
 
+    /// An explanation checks every message for every slot; without one, a message that failed is not checked again.
+    @Test func anExplanationFillsTheSameSlots() throws {
+        var random = Seeded(20_261_123)
+        for _ in 0..<60 {
+            var world = World()
+            for number in 0..<12 {
+                let labels = (0...Int.random(in: 0...2, using: &random)).map { _ in
+                    SlotLabel(
+                        ["a", "b"].randomElement(using: &random) ?? "a",
+                        productID: [nil, "1", "2", "3"].randomElement(using: &random) ?? nil)
+                }
+                world.messages.register(
+                    try message("m\(number)", vendor: "granify", .inline, on: labels.map { .slot($0) }) {
+                        $0.rank = Int.random(in: 0...5, using: &random)
+                        $0.limits = [Limit(Int.random(in: 1...2, using: &random), .lifetime)]
+                    })
+            }
+            let slots = (0..<8).map { number in
+                SlotRequest.Slot(SlotLabel(number < 4 ? "a" : "b", productID: number % 4 == 0 ? nil : "\(number % 4)"))
+            }
+            var page = request([], ticket: "p")
+            page.slots = slots
+            var other = world
+            let offers = world.place(page).slots.map { $0.offer?.message }
+            #expect(offers == other.place(page, explain: true).slots.map { $0.offer?.message })
+            #expect(Set(offers).count > 1)
+        }
+    }
+
     /// A named limit is a limit across messages.
     @Test func anInlineMessageHasNoNamedLimit() {
         #expect(throws: InputFault(.contradictory, "/namedLimits", "inline messages obey limits of their own only")) {

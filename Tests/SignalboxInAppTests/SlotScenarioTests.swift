@@ -52,7 +52,7 @@ import Testing
         #expect(concept.slots[0].offer == nil)
     }
 
-    @Test func fillsASlotDuringTheIntervalAndBesideAVisibleMessage() throws {
+    @Test func fillsASlotDuringTheIntervalAndNextToAVisibleMessage() throws {
         var world = World(
             try inline("m", SlotLabel("top")) { $0.rank = 400 }, try inline("other", SlotLabel("top")),
             try message("modal"),

@@ -5,6 +5,25 @@ import Testing
 
 /// Scenarios 10 to 15, 25, 28, 36, 52 to 58: delays, intervals, clocks and windows.
 @Suite struct TimeScenarioTests {
+    /// Upkeep removes the rows of such a device later; each end is an event.
+    @Test func aDeviceThatStaysAwayLosesWhatWaitsForIt() throws {
+        let day = 24 * hour
+        var world = World(try message("waits"), try message("late", vendor: "braze") { $0.delay = 100 * day })
+        world.client.foreground = false
+        world.trigger(bought)
+        #expect(world.rows.offers.values.map(\.state.rawValue).sorted() == ["T", "W"])
+        let state = world.rows.load(device: "phone", user: "ann")
+        let next = world.engine.advance(state, messages: world.active("phone"), now: world.now).nextDue
+        #expect(next == noon + world.policy.history + 12 * hour, "the next midnight")
+        world.wait(world.policy.history)
+        world.advance()
+        #expect(world.rows.offers.values.allSatisfy { !$0.state.isEnded })
+        world.wait(12 * hour)
+        world.advance()
+        let ends = world.records.filter { $0.kind == .expired }
+        #expect(ends.map(\.detail) == [EndReason.deviceAbsent, EndReason.deviceAbsent])
+    }
+
     @Test func scenario10ExpiresAMessageWhoseTimeoutIsBeforeItsDelay() throws {
         var world = World(
             try message("m", vendor: "braze") {

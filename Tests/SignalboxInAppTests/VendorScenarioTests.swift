@@ -156,6 +156,10 @@ import Testing
         world.client.topics = ["news", "sourse_sdk_integrated"]
         let answer = world.trigger(bought, explain: true)
         #expect(answer.offer?.message == "smart" && answer.failure("plain") == .paired)
+        #expect(world.kinds("plain").isEmpty)
+        let offer = try #require(answer.offer)
+        for _ in 0..<2 { try world.report(.shown, offer.id) }
+        #expect(world.records.filter { $0.detail == EndReason.paired }.map { $0.offer?.message } == ["plain"])
         for topics in [["news"], nil] as [Set<String>?] {
             world = World(smart, plain)
             world.client.topics = topics

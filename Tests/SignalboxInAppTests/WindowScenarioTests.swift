@@ -164,6 +164,19 @@ import Testing
         #expect(answer.check("m")?.until == noon + 24 * hour + 1)
     }
 
+    @Test func scenario67CountsTheDisplaysBeforeACampaignLimit() throws {
+        var world = World(try message("m") { $0.reEligibility = .always })
+        for user in ["ann", "bob"] { try world.showAndDismiss(bought, device: user, user: user) }
+        world.messages.register(
+            try message("m") {
+                $0.reEligibility = .always
+                $0.revision = 2
+                $0.limits = [Limit(3, .lifetime, per: .everyone)]
+            })
+        try world.showAndDismiss(bought, device: "cem", user: "cem")
+        #expect(world.trigger(bought, device: "dan", user: "dan", explain: true).failure("m") == .limitMessage)
+    }
+
     @Test func scenario69PassesARuleSinceTheLastDisplayBeforeAnyDisplay() throws {
         var world = World(
             try message("m") {

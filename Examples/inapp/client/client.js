@@ -15,9 +15,13 @@ export function safeLink(text) {
 export class InAppClient {
   /**
    * `present(offer, report)` shows a message and returns false if it cannot. `report(outcome, details)` tells the
-   * gateway. `user` is null for an anonymous user. `request` is fetch, or a replacement for tests.
+   * gateway. `user` is null for an anonymous user. `request` and `later` are for tests.
    */
-  constructor({ device, user = null, present, request = (...all) => fetch(...all), later = setTimeout }) {
+  constructor({
+    device, user = null, present,
+    // Browsers reject fetch and setTimeout as methods of another object.
+    request = (...all) => fetch(...all), later = (...all) => setTimeout(...all),
+  }) {
     Object.assign(this, { device, user, present, request, later, screen: undefined, visible: new Set(), poll: null });
   }
 
@@ -42,12 +46,13 @@ export class InAppClient {
   async accept(answer) {
     if (answer?.nextCheck) {
       clearTimeout(this.poll);
-      const wait = Math.max(1000, Date.parse(answer.nextCheck) - Date.now());
+      // By the gateway's clock: that of the device may be wrong.
+      const wait = Math.max(1000, Date.parse(answer.nextCheck) - answer.now);
       // Browsers count waits in 32 bits.
       this.poll = this.later(() => this.trigger({ type: "poll" }), Math.min(wait, 2 ** 31 - 1));
     }
     const offer = answer?.offer;
-    if (!offer) return;
+    if (!offer || this.visible.has(offer.id)) return;
     const report = (outcome, details = {}) => this.report(offer, outcome, details);
     if (this.present(offer, report)) {
       this.visible.add(offer.id);
@@ -71,7 +76,7 @@ export class InAppClient {
         const response = await this.request(path, {
           method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), keepalive: true,
         });
-        if (response.ok) return await response.json();
+        if (response.ok) return { now: Date.parse(response.headers.get("date")) || Date.now(), ...await response.json() };
         if (response.status !== 429 && response.status < 500) {
           console.warn("signalbox:", path, response.status, await response.text());
           return null;

@@ -58,6 +58,6 @@ extension Message {
 
 /// The memory that a kept form takes, without its parts that the index holds as well.
 extension MessageForm {
-    /// Of the parts that no decision reads.
+    /// The size of the parts that no decision reads.
     var bytes: Int { (content?.count ?? 0) + (action?.count ?? 0) }
 }

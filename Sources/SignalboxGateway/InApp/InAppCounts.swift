@@ -60,7 +60,7 @@ package final class InAppCounts: Sendable {
         switch failure {
         case .unknownOffer: values.withLock { $0.replies[.unknown, default: 0] += 1 }
         case .contradicts: values.withLock { $0.replies[.contradicted, default: 0] += 1 }
-        case .malformed, .mayNotExplain, .unknownMessage, .store: break
+        case .malformed, .mayNotExplain, .foreignDevice, .unknownMessage, .store: break
         }
     }
 

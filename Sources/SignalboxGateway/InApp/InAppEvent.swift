@@ -39,7 +39,7 @@ package enum InAppEvent {
     }
 
     /// The event of a record. Equal arguments give equal bytes. `id` and `acceptedAt` are the event's identity and
-    /// `time`; the record's own time is `data.at`. `campaign`: of the record's message.
+    /// `time`; the record's own time is `data.at`. `campaign`: the campaign of the record's message.
     package static func event(
         _ record: Record, from origin: Origin, campaign: String?, id: EventID, acceptedAt: Date
     ) -> Event {

@@ -40,8 +40,8 @@ struct InAppEvents: Sendable {
         var costly = 0
     }
 
-    /// Events in the order of the records. `source`: of the request; the default one for a transition that time
-    /// caused. `active`: for the campaigns of messages. `random`: makes the ids; equal numbers give equal ids.
+    /// Events in the order of the records. `source`: the source of the request; the default one for a transition that
+    /// time caused. `active`: for the campaigns of messages. `random`: makes the ids; equal numbers give equal ids.
     func route(
         _ decision: Decision, of active: ActiveMessages, from source: SourceName, random: (UInt64, UInt64)
     ) -> Routed {

@@ -9,6 +9,8 @@ package enum InAppFailure: Error, Sendable {
     case malformed(FormFault)
     /// The request asks for an explanation, which its client may not read.
     case mayNotExplain
+    /// The device is one of another source, whose token it uses.
+    case foreignDevice
     /// No stored message has this id.
     case unknownMessage(MessageID)
     /// The device has no such offer, or it is no longer kept.

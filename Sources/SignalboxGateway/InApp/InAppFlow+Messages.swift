@@ -15,16 +15,20 @@ extension InAppFlow {
         package var isNew = false
     }
 
-    /// Stores a message in our own form; durable when this returns. `id`: of the path, decoded. Throws a mistake of
-    /// the message, also if the policy or a bound does not permit it. An equal message keeps its revision.
-    /// Decisions that begin after this returns consider the message.
-    package func register(_ body: [UInt8], as id: MessageID) async throws(InAppFailure) -> Shown {
+    /// Stores a message in our own form; durable when this returns. `id`: the id in the path, decoded. Throws a mistake
+    /// of the message, also if the policy or a bound does not permit it. An equal message keeps its revision. Decisions
+    /// that begin after this returns consider the message.
+    /// `action`: recorded with the message.
+    package func register(
+        _ body: [UInt8], as id: MessageID, by action: OperatorAction? = nil
+    ) async throws(InAppFailure) -> Shown {
         try Self.check(id)
         let registration = try Self.form { () throws(FormFault) in try canonical(body, as: id) }
         // A registration of the same id that is in progress may have stored it meanwhile: then it has a later
         // revision, or both were equal.
         let isKnown = try await fromStore { () throws(StoreError) in try await store.message(id) != nil }
-        var message = shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
+        var message = shown(
+            try await fromStore { () throws(StoreError) in try await store.register(registration, as: action) })
         message.isNew = !isKnown && message.stored.revision == 1
         return message
     }
@@ -46,9 +50,13 @@ extension InAppFlow {
 
     /// Ends a message: no new offers. Repeating it changes nothing.
     /// Offers that clients have already received may still be reported.
-    package func withdraw(_ id: MessageID) async throws(InAppFailure) -> Shown {
+    /// `action`: recorded with the end of the message.
+    package func withdraw(_ id: MessageID, by action: OperatorAction? = nil) async throws(InAppFailure) -> Shown {
         try Self.check(id)
-        guard let stored = try await fromStore({ () throws(StoreError) in try await store.withdraw(message: id) })
+        guard
+            let stored = try await fromStore({ () throws(StoreError) in
+                try await store.withdraw(message: id, as: action)
+            })
         else {
             throw .unknownMessage(id)
         }

@@ -87,7 +87,7 @@ extension InAppFlow {
         }
     }
 
-    /// Reads a report: the body of `POST /v1/inapp/offers/{id}/outcome`. `offer`: of the path, decoded. As
+    /// Reads a report: the body of `POST /v1/inapp/offers/{id}/outcome`. `offer`: the id in the path, decoded. As
     /// ``read(trigger:from:mayExplain:)``.
     package func read(
         report body: [UInt8], of offer: OfferID, from source: SourceName

@@ -16,7 +16,7 @@ package struct InAppFlow: Sendable {
         let store: any InAppStore
         /// The active messages, with the policy of the active config.
         package let messages: InAppMessages
-        /// Since the start of the process.
+        /// Counters since the start of the process.
         package let counts = InAppCounts()
         let contents = InAppContents()
         let alarm = InAppAlarm()
@@ -28,15 +28,18 @@ package struct InAppFlow: Sendable {
         }
     }
 
-    /// The same for all configs.
+    /// The parts that all configs share.
     package let shared: Shared
-    /// Under the routes of this config.
+    /// Makes events, under the routes of this config.
     let events: InAppEvents
+    /// The sources of this config. A device of one of them is closed to the others.
+    let sources: Set<SourceName>
 
     /// `events`: under the routes of the same config.
-    init(_ shared: Shared, events: InAppEvents) {
+    init(_ shared: Shared, events: InAppEvents, sources: Set<SourceName> = []) {
         self.shared = shared
         self.events = events
+        self.sources = sources
     }
 
     /// Holds rows and messages.
@@ -55,7 +58,7 @@ package struct InAppFlow: Sendable {
     // MARK: Requests of devices
 
     /// Answers a trigger: the body of the answer. The decision is durable when this returns. Repeating a request
-    /// with its id is safe after any failure.
+    /// with its id is safe after any failure. Throws ``InAppFailure/foreignDevice`` for a device of another source.
     package func trigger(
         _ body: [UInt8], from source: SourceName, mayExplain: Bool
     ) async throws(InAppFailure) -> [UInt8] {
@@ -70,14 +73,14 @@ package struct InAppFlow: Sendable {
     }
 
     /// Accepts a report about an offer. `offer`: of the path, decoded. Throws `unknownOffer` also if the report names
-    /// another device than the offer's.
+    /// another device than the offer's, and if that device is of another source.
     package func report(
         _ body: [UInt8], of offer: OfferID, from source: SourceName
     ) async throws(InAppFailure) -> [UInt8] {
         try await answer(read(report: body, of: offer, from: source))
     }
 
-    /// Ends what time has ended on a device.
+    /// Ends leases, delays, waits and displays of a device whose time is over.
     /// Called by the timer. Offers nothing: a client must ask. Harmless for a device without due work.
     func advance(_ device: DeviceID) async throws(InAppFailure) {
         let question = Question<Void>(subject: .due(device), source: .default, tallies: { _, _, _ in [] }) {

@@ -1,6 +1,6 @@
 import SignalboxInApp
 
-// The decision which messages are active. Runs under the lock of the messages.
+// Decides which messages are active. Runs under the lock of the messages.
 
 extension InAppMessages.State {
     /// Returns false for an older state than the known one, and when too many messages are known.

@@ -45,7 +45,7 @@ package final class InAppMessages: Sendable {
         /// Why it is not active.
         var fault: FormFault?
         let end: Instant?
-        /// Of the parts that decisions read.
+        /// The size of the parts that decisions read.
         var bytes = 0
     }
 
@@ -97,7 +97,7 @@ package final class InAppMessages: Sendable {
     /// Changes that wait to be parsed. A reader would wait for them.
     var waiting: Int { changes.withLock { $0.count } }
 
-    /// Of the active policy. Copies nothing: the index is shared until it changes.
+    /// The messages under the active policy. Copies no message: the index is shared until it changes.
     var snapshot: Snapshot {
         withState { Snapshot(engine: InAppEngine(policy: $0.policy), index: $0.index, addressed: addressed) }
     }
@@ -145,7 +145,7 @@ package final class InAppMessages: Sendable {
     func active(_ id: MessageID) -> Message? { withState { $0.index[id]?.message } }
 
     /// Throws the reason why a message could not be active now.
-    /// `bytes`: of the parts that decisions read.
+    /// `bytes`: the size of the parts that decisions read.
     func check(_ definition: Definition, bytes: Int) throws(FormFault) {
         let state = withState { $0 }
         try state.check(definition, bytes)

@@ -31,6 +31,8 @@ extension InAppFlow {
     enum Step<Value: Sendable>: Sendable {
         case committed(Committed<Value>)
         case rejected(ReportFault)
+        /// The device is of another source.
+        case foreignDevice
         /// The decision needs these tallies too; the run changed no row.
         case needs(Set<MessageID>)
     }
@@ -59,6 +61,8 @@ extension InAppFlow {
         let known: Set<MessageID>
         let now: Instant
         let source: SourceName
+        /// Of the config.
+        let sources: Set<SourceName>
         /// For the ids of events.
         let random: (UInt64, UInt64)
         /// Whether the decision must be made with the tallies that it has.
@@ -90,7 +94,7 @@ extension InAppFlow {
         whenDone done: @escaping @Sendable (Result<Committed<Value>, InAppFailure>) -> Void
     ) {
         let input = Input(
-            snapshot: shared.messages.snapshot, known: known, now: now, source: question.source,
+            snapshot: shared.messages.snapshot, known: known, now: now, source: question.source, sources: sources,
             random: Self.random(), isLast: round == Self.rounds)
         store.decide(about: question.subject, tallies: known.sorted()) { [events] rows in
             events.step(over: rows, input, question)
@@ -102,6 +106,7 @@ extension InAppFlow {
                     conclude(committed)
                     done(.success(committed))
                 case .success(.rejected(let fault)): done(.failure(InAppFailure(fault)))
+                case .success(.foreignDevice): done(.failure(.foreignDevice))
                 case .success(.needs(let missing)):
                     decide(question, knowing: known.union(missing), round: round + 1, on: executor, whenDone: done)
                 case .failure(let error): done(.failure(.store(error)))
@@ -127,20 +132,27 @@ extension InAppFlow {
 
 extension InAppEvents {
     /// One run over the rows.
-    /// Runs on the store's thread, so it must not block. Changes nothing for an unknown offer and for a rejected
-    /// report.
+    /// Runs on the store's thread, so it must not block. Changes nothing for an unknown offer, for a rejected report
+    /// and for a device of another source.
     fileprivate func step<Value: Sendable>(
         over rows: InAppRows, _ input: InAppFlow.Input, _ question: InAppFlow.Question<Value>
     ) -> InAppStep<InAppFlow.Step<Value>> {
         if rows.isUnknownOffer { return InAppStep(.rejected(.unknownOffer)) }
+        var state = rows.state
+        switch question.subject {
+        case .device where input.isForeign(state.device): return InAppStep(.foreignDevice)
+        case .offer where input.isForeign(state.device): return InAppStep(.rejected(.unknownOffer))
+        case .device: state.device.source = input.source.name
+        case .offer, .due: break
+        }
         let engine = input.snapshot.engine
         var active = input.snapshot.active(addressed: rows.addressed)
         let missing = active.missing(
-            question.tallies(rows.state, active, engine.policy), rows.state, input.known)
+            question.tallies(state, active, engine.policy), state, input.known)
         guard missing.isEmpty || input.isLast else { return InAppStep(.needs(missing)) }
         // Messages whose tallies are not loaded cannot be offered without exceeding their limits.
         for id in missing { active.withdraw(id) }
-        switch question.decide(engine, rows.state, active, input.now) {
+        switch question.decide(engine, state, active, input.now) {
         case .failure(let fault): return InAppStep(.rejected(fault))
         case .success(let (value, decision)):
             let routed = route(decision, of: active, from: input.source, random: input.random)
@@ -150,6 +162,15 @@ extension InAppEvents {
             return InAppStep(
                 .committed(committed), changes: decision.changes, nextDue: decision.nextDue, events: routed.events)
         }
+    }
+}
+
+extension InAppFlow.Input {
+    /// Whether the device uses the token of another source: devices of two apps may have equal ids. A device whose
+    /// source is no longer in the config is free.
+    fileprivate func isForeign(_ device: DeviceState) -> Bool {
+        guard let owner = device.source, owner != source.name else { return false }
+        return sources.contains { $0.name == owner }
     }
 }
 

@@ -4,12 +4,12 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
 
-/// Ends what time has ended on devices that make no request: leases, delays, waits and silent displays. It sleeps
-/// until the next of these times, and wakes when a decision brings it forward. Late passes are harmless, because a
-/// device's own request ends the same.
+/// Ends leases, delays, waits and silent displays whose time is over, on devices that make no request. Sleeps until the
+/// next of these times, and wakes when a decision brings it forward. A late pass is harmless, because a request of the
+/// device does the same work.
 /// A decision that is made here changes rows and writes events like any other, and is durable.
 package struct InAppTimer: Service {
-    /// Of the config that is active at the time of a pass.
+    /// The flow of the config that is active during a pass.
     private let flow: @Sendable () -> InAppFlow
     private let logger: Logger
     private let clock: any Clock<Duration>
@@ -25,7 +25,7 @@ package struct InAppTimer: Service {
     /// Pause after a failure of the store.
     private static let pause: Duration = .seconds(1)
 
-    /// `flow`: under the active config; read at every pass. `clock` runs as fast as the store's.
+    /// `flow`: returns the flow of the active config; called in every pass. `clock` runs as fast as the store's.
     package init(
         logger: Logger, clock: any Clock<Duration> = ContinuousClock(), flow: @escaping @Sendable () -> InAppFlow
     ) {

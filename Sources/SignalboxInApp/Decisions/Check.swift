@@ -16,6 +16,8 @@ package struct Check: Sendable, Hashable {
         /// Other messages: the time since the last display, a better rank, a control group, the companion of a pair,
         /// and a pause of the policy.
         case interval, priorityLost = "priority-lost", control, paired, paused
+        /// The device's subscriptions.
+        case topics
         /// The client's screen: it forbids the message, is another one, is in use, or is in the background.
         case screenBlocked = "screen-blocked", screen, slotBusy = "slot-busy", background
         /// The client's abilities and files.
@@ -25,6 +27,9 @@ package struct Check: Sendable, Hashable {
         case stackFull = "stack-full"
         /// No trigger of the inline message is for the slot.
         case label = "inline.label"
+
+        /// Whether the client may meet the condition later.
+        var isCapability: Bool { [.orientation, .templateUnknown, .imageMissing, .assetFailed].contains(self) }
     }
 
     /// The rule that was checked.
@@ -59,6 +64,7 @@ package struct Candidate: Sendable, Hashable {
 
     package let message: MessageID
     package let revision: Int
+    /// The result for the message.
     package var result: Result
     /// In the order in which they were made.
     package var checks: [Check]

@@ -130,7 +130,7 @@ package struct Report: Sendable, Hashable {
         }
     }
 
-    /// Equal for repeats of one report. Without an id, outcome and device time tell them.
+    /// Equal for repeats of one report, and short. Without an id, outcome and device time tell them.
     var key: String {
         if let idKey { return idKey + outcome.word }
         var digest = Digest()
@@ -145,12 +145,18 @@ package struct Report: Sendable, Hashable {
     }
 
     /// The beginning of the key of each report with this id; nil without an id.
-    var idKey: String? { id.map { $0 + "\u{1F}" } }
+    var idKey: String? {
+        id.map { id in
+            var digest = Digest()
+            digest.add(id)
+            return String(digest.value, radix: 16) + " "
+        }
+    }
 
     /// Throws the first value that is empty or beyond its bound.
     package func validate() throws(InputFault) {
         try InputFault.check(offer, at: "/offer")
-        try InputFault.check(device, at: "/device")
+        try InputFault.check(id: device, at: "/device")
         if let id { try InputFault.check(id, at: "/id") }
         switch outcome {
         case .clicked(let button?, _): try InputFault.check(button, at: "/button")
@@ -169,6 +175,7 @@ package enum ReportFault: Error, Sendable, Hashable {
 
     /// The rule that a report breaks, with the state that stays.
     package struct Conflict: Sendable, Hashable {
+        /// The rules that a report can break, by their words in the API.
         package enum Code: String, Sendable, Hashable {
             /// The offer was never given to the client.
             case notOffered = "not-offered"
@@ -178,8 +185,11 @@ package enum ReportFault: Error, Sendable, Hashable {
             case notDismissible = "not-dismissible"
             /// Another report about the offer has the same id.
             case idReused = "report-id-reused"
+            /// The offer has had ``Bounds/reports`` reports.
+            case tooMany = "too-many-reports"
         }
 
+        /// The broken rule.
         package var code: Code
         /// The state that the report contradicts.
         package var state: Offer.State

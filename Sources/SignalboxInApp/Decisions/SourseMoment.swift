@@ -28,9 +28,9 @@ package struct SourseMoment: Sendable, Hashable {
         let earliest = max(now, message.schedule.start ?? now)
         let zone = LocalDay(client.zone)
         if let hour = Self.mostActiveHour(activity) {
-            let quarters = (0...97).lazy.map { Self.startOfQuarter(earliest, plus: $0) }
-            let start = quarters.first { zone.hour(of: $0) == hour }.map { max($0, earliest) }
-            if let start, message.schedule.end.map({ start <= $0 }) ?? true {
+            if let start = Self.start(of: hour, in: zone, from: earliest),
+                message.schedule.end.map({ start <= $0 }) ?? true
+            {
                 self.init(manner: .activeHour, at: start)
                 return
             }
@@ -45,6 +45,21 @@ package struct SourseMoment: Sendable, Hashable {
 
     /// Whether the moment has come; equal counts.
     func isNow(_ now: Instant) -> Bool { at.map { $0 <= now } ?? false }
+
+    /// The first time from `earliest` on at which a quarter of an hour of the local hour runs; nil if the next day has
+    /// no such hour. A day without a change of the zone's offset needs two look-ups.
+    static func start(of hour: Int, in zone: LocalDay, from earliest: Instant) -> Instant? {
+        let first = startOfQuarter(earliest, plus: 0)
+        let offset = zone.offset(at: first)
+        guard offset % 900_000 == 0, zone.offset(at: startOfQuarter(earliest, plus: 97)) == offset else {
+            let quarters = (0...97).lazy.map { startOfQuarter(earliest, plus: $0) }
+            return quarters.first { zone.hour(of: $0) == hour }.map { max($0, earliest) }
+        }
+        if zone.hour(of: first) == hour { return earliest }
+        let day: Span = 86_400_000
+        let ofDay = ((first + offset) % day + day) % day
+        return first + (Span(hour) * 3_600_000 - ofDay + day) % day
+    }
 
     /// The start of a quarter of an hour, counted in UTC: offsets of time zones are multiples of it.
     private static func startOfQuarter(_ instant: Instant, plus quarters: Int64) -> Instant {
@@ -62,8 +77,6 @@ package struct SourseMoment: Sendable, Hashable {
 
 /// Recognises companion messages: the same news, smart to devices with Sourse's SDK and plain to the others.
 package enum SoursePair {
-    /// How far apart two companions may be registered.
-    package static let window: Span = 10 * 60_000
     /// Topics that mark devices with the SDK; the second name is the older one.
     package static let markers = ["sourse_sdk_integrated", "isdk_sdk_integrated"]
 

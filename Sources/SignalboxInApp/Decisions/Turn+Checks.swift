@@ -9,6 +9,12 @@ extension Turn {
         var isRequested = false
         /// Flags of the offer, if the message already has one on the device.
         var offer: Offer.Flags?
+
+        /// Whether the message follows a click on the last one: it needs no interval (Braze, doc:004).
+        var isFollowUp = false
+
+        /// Whether the offer continues a mandatory message: its display has counted.
+        var isResumed: Bool { offer?.contains(.uncounted) ?? false }
     }
 
     /// Checks a message that has no offer on this device. Nil if no trigger of the message is for the event.
@@ -17,7 +23,8 @@ extension Turn {
     ) -> CheckList? {
         var list = CheckList(explains: explains)
         let context = Context(
-            triggeredAt: triggeredAt, isSessionStart: event.event.isSessionStart, isRequested: event.event.isRequest)
+            triggeredAt: triggeredAt, isSessionStart: event.event.isSessionStart, isRequested: event.event.isRequest,
+            isFollowUp: isFollowUp && event.event.isMessageClick)
         if !context.isRequested {
             guard checkFilter(definition, &event, &list) else { return nil }
         }
@@ -38,8 +45,9 @@ extension Turn {
         if list.isSettled(hasOffer: hasOffer) { return }
         checkSchedule(definition, context, &list)
         checkPair(definition, &list)
+        checkTopics(definition, &list)
         if list.isSettled(hasOffer: hasOffer) { return }
-        if !definition.message.isTest {
+        if !definition.message.isTest && !context.isResumed {
             checkReEligibility(definition, context, &list)
             checkOwnLimits(of: definition, &list)
             if list.isSettled(hasOffer: hasOffer) { return }
@@ -57,6 +65,7 @@ extension Turn {
         let context = Context(triggeredAt: now)
         checkSchedule(definition, context, &list)
         checkPair(definition, &list)
+        checkTopics(definition, &list)
         if !definition.message.isTest {
             checkReEligibility(definition, context, &list)
             checkOwnLimits(of: definition, &list)
@@ -143,6 +152,22 @@ extension Turn {
             actual: subscribed ? "subscribed" : "not subscribed")
     }
 
+    /// A push to topics is for their subscribers only (FCM).
+    private mutating func checkTopics(_ definition: Definition, _ list: inout CheckList) {
+        let groups = definition.message.requirements.topics
+        if groups.isEmpty { return }
+        let subscribed = state.device.client.topics ?? []
+        let missing = groups.first { group in
+            !group.contains { topic in
+                topic.hasPrefix("!") ? !subscribed.contains(String(topic.dropFirst())) : subscribed.contains(topic)
+            }
+        }
+        list.check(
+            .topics, missing == nil, else: .permanent, "requires.topics",
+            expected: (missing ?? groups[0]).joined(separator: " or "),
+            actual: subscribed.isEmpty ? "no topics" : "\(subscribed.count) topics")
+    }
+
     /// Whether the message may be shown to the user again. It counts from the last impression, and opens at exactly
     /// the span (web SDK, `models/trigger.js`); a running lease on another device closes it too. A walkthrough must
     /// differ from the last one shown (Synerise).
@@ -158,7 +183,7 @@ extension Turn {
         if rule == .always { return }
         let id = definition.message.id
         let last = state.user.ledger.totals[.message(id)]?.last
-        let isReserved = reservations(of: .user) { $0.message == id } > 0
+        let isReserved = hasUnreadLeases || reservations(of: .user) { $0.message == id } > 0
         let opens: Instant? = if case .after(let span) = rule, let last { last + span } else { nil }
         let isOpen = (last == nil || opens.map { $0 <= now } ?? false) && !isReserved
         list.check(
@@ -182,10 +207,11 @@ extension Turn {
 }
 
 extension Turn.Context {
-    /// Of a message that has an offer on this device.
+    /// The context of a message that has an offer on this device.
     init(_ offer: borrowing Offer, isSessionStart: Bool) {
         self.init(
             triggeredAt: offer.triggeredAt, isSessionStart: isSessionStart,
-            isRequested: offer.flags.contains(.requested), offer: offer.flags)
+            isRequested: offer.flags.contains(.requested), offer: offer.flags,
+            isFollowUp: offer.flags.contains(.followUp))
     }
 }

@@ -73,7 +73,7 @@ extension Turn {
         guard let lastEnd = state.device.lastEnd else { return }
         let own = definition.message.interval
         let isSpared =
-            definition.message.isTest || context.isRequested || context.offer?.contains(.followUp) ?? false
+            definition.message.isTest || context.isRequested || context.isResumed || context.isFollowUp
             || (!definition.rules.keepsInterval && own == nil)
         if isSpared { return }
         let interval = own ?? policy.interval
@@ -83,8 +83,8 @@ extension Turn {
             actual: "\(now - lastEnd) ms")
     }
 
-    /// Whether another message or the app itself uses the screen. Only this failure and the background keep a message
-    /// its turn: it is stacked.
+    /// Whether another message or the app itself uses the screen. With this failure, and in the background, a message
+    /// keeps its turn: it is stacked.
     private mutating func checkFreeScreen(_ definition: Definition, _ list: inout CheckList) {
         let isBusy = state.device.client.isBusy
         if !isBusy && !explains && live.isEmpty { return }

@@ -4,16 +4,19 @@ extension Turn {
     struct Usage {
         /// Displays in the window of the limit, or all of them if they are fewer than its count.
         var used: Int
-        /// Running leases.
+        /// Running leases, or at least so many.
         var reserved: Int
+        /// Whether all leases were counted.
+        var isKnown: Bool
         /// Whether the limit permits one more display.
         var isFree: Bool
 
         /// Counts of one limit at this time.
-        init(_ limit: Limit, used: Int, reserved: Int) {
+        init(_ limit: Limit, used: Int, reserved: Int, isKnown: Bool = true) {
             self.used = used
             self.reserved = reserved
-            isFree = used + reserved < limit.count
+            self.isKnown = isKnown
+            isFree = isKnown && used + reserved < limit.count
         }
     }
 
@@ -47,7 +50,7 @@ extension Turn {
             until: opens(limit, definition.message.id, usage.reserved),
             limit.name ?? (limit.owner == .message ? "limits" : "inapp.limits"),
             expected: "fewer than \(limit.count) per \(limit.per.rawValue)",
-            actual: "used \(usage.used), reserved \(usage.reserved)")
+            actual: "used \(usage.used), reserved \(usage.reserved)\(usage.isKnown ? "" : " or more")")
     }
 
     /// `message`: the one that is checked; only a limit of its own depends on it.
@@ -65,11 +68,14 @@ extension Turn {
     private mutating func usage(of limit: Limit, _ message: MessageID, in ledger: Ledger) -> Usage {
         let total = ledger.total(of: limit, message)
         let reserved = reservations(of: limit.per) { limit.counts($0, message) }
+        // A lease that was not read may have the last place.
+        let isKnown = limit.per != .user || !hasUnreadLeases
         // The total is at least what a window holds: a limit that it does not fill needs no look at the history.
         if limit.window == .lifetime || total == 0 || (total + reserved < limit.count && !explains) {
-            return Usage(limit, used: total, reserved: reserved)
+            return Usage(limit, used: total, reserved: reserved, isKnown: isKnown)
         }
-        return Usage(limit, used: ledger.count(by: limit, message, windows()), reserved: reserved)
+        return Usage(
+            limit, used: ledger.count(by: limit, message, windows()), reserved: reserved, isKnown: isKnown)
     }
 
     /// Now, with the session and the zone of the device.

@@ -10,12 +10,12 @@ extension Turn {
         sweep()
         guard var offer = state.offers[report.offer], offer.user == state.user.id else { throw .unknownOffer }
         if try isRepeat(report, offer) {
-            answer.isRepeat = true
+            repeatAnswer(report.answer(among: offer.reports))
             return
         }
+        guard offer.reports.count < Bounds.reports || report.ends(offer) else { throw conflict(.tooMany, offer) }
         state.device.lastSeen = now
-        offer.reports.append(report.key)
-        if offer.reports.count > Bounds.reports { offer.reports.removeFirst() }
+        offer.reports.append(Offer.AcceptedReport(key: report.key))
         switch report.outcome {
         case .shown: showed(&offer)
         case .clicked(let button, let closes):
@@ -32,8 +32,8 @@ extension Turn {
 
     /// Whether the report is accepted already. Throws if it contradicts an accepted one.
     private mutating func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
-        if offer.reports.contains(report.key) { return true }
-        if let id = report.idKey, offer.reports.contains(where: { $0.hasPrefix(id) }) {
+        if offer.reports.contains(where: { $0.key == report.key }) { return true }
+        if let id = report.idKey, offer.reports.contains(where: { $0.key.hasPrefix(id) }) {
             throw conflict(.idReused, offer)
         }
         // No client has a message that was held back.
@@ -73,7 +73,7 @@ extension Turn {
 
     /// Counts the impression. One that arrives after the lease counts too, because the user has seen it: the offer
     /// takes the screen if it is free, and is done otherwise.
-    private mutating func showed(_ offer: inout Offer) {
+    mutating func showed(_ offer: inout Offer) {
         var flags: [String] = []
         let definition = messages[offer.message]
         if definition == nil { flags.append(EndReason.withdrawn) }
@@ -87,7 +87,7 @@ extension Turn {
         commit(&offer)
         offer.shownAt = now
         offer.leaseUntil = nil
-        offer.until = nil
+        offer.until = isFree ? now + policy.silence : nil
         offer.unanswered = 0
         offer.state = isFree ? .shown : .done
         offer.reason = isFree ? nil : EndReason.late
@@ -96,6 +96,17 @@ extension Turn {
         if offer.kind == .walkthrough { state.device.lastWalkthrough = offer.message }
         put(offer)
         record(.impression, offer, flags: flags)
+        if let pair = definition?.message.pair { recordCompanion(of: pair, behind: offer) }
+    }
+
+    /// Records that the device does not get the other message with the same news (Sourse, doc:002). It has no row: the
+    /// rows say which of them was shown.
+    private mutating func recordCompanion(of pair: Message.Pair, behind shown: Offer) {
+        guard let companion = messages.companion(of: pair), !companion.hasEnded(at: now) else { return }
+        var offer = newOffer(companion, since: now, .discarded, id: shown.id + "-" + EndReason.paired)
+        offer.endedAt = now
+        offer.reason = EndReason.paired
+        record(.discarded, offer, EndReason.paired)
     }
 
     /// Whether one more display exceeds a limit: others took the place that a late impression had.
@@ -110,6 +121,7 @@ extension Turn {
     /// HTML messages report several clicks (Braze, changelog); each is recorded.
     private mutating func click(_ offer: inout Offer, _ button: String?, _ closes: Bool) {
         offer.clicks += 1
+        if offer.state == .shown { offer.until = now + policy.silence }
         put(offer)
         record(.clicked, offer, button, flags: offer.clicks > 1 ? ["again"] : [])
         if closes && offer.state == .shown { finish(offer, .done, EndReason.click) }
@@ -128,6 +140,7 @@ extension Turn {
             }
         } else {
             finish(offer, .discarded, outcome.word)
+            if offer.isResumed { resume(offer) }
         }
     }
 
@@ -137,6 +150,9 @@ extension Turn {
         guard state.device.user == offer.user, offer.needsScreen else { return }
         if report.outcome.triesNext { tryNext(offer.runnersUp) }
         if state.offers[offer.id]?.state == .done { popStack(for: nil) }
+        guard let next = answer.offer, var reported = state.offers[offer.id], !reported.reports.isEmpty else { return }
+        reported.reports[reported.reports.count - 1].offer = next.id
+        put(reported)
     }
 
     /// The next message of the same event that passes all checks.
@@ -154,9 +170,27 @@ extension Turn {
     }
 }
 
+extension Report {
+    /// The offer that the answer to the first of these reports had. Another id of the same end gets it as well.
+    fileprivate func answer(among reports: [Offer.AcceptedReport]) -> OfferID? {
+        if let first = reports.first(where: { $0.key == key }) { return first.offer }
+        return outcome == .shown ? nil : reports.last { $0.offer != nil }?.offer
+    }
+
+    /// Whether the offer ends with this report, so that no further one can follow.
+    fileprivate func ends(_ offer: Offer) -> Bool {
+        switch outcome {
+        case .later: false
+        case .shown: offer.shownAt == nil
+        case .clicked(_, let closes): closes && !offer.state.isEnded
+        default: !offer.state.isEnded
+        }
+    }
+}
+
 extension Offer {
     /// Whether a client had the offer and its lease ended without a report.
-    fileprivate var isUnanswered: Bool { unanswered > 0 && shownAt == nil }
+    var isUnanswered: Bool { unanswered > 0 && shownAt == nil }
 
     fileprivate var isGone: Bool { state.isEnded }
 

@@ -90,7 +90,7 @@ extension Turn {
 
     /// Whether the device may have one more offer of this state; otherwise the failed check is added.
     private mutating func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
-        let count = activeOffers().count { $0.state == offerState }
+        let count = pendingCounts[offerState] ?? 0
         if count < most { return true }
         checks.append(
             Check(

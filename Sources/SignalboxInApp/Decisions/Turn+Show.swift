@@ -1,14 +1,17 @@
 // New offers, the display of a message, and the stack.
 extension Turn {
     /// An offer of a message of this turn, with the facts that later steps need from the message.
-    mutating func newOffer(_ definition: Definition, since triggeredAt: Instant, _ offerState: Offer.State) -> Offer {
+    /// Its id is the next of the turn, unless `id` is given.
+    mutating func newOffer(
+        _ definition: Definition, since triggeredAt: Instant, _ offerState: Offer.State, id: OfferID? = nil
+    ) -> Offer {
         var flags: Offer.Flags = []
         if definition.message.isTest { flags.insert(.test) }
         if policy.isUncounted(definition) { flags.insert(.exempt) }
         if definition.message.asksApp { flags.insert(.asksApp) }
         if definition.message.isBlocking { flags.insert(.blocking) }
         return Offer(
-            id: nextOfferID(), device: state.device.id, user: state.user.id, message: definition.message.id,
+            id: id ?? nextOfferID(), device: state.device.id, user: state.user.id, message: definition.message.id,
             revision: definition.message.revision, vendor: definition.message.vendor, kind: definition.message.kind,
             state: offerState, triggeredAt: triggeredAt, due: triggeredAt + definition.message.delay,
             lapse: timeout(of: definition).map { triggeredAt + $0 }, flags: flags,
@@ -57,7 +60,7 @@ extension Turn {
             guard let definition = messages[offer.message] else { continue }
             let list = evaluate(definition, Context(offer, isSessionStart: isSessionStart))
             var result = Candidate.Result.waiting
-            if let code = list.permanent {
+            if let code = list.permanent, !(offer.isResumed && code.isCapability) {
                 finish(offer, code == .scheduleEnded ? .expired : .discarded, code.rawValue)
                 result = .discarded
             } else if list.passes {

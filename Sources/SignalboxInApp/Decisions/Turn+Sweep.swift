@@ -7,12 +7,18 @@ extension Turn {
             case .offered:
                 if let until = offer.leaseUntil, until <= now { endLease(offer) }
             case .shown:
-                if state.device.lastSeen + policy.silence <= now { finish(offer, .done, EndReason.interrupted) }
+                if interruption(of: offer) <= now { finish(offer, .done, EndReason.interrupted) }
             case .triggered, .waiting, .ready: sweepPending(offer)
             case .done, .discarded, .expired, .held: break
             }
         }
         forgetEnded()
+    }
+
+    /// When a shown message counts as interrupted. A request that does not list it does not count as a sign,
+    /// because its app may have been killed. A slot stays while the device makes requests.
+    mutating func interruption(of offer: borrowing Offer) -> Instant {
+        (offer.needsScreen ? offer.until : nil) ?? state.device.lastSeen + policy.silence
     }
 
     /// Removes ended offers beyond the policy's time and beyond ``Bounds/endedOffers()``.
@@ -38,6 +44,7 @@ extension Turn {
             let lapsedFirst = lapsed && (!ended || offer.lapse ?? now < definition.message.schedule.end ?? now)
             return finish(offer, .expired, lapsedFirst ? EndReason.timeout : EndReason.scheduleEnded)
         }
+        if absenceEnd <= now { return finish(offer, .expired, EndReason.deviceAbsent) }
         guard offer.state == .triggered, offer.due <= now else { return }
         var due = offer
         if now - offer.due >= 60_000 { due.flags.insert(.overdue) }
@@ -55,7 +62,8 @@ extension Turn {
         release(&offer)
         offer.unanswered += 1
         if offer.unanswered > 1 || !offer.needsScreen {
-            finish(offer, .discarded, EndReason.noAnswer)
+            finish(copy offer, .discarded, EndReason.noAnswer)
+            if offer.isResumed { resume(offer) }
         } else {
             stack(offer)
         }
@@ -67,6 +75,8 @@ extension Turn {
         offer.order = state.device.lastOrder
         offer.state = .waiting
         offer.until = until
+        // They belong to the event of the first lease.
+        if !offer.runnersUp.isEmpty { offer.runnersUp = [] }
         put(offer)
         let waiting = activeOffers().filter { $0.state == .waiting }
         guard waiting.count > Bounds.stack else { return }
@@ -89,6 +99,17 @@ extension Turn {
         case .expired: record(.expired, offer, reason)
         default: record(.discarded, offer, reason)
         }
+        let isMandatory = wasShown ? offer.flags.contains(.blocking) : offer.isResumed
+        if isMandatory && reason == EndReason.interrupted { resume(offer) }
+    }
+
+    /// Puts a mandatory message back on the stack, because a restart of the app is not its action (Synerise). The new
+    /// offer counts no second display, and no limit holds it back.
+    mutating func resume(_ former: Offer) {
+        guard let definition = messages[former.message], !definition.hasEnded(at: now) else { return }
+        var offer = newOffer(definition, since: now, .waiting, id: former.successorID)
+        offer.flags.formUnion([.blocking, .uncounted])
+        stack(offer)
     }
 
     /// Whether the request is of another person than the device's last one. A known user who follows an anonymous one
@@ -120,15 +141,26 @@ extension Turn {
         }
         state.anonymous = nil
         state.device.user = user
-        state.device.client = client
-        if let visible = client.visible {
-            // A page lists its slots itself.
-            for offer in activeOffers()
-            where offer.state == .shown && offer.needsScreen && !visible.contains(offer.id) {
-                finish(offer, .done, EndReason.interrupted)
+        state.device.client = client.completed(by: state.device.client)
+        if let visible = client.visible { follow(visible) }
+        state.device.lastSeen = now
+    }
+
+    /// Follows the client's list of messages on the screen: a shown one that is missing has ended, and a leased one
+    /// that is listed is shown, although its report is late or lost. A page lists its slots itself.
+    private mutating func follow(_ visible: Set<OfferID>) {
+        for offer in activeOffers() where offer.state == .shown && offer.needsScreen && !visible.contains(offer.id) {
+            finish(offer, .done, EndReason.interrupted)
+        }
+        for var offer in activeOffers() where offer.needsScreen && visible.contains(offer.id) {
+            if offer.shownAt == nil && (offer.state == .offered || offer.isUnanswered) {
+                showed(&offer)
+            } else if offer.state == .shown && interruption(of: offer) < now + policy.silence * 3 / 4 {
+                // Not at every request: it is a row to write.
+                offer.until = now + policy.silence
+                put(offer)
             }
         }
-        state.device.lastSeen = now
     }
 
     /// Renews the rows of a user and a device once on each day (UTC): upkeep reads in them who still comes, and
@@ -160,5 +192,25 @@ extension Turn {
         state.device.session += 1
         if state.device.activity.count != 24 { state.device.activity = [Int](repeating: 0, count: 24) }
         state.device.activity[LocalDay(state.device.client.zone).hour(of: now)] += 1
+    }
+}
+
+extension Offer {
+    /// The id of an offer that continues this one: `of_x_2` after `of_x`, then `of_x_3`. It is as hard to guess.
+    fileprivate var successorID: OfferID {
+        let parts = id.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count > 2, let number = parts.last.flatMap({ Int($0) }) else { return id + "_2" }
+        return parts.dropLast().joined(separator: "_") + "_\(number + 1)"
+    }
+}
+
+extension ClientState {
+    /// The screen, the platform and the zone seldom change: a request that leaves them out keeps the known ones.
+    fileprivate func completed(by former: ClientState) -> ClientState {
+        var client = self
+        client.screen = screen ?? former.screen
+        client.platform = platform ?? former.platform
+        client.zone = zone ?? former.zone
+        return client
     }
 }

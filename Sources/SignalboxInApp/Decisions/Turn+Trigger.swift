@@ -21,9 +21,7 @@ extension Turn {
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
         if let key, !changesPerson, let answered = state.device.answers.first(where: { $0.key == key }) {
-            answer.isRepeat = true
-            let offer = answered.offer.flatMap { state.offers[$0] }
-            answer.offer = offer.flatMap { $0.state == .offered && $0.leaseUntil ?? 0 > now ? $0 : nil }
+            repeatAnswer(answered.offer)
             return
         }
         let formerScreen = state.device.client.screen
@@ -32,8 +30,13 @@ extension Turn {
         // A view of the screen that is shown already is a return to the foreground (Airship's changelog).
         let isNewView = if case .screen(let name) = request.event { name != formerScreen } else { true }
         if case .screen(let name) = request.event { state.device.client.screen = name }
-        if request.event.isSessionStart { beginSession() }
+        if request.event.isSessionStart {
+            // The former session's screen is gone.
+            state.device.client.screen = request.client.screen
+            beginSession()
+        }
         cancel(by: request.event)
+        isFollowUp = follows(request.event)
         choose(for: isNewView ? request.event : .poll)
         if answer.offer == nil { popStack(for: request.event) }
         if policy.replay > 0 { remember(request.event) }
@@ -42,6 +45,18 @@ extension Turn {
             state.device.answers.append(DeviceState.AnsweredTrigger(key: key, offer: answer.offer?.id))
             let surplus = state.device.answers.count - Bounds.answers
             if surplus > 0 { state.device.answers.removeFirst(surplus) }
+        }
+    }
+
+    /// Whether the event is a click on the message on the screen, or on the one that ended last: the client may report
+    /// the click before or after the event.
+    private mutating func follows(_ event: TriggerEvent) -> Bool {
+        guard case .messageClick(let message, _) = event else { return false }
+        if let holder = holder() { return holder.message == message }
+        guard let lastEnd = state.device.lastEnd else { return false }
+        return state.offers.values.contains { offer in
+            offer.message == message && offer.device == state.device.id && offer.shownAt != nil
+                && offer.endedAt == lastEnd
         }
     }
 
@@ -179,6 +194,9 @@ extension Turn.Found {
 extension TriggerEvent {
     /// Whether the app asks for one message by name.
     var isRequest: Bool { if case .show = self { true } else { false } }
+
+    /// Whether the client reports a click on a message.
+    var isMessageClick: Bool { if case .messageClick = self { true } else { false } }
 
     /// The only event that a pending message still depends on: Sourse's moment may be a session start.
     var isSessionStart: Bool { if case .sessionStart = self { true } else { false } }

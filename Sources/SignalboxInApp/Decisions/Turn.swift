@@ -13,12 +13,18 @@ struct Turn: ~Copyable {
     var state: InAppState
     /// For the client.
     var answer = Answer()
+    /// Whether the event is a click on the message that this device shows, or showed last.
+    var isFollowUp = false
     /// Whether a control group took this turn.
     var isHeld = false
     /// The displays that the limits of the policy count, by index of the limit; empty if the rows have changed since.
     var policyUsages: [Usage?] = []
     /// The offers that have not ended: those of this device, and the user's leased ones on other devices.
     private(set) var live: [Offer] = []
+    /// How many of them wait on this device, by state.
+    private(set) var pendingCounts: [Offer.State: Int] = [:]
+    /// Whether the user may have leases on other devices that were not read.
+    private(set) var hasUnreadLeases = false
     /// The earliest end of the other offers.
     private(set) var earliestEnd: Instant?
     private var records: [Record] = []
@@ -42,9 +48,12 @@ struct Turn: ~Copyable {
         self.explains = explains
         self.state = state
         for offer in self.state.offers.values { track(offer) }
+        guard live.count >= Bounds.leasesElsewhere else { return }
+        let device = self.state.device.id
+        hasUnreadLeases = live.count { $0.device != device } >= Bounds.leasesElsewhere
     }
 
-    /// The first offer of a turn has the ticket as its id, the others a number behind it.
+    /// The first offer of a turn has the ticket as its id, the others a number after it.
     mutating func nextOfferID() -> OfferID {
         ticketsUsed += 1
         return ticketsUsed == 1 ? ticket : "\(ticket)-\(ticketsUsed)"
@@ -66,7 +75,10 @@ struct Turn: ~Copyable {
         // Upkeep keeps addressed messages of users that it sees.
         if !messages.addressed.isEmpty { changesUser = true }
         policyUsages = []
-        if let place = live.firstIndex(where: { $0.id == offer.id }) { live.remove(at: place) }
+        if let place = live.firstIndex(where: { $0.id == offer.id }) {
+            let former = live.remove(at: place)
+            count(former, by: -1)
+        }
         track(offer)
         state.offers[offer.id] = offer
     }
@@ -78,7 +90,14 @@ struct Turn: ~Copyable {
             earliestEnd = min(earliestEnd ?? end, end)
         } else {
             live.append(copy offer)
+            count(offer, by: 1)
         }
+    }
+
+    /// Keeps ``pendingCounts``.
+    private mutating func count(_ offer: borrowing Offer, by change: Int) {
+        guard offer.state.isPending, offer.device == state.device.id else { return }
+        pendingCounts[offer.state, default: 0] += change
     }
 
     /// Records the messages that the client may get instead of the offer of this turn.
@@ -126,64 +145,24 @@ struct Turn: ~Copyable {
         }
     }
 
-    /// The answer to a repeat: no row changes.
+    /// The answer to a repeat: no row changes. The client may have missed the first answer, so it learns again when
+    /// to ask.
     consuming func unchanged(from state: consuming InAppState) -> Decision {
-        let due = nextTimes().due
-        return Decision(answer: answer, changes: [], records: [], state: state, now: now, nextDue: due)
-    }
-}
-
-// MARK: Offers of this device
-
-extension Turn {
-    /// Those that have not ended, in the order in which they came to the stack.
-    mutating func activeOffers() -> [Offer] {
-        if live.isEmpty { return [] }
-        return live.filter { $0.device == state.device.id }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
+        let next = nextTimes()
+        answer.nextCheck = [answer.nextCheck, next.check].compactMap { $0 }.min()
+        return Decision(answer: answer, changes: [], records: [], state: state, now: now, nextDue: next.due)
     }
 
-    /// Those that have ended, the oldest first.
-    mutating func endedOffers() -> [Offer] {
-        state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
-            .sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
-    }
-
-    /// The one on the screen of this device, or leased for it.
-    mutating func holder() -> Offer? { live.first { $0.device == state.device.id && $0.holdsScreen } }
-
-    /// Those that have not ended, by message, without inlines.
-    mutating func pendingOffers() -> [MessageID: Offer] {
-        if live.isEmpty { return [:] }
-        let pending = live.filter { $0.device == state.device.id && $0.needsScreen }
-        return Dictionary(pending.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// When the client may ask again, and when ``InAppEngine/advance(_:messages:now:)`` has work.
-    mutating func nextTimes() -> (check: Instant?, due: Instant?) {
-        var times: (check: Instant?, due: Instant?)
-        for offer in live where offer.device == state.device.id {
-            let next = self.times(of: offer)
-            if let check = next.check { times.check = min(times.check ?? check, check) }
-            if let due = next.due { times.due = min(times.due ?? due, due) }
+    /// Puts an offer of a former answer into the answer to its repeat, if the client may still show it. After its
+    /// lease, the client asks again at once.
+    mutating func repeatAnswer(_ id: OfferID?) {
+        answer.isRepeat = true
+        guard let offer = id.flatMap({ state.offers[$0] }) else { return }
+        if offer.state == .offered && offer.leaseUntil ?? 0 > now {
+            answer.offer = offer
+        } else if offer.state == .offered || (offer.state.isPending && holder() == nil) {
+            answer.nextCheck = now
         }
-        return times
-    }
-
-    /// The same two times for one offer.
-    private mutating func times(of offer: Offer) -> (check: Instant?, due: Instant?) {
-        switch offer.state {
-        case .triggered: (offer.due, earliestEnd(of: offer, offer.due))
-        case .waiting, .ready: (offer.until.flatMap { $0 > now ? $0 : nil }, earliestEnd(of: offer, nil))
-        case .offered: (nil, offer.leaseUntil)
-        case .shown: (nil, state.device.lastSeen + policy.silence)
-        case .done, .discarded, .expired, .held: (nil, nil)
-        }
-    }
-
-    /// The earliest of the end of the delay, the lapse and the end of the schedule.
-    private mutating func earliestEnd(of offer: Offer, _ due: Instant?) -> Instant? {
-        let end = messages[offer.message]?.message.schedule.end.map { max($0, now) + 1 }
-        return [due, offer.lapse, end].compactMap { $0 }.min()
     }
 }
 
@@ -197,7 +176,7 @@ extension Turn {
         offer.until = nil
         offer.reason = nil
         // A report without an id is about the present lease.
-        if !offer.reports.isEmpty { offer.reports.removeAll { $0.hasPrefix("#") } }
+        if !offer.reports.isEmpty { offer.reports.removeAll { $0.key.hasPrefix("#") } }
         offer.session = state.device.session
         offer.revision = definition.message.revision
         offer.namedLimits = definition.message.namedLimits
@@ -221,7 +200,9 @@ extension Turn {
         let hadReservation = offer.flags.remove(.tallied) != nil
         if hadReservation { change(offer.message, reserved: -1) }
         guard !offer.flags.contains(.uncounted) else { return }
-        if hadReservation || messages[offer.message]?.hasCampaignLimit == true { change(offer.message, committed: 1) }
+        // Also without a limit for everyone: one that is added later counts these displays. An addressed message needs
+        // no tally.
+        if hadReservation || messages.addressed[offer.message] == nil { change(offer.message, committed: 1) }
         let display = Ledger.Display(
             offer: offer.id, at: now, message: offer.message, vendor: offer.vendor, device: offer.device,
             session: offer.session, namedLimits: offer.namedLimits, isExempt: offer.flags.contains(.exempt))

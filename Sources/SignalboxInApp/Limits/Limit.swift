@@ -6,7 +6,7 @@ package struct Limit: Sendable, Hashable {
     package var owner: Owner
     /// The user, the device or all users.
     package var per: Subject
-    /// Of displays; at least 1.
+    /// The most displays; at least 1.
     package var count: Int
     /// The time in which they count.
     package var window: Window

@@ -7,19 +7,20 @@ struct LocalDay {
     /// UTC for nil.
     init(_ zone: TimeZone?) { self.zone = zone ?? .gmt }
 
-    /// Days since 1970-01-01 by the zone's calendar.
-    func day(of instant: Instant) -> Int64 {
-        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))
-        return (instant + Int64(offset) * 1000).floored(by: 86_400_000)
+    /// By how much the zone's clock is ahead of UTC.
+    func offset(at instant: Instant) -> Span {
+        Span(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))) * 1000
     }
+
+    /// Days since 1970-01-01 by the zone's calendar.
+    func day(of instant: Instant) -> Int64 { (instant + offset(at: instant)).floored(by: 86_400_000) }
 
     /// Weeks from Monday. 1970-01-01 was a Thursday.
     func week(of instant: Instant) -> Int64 { (day(of: instant) + 3).floored(by: 7) }
 
     /// The hour of the zone's clock, 0 to 23.
     func hour(of instant: Instant) -> Int {
-        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))
-        let local = instant + Int64(offset) * 1000
+        let local = instant + offset(at: instant)
         return Int((local - local.floored(by: 86_400_000) * 86_400_000) / 3_600_000)
     }
 

@@ -6,6 +6,7 @@ package struct Policy: Sendable, Hashable {
     package var limits: [Limit] = []
     /// Added to the rank of a vendor's messages; lower is shown first.
     package var vendorOffsets: [Vendor: Int] = [:]
+    /// Exemptions from limits and intervals.
     package var exemptions = Exemptions()
     /// Checked in this order; the first that applies names the check.
     package var pauses: [Pause] = []
@@ -15,7 +16,7 @@ package struct Policy: Sendable, Hashable {
     package var history: Span = 35 * 86_400_000
     /// A client reports an outcome within this time, or loses the offer.
     package var lease: Span = 30_000
-    /// A shown message ends after a device has been silent for this time.
+    /// A shown message ends if no request reports it or lists it as visible for this time.
     package var silence: Span = 30 * 60_000
     /// For how long ended offers are kept to recognise repeated reports.
     package var endedOffers: Span = 86_400_000
@@ -39,13 +40,17 @@ package struct Policy: Sendable, Hashable {
         /// Whether their displays still count for the limits of the others.
         package var areCounted = false
 
+        /// No exemptions.
         package init() {}
     }
 
     /// A time or a screen without messages. Slots are spared. Nil and empty mean any.
     package struct Pause: Sendable, Hashable {
+        /// The name in the config.
         package var name: String
+        /// The vendors that it applies to.
         package var vendors: Set<Vendor> = []
+        /// The screens that it applies to.
         package var screens: Set<String> = []
         /// The first instant of the pause.
         package var from: Instant?
@@ -150,7 +155,7 @@ package struct ControlGroup: Sendable, Hashable {
     package var name: String
     /// Another salt draws other members.
     package var salt: String
-    /// Of 10,000 users.
+    /// Users of the group among 10,000.
     package var share: Int
     /// The messages that the group holds back.
     package var coverage: Coverage

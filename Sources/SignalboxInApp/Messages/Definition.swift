@@ -2,14 +2,14 @@
 package final class Definition: Sendable {
     /// As registered.
     package let message: Message
-    /// Of the message's vendor, or those of an unknown one.
+    /// The rules of the message's vendor, or the default rules for an unknown vendor.
     let rules: VendorRules
     /// Whether a limit of the message counts displays to every user.
     let hasCampaignLimit: Bool
     /// Whether a trigger needs an event of its own: the message is not a candidate of every event.
     let needsEvent: Bool
-    /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition, and 12
-    /// for each instruction of a text pattern. Conditions of ``Message/unless`` count too.
+    /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition and
+    /// each topic, and 12 for each instruction of a text pattern. Conditions of ``Message/unless`` count too.
     let weight: Int
 
     /// Throws the first value that is beyond a bound or contradicts another.
@@ -19,7 +19,9 @@ package final class Definition: Sendable {
         rules = VendorRules.of(message.vendor)
         hasCampaignLimit = message.limits.contains { $0.per == .everyone }
         needsEvent = message.triggers.contains { $0 != .immediate }
-        weight = 10 + (message.triggers + message.unless).reduce(0) { $0 + ($1.filter?.weight ?? 0) }
+        weight =
+            10 + (message.triggers + message.unless).reduce(0) { $0 + ($1.filter?.weight ?? 0) }
+            + message.requirements.topics.reduce(0) { $0 + $1.count }
     }
 
     /// Whether it fills slots (Granify) instead of the screen.
@@ -49,12 +51,26 @@ package final class Definition: Sendable {
         }
         try InputFault.check(
             count: message.requirements.assets.count, atMost: Bounds.listElements, at: "/requires/assets")
+        try validate(topics: message.requirements.topics)
         let hasSlot = message.triggers.contains { if case .slot = $0 { true } else { false } }
         guard hasSlot == (message.kind == .inline) else {
             throw InputFault(.contradictory, "/triggers", "inline messages, and only they, have slot triggers")
         }
         guard message.kind != .inline || message.namedLimits.isEmpty else {
             throw InputFault(.contradictory, "/namedLimits", "inline messages obey limits of their own only")
+        }
+    }
+
+    private static func validate(topics: [[String]]) throws(InputFault) {
+        try InputFault.check(count: topics.count, atMost: Bounds.filterGroups, at: "/requires/topics")
+        for (index, group) in topics.enumerated() {
+            let pointer = "/requires/topics/\(index)"
+            guard !group.isEmpty else { throw InputFault(.empty, pointer, "a group has at least one topic") }
+            try InputFault.check(count: group.count, atMost: Bounds.conditionsPerGroup, at: pointer)
+            for (position, topic) in group.enumerated() {
+                try InputFault.check(topic, at: "\(pointer)/\(position)")
+                guard topic != "!" else { throw InputFault(.empty, "\(pointer)/\(position)", "no topic after !") }
+            }
         }
     }
 

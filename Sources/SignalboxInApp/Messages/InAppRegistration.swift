@@ -12,6 +12,7 @@ package struct InAppRegistration: Sendable, Hashable {
     /// When the last display ends; the message may be removed some time later. Nil for never.
     package var end: Instant?
 
+    /// Takes a message in its stored form. `address`: nil for all devices. `end`: nil for no end.
     package init(id: MessageID, body: [UInt8], address: Address? = nil, end: Instant? = nil) {
         self.id = id
         self.body = body

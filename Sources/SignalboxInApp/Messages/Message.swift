@@ -81,7 +81,9 @@ package struct Message: Sendable, Hashable {
 
     /// When a message may be shown. The vendor's rules say whether the bounds belong to it (``VendorRules``).
     package struct Schedule: Sendable, Hashable {
+        /// When the message begins; nil for at once.
         package var start: Instant?
+        /// When the message ends; nil for never.
         package var end: Instant?
 
         /// Nil bounds are open.
@@ -101,6 +103,9 @@ package struct Message: Sendable, Hashable {
         package var assets: Set<String> = []
         /// Screens that may show the message; empty for all.
         package var screens: Set<String> = []
+        /// Groups of topics (FCM, "Send messages to topics"). The device fulfils one of each group: it is subscribed to
+        /// the topic, or not subscribed to it after `!`. A client that reports no topics is subscribed to none.
+        package var topics: [[String]] = []
         /// Braze discards a FULL message and an image-only MODAL without an image; the reader of the payload sets
         /// this.
         package var lacksImage = false
@@ -111,14 +116,17 @@ package struct Message: Sendable, Hashable {
 
     /// One of two messages with the same news, of which a device shows one (Sourse, companion notifications).
     package struct Pair: Sendable, Hashable {
+        /// The part of a message in its pair.
         package enum Role: Sendable, Hashable { case smart, plain }
 
         /// Equal for both messages: ``SoursePair/pair(condition:title:body:)``.
         package var key: String
+        /// The part of this message.
         package var role: Role
         /// Devices subscribed to this topic show the smart message, the others and unknown ones the plain one.
         package var marker: String
 
+        /// Takes the key that both messages share, the part of this one, and the topic that decides.
         package init(key: String, role: Role, marker: String) {
             self.key = key
             self.role = role

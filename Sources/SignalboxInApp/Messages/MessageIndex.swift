@@ -2,6 +2,8 @@
 package struct MessageIndex: Sendable {
     private var definitions: [MessageID: Definition] = [:]
     private var byTrigger: [TriggerKey: Filed] = [:]
+    /// Messages with a companion, by the key of the pair.
+    private var paired: [String: [Definition]] = [:]
     /// Whether any message is filed under ``TriggerKey/immediate``: most decisions need one key only.
     private var hasImmediate = false
 
@@ -41,6 +43,7 @@ package struct MessageIndex: Sendable {
             byTrigger[key, default: Filed()].definitions.append(definition)
             byTrigger[key, default: Filed()].weight += definition.weight
         }
+        if let pair = definition.message.pair { paired[pair.key, default: []].append(definition) }
         hasImmediate = byTrigger[.immediate] != nil
         return former == nil ? .added : .replaced
     }
@@ -54,6 +57,10 @@ package struct MessageIndex: Sendable {
             byTrigger[key]?.definitions.removeAll { $0.message.id == id }
             byTrigger[key]?.weight -= definition.weight
             if byTrigger[key]?.definitions.isEmpty == true { byTrigger[key] = nil }
+        }
+        if let key = definition.message.pair?.key {
+            paired[key]?.removeAll { $0.message.id == id }
+            if paired[key]?.isEmpty == true { paired[key] = nil }
         }
         hasImmediate = byTrigger[.immediate] != nil
         return definition
@@ -108,11 +115,16 @@ package struct MessageIndex: Sendable {
         return hasImmediate ? Self.unite(filed, byTrigger[.immediate]?.definitions ?? []) : filed
     }
 
-    /// Both lists, a message of both once.
+    /// The messages of both lists, each once.
     private static func unite(_ one: [Definition], _ other: [Definition]) -> [Definition] {
         if one.isEmpty || other.isEmpty { return one.isEmpty ? other : one }
         var seen: Set<MessageID> = []
         return (one + other).filter { seen.insert($0.message.id).inserted }
+    }
+
+    /// The other message of a pair; the first id if there are several.
+    func companion(of pair: Message.Pair) -> Definition? {
+        paired[pair.key]?.filter { $0.message.pair?.role != pair.role }.min { $0.message.id < $1.message.id }
     }
 
     /// Each message with a trigger for a slot of one of these names once, in no particular order.
@@ -147,6 +159,10 @@ package struct ActiveMessages: Sendable {
         return Self.merge(addressed.candidates(for: event), shared.candidates(for: event))
     }
 
+    func companion(of pair: Message.Pair) -> Definition? {
+        addressed.companion(of: pair) ?? shared.companion(of: pair)
+    }
+
     func candidates(forSlots names: some Sequence<String>) -> [Definition] {
         Self.merge(addressed.candidates(forSlots: names), shared.candidates(forSlots: names))
     }
@@ -163,12 +179,12 @@ package struct ActiveMessages: Sendable {
         candidates(for: event).filter(\.hasCampaignLimit).map(\.message.id)
     }
 
-    /// As above, for the slots of a page, by the names of their labels.
+    /// The messages with a campaign tally that the slots of a page may show, by the names of the slots' labels.
     package func tallies(ofSlots names: Set<String>) -> [MessageID] {
         candidates(forSlots: names).filter(\.hasCampaignLimit).map(\.message.id)
     }
 
-    /// Those of these messages that have a campaign tally. A report may offer a runner-up of its offer.
+    /// The messages among these that have a campaign tally. A report may offer a runner-up of its offer.
     package func tallies(of messages: [MessageID]) -> [MessageID] {
         messages.filter { self[$0]?.hasCampaignLimit ?? false }
     }

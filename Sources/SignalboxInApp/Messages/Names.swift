@@ -21,7 +21,7 @@ package enum Bounds {
     package static let nameLength = 256
     /// Bytes of UTF-8 of a property's text or a pattern.
     package static let textLength = 1024
-    /// Of one event.
+    /// Properties of one event.
     package static let properties = 100
     package static let listElements = 100
     package static let triggersPerMessage = 50
@@ -29,12 +29,13 @@ package enum Bounds {
     /// Milliseconds of a re-eligibility: a hundred years, so that its end is a time that every store can keep.
     package static let reEligibility: Span = 36_600 * 86_400_000
     package static let conditionsPerGroup = 50
-    /// Of the messages that one event concerns, in units of about 100 ns (``MessageIndex/excess(of:)``).
+    /// Work of the messages that one event concerns, in units of about 100 ns (``MessageIndex/excess(of:)``).
     package static let workPerTrigger = 20_000
     package static let limitsPerMessage = 20
     /// Instructions of one compiled text pattern.
     package static let patternSize = 500
-    /// Of a limit with a window. The history keeps every display of the window, so each such limit is exact.
+    /// The highest count of a limit with a window. The history keeps every display of the window, so the limit is
+    /// exact.
     package static let limitCount = 1000
     package static let labelsPerPage = 200
     /// Slots of one device that hold a message. Further ones end those of the oldest pages.
@@ -49,10 +50,13 @@ package enum Bounds {
     package static let replayedTriggers = 20
     /// Messages that an offer names for the case that the client cannot show it.
     package static let runnersUp = 5
+    /// Leases of one user on other devices that a decision reads. Only a name that many people share has more; then
+    /// no message with a limit or a re-eligibility of users is offered until some of them have ended.
+    package static let leasesElsewhere = 50
     /// Ended offers of one device that are kept to recognise repeats.
     package static let endedOffers = 50
-    /// Reports that an offer's row keeps to recognise repeats.
-    package static let reports = 16
+    /// Reports about one offer. Each is kept to recognise its repeats, so further clicks are rejected.
+    package static let reports = 256
     /// Candidates that an explanation lists.
     package static let explained = 500
     /// History rows of one user or device before displays of one message are merged.

@@ -7,6 +7,7 @@ package struct VendorRules: Sendable {
     package var keepsInterval = true
     /// Whether a message may show at the very start of its schedule, and at the very end.
     package var startIsInside = true
+    /// Whether a message may be shown at the instant of its end.
     package var endIsInside = false
     /// Whether an event without properties fails every filter, "does not exist" included.
     package var hasStrictFilters = false

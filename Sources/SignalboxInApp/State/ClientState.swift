@@ -3,7 +3,9 @@ package import Foundation
 /// The client's state as it reports it with a trigger. The device's row keeps the last one for decisions between
 /// requests.
 package struct ClientState: Sendable, Hashable {
+    /// The orientation of the screen.
     package enum Orientation: String, Sendable, Hashable { case portrait, landscape }
+    /// The platform that the app runs on.
     package enum Platform: String, Sendable, Hashable { case ios, android, web, roku }
     /// State of an image or another file of a message.
     package enum Asset: String, Sendable, Hashable { case unknown, loading, ready, failed }
@@ -24,6 +26,7 @@ package struct ClientState: Sendable, Hashable {
     package var isBusy = false
     /// The screen forbids interruptions (Synerise, "blocking"): all of them, or those of some vendors.
     package var blocks = false
+    /// Vendors whose messages the app does not show now.
     package var blockedVendors: Set<Vendor> = []
     /// Offers on the screen; nil if the client does not say. A shown offer that is not listed has ended.
     package var visible: Set<OfferID>?

@@ -1,5 +1,6 @@
 /// The user's row. Its displays and totals are rows of their own.
 package struct UserState: Sendable, Hashable {
+    /// The id that the app uses.
     package var id: UserID
     /// The greatest time of a display to this user; no later decision happens before it, so a clock that was set back
     /// reopens no limit. A decision that changes no display does not write the row, unless messages are addressed
@@ -16,6 +17,8 @@ package struct UserState: Sendable, Hashable {
 package struct DeviceState: Sendable, Hashable {
     /// As the client reports it.
     package var id: DeviceID
+    /// The source whose token the device uses. The engine keeps it; the caller compares it. Nil if unknown.
+    package var source: String?
     /// The user of the last request.
     package var user: UserID?
     /// The greatest time of a decision about this device, as for users.
@@ -53,6 +56,7 @@ package struct DeviceState: Sendable, Hashable {
         /// The offer that the first answer had.
         package var offer: OfferID?
 
+        /// Takes the key of the trigger. `offer`: nil if nothing was offered.
         package init(key: String, offer: OfferID?) {
             self.key = key
             self.offer = offer
@@ -61,9 +65,12 @@ package struct DeviceState: Sendable, Hashable {
 
     /// A trigger within the policy's replay time.
     package struct PastTrigger: Sendable, Hashable {
+        /// The event of the device.
         package var event: TriggerEvent
+        /// The time of the decision.
         package var at: Instant
 
+        /// Takes the event and the time of its decision.
         package init(event: TriggerEvent, at: Instant) {
             self.event = event
             self.at = at
@@ -71,13 +78,14 @@ package struct DeviceState: Sendable, Hashable {
     }
 }
 
-/// Committed and reserved displays of one campaign to every user.
+/// Committed displays of one message to every user, and the reserved ones if it has a limit that counts them.
 package struct Tally: Sendable, Hashable {
     /// Impressions, at least 0.
     package var committed: Int
     /// Running leases.
     package var reserved: Int
 
+    /// Takes the two counts; both begin at zero.
     package init(committed: Int = 0, reserved: Int = 0) {
         self.committed = committed
         self.reserved = reserved
@@ -86,14 +94,18 @@ package struct Tally: Sendable, Hashable {
 
 /// The rows that one decision reads.
 package struct InAppState: Sendable, Hashable {
+    /// The row of the user.
     package var user: UserState
+    /// The row of the device.
     package var device: DeviceState
-    /// Every kept offer of the device, and the offered ones of the user on other devices.
+    /// Every kept offer of the device, and the offered ones of the user on other devices, at most
+    /// ``Bounds/leasesElsewhere`` of them.
     package var offers: [OfferID: Offer]
     /// The ledger of the device's anonymous user, if the user of the request is known and the device's last one was
     /// not (``AnonymousUser``).
     package var anonymous: Ledger?
-    /// Of the messages that ``ActiveMessages/tallies(for:)`` names and of the device's offers; missing ones are zero.
+    /// Tallies of the messages that ``ActiveMessages/tallies(for:)`` names and of the device's offers; an absent one is
+    /// zero.
     package var tallies: [MessageID: Tally]
 
     package init(

@@ -9,8 +9,11 @@ package struct Ledger: Sendable, Hashable {
         package var offer: OfferID
         /// When the impression was accepted, by the server's clock.
         package var at: Instant
+        /// The message that was displayed.
         package var message: MessageID
+        /// The vendor of the message.
         package var vendor: Vendor
+        /// The device that displayed it.
         package var device: DeviceID
         /// The device's session in which it was offered.
         package var session: Int
@@ -54,9 +57,12 @@ package struct Ledger: Sendable, Hashable {
 
     /// All displays since the first, and the time of the last.
     package struct Total: Sendable, Hashable {
+        /// The displays so far.
         package var count: Int
+        /// The time of the last display.
         package var last: Instant
 
+        /// Takes the count and the time of the last display.
         package init(count: Int, last: Instant) {
             self.count = count
             self.last = last

@@ -30,7 +30,7 @@ package struct Offer: Sendable, Hashable {
         var isPending: Bool { self == .triggered || self == .waiting || self == .ready }
     }
 
-    /// Facts about an offer. The raw value is for rows and does not change its meaning.
+    /// Flags of an offer. The raw value is stored in rows; its bits do not change their meaning.
     package struct Flags: OptionSet, Sendable, Hashable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -39,7 +39,7 @@ package struct Offer: Sendable, Hashable {
         package static let followUp = Flags(rawValue: 1)
         /// A test send: no limit, interval or re-eligibility applies.
         package static let test = Flags(rawValue: 2)
-        /// Leaves no trace in any limit: a slot in override mode.
+        /// Leaves no trace in any limit: a slot in override mode, or a mandatory message that was interrupted.
         package static let uncounted = Flags(rawValue: 4)
         /// Counts for its own message only.
         package static let exempt = Flags(rawValue: 8)
@@ -83,13 +83,14 @@ package struct Offer: Sendable, Hashable {
     }
     /// The message, which may be withdrawn or changed since.
     package var message: MessageID { fields[0].message }
-    /// Of the message when it was last offered or triggered.
+    /// The revision of the message when it was last offered or triggered.
     package var revision: Int {
         get { fields[0].revision }
         set { fields[0].revision = newValue }
     }
     /// The message's vendor and kind, because a withdrawn message still counts.
     package var vendor: Vendor { fields[0].vendor }
+    /// The kind of the offered message.
     package var kind: Message.Kind { fields[0].kind }
     /// Only the engine changes it.
     package var state: State {
@@ -112,7 +113,7 @@ package struct Offer: Sendable, Hashable {
         get { fields[0].namedLimits }
         set { fields[0].namedLimits = newValue }
     }
-    /// Of the device, when it was last offered.
+    /// The session of the device when the message was last offered.
     package var session: Int {
         get { fields[0].session }
         set { fields[0].session = newValue }
@@ -122,7 +123,8 @@ package struct Offer: Sendable, Hashable {
         get { fields[0].order }
         set { fields[0].order = newValue }
     }
-    /// Why a waiting offer cannot be shown before this time.
+    /// A waiting offer cannot be shown before this time. A shown one counts as interrupted at this time, unless the
+    /// client reports it or lists it before.
     package var until: Instant? {
         get { fields[0].until }
         set { fields[0].until = newValue }
@@ -157,8 +159,8 @@ package struct Offer: Sendable, Hashable {
         get { fields[0].clicks }
         set { fields[0].clicks = newValue }
     }
-    /// Keys of accepted reports, at most ``Bounds/reports``.
-    package var reports: [String] {
+    /// Accepted reports, the oldest first.
+    package var reports: [AcceptedReport] {
         get { fields[0].reports }
         set { fields[0].reports = newValue }
     }
@@ -178,11 +180,28 @@ package struct Offer: Sendable, Hashable {
         set { fields[0].page = newValue }
     }
 
+    /// A report that was accepted once. A repeat gets the same answer.
+    package struct AcceptedReport: Sendable, Hashable {
+        /// ``Report/key``.
+        package var key: String
+        /// The offer that the answer had.
+        package var offer: OfferID?
+
+        /// Takes the key of the report. `offer`: nil if the answer had none.
+        package init(key: String, offer: OfferID? = nil) {
+            self.key = key
+            self.offer = offer
+        }
+    }
+
     /// The app asks for the message itself, so it is not asked.
     mutating func request() {
         flags.insert(.requested)
         flags.remove(.asksApp)
     }
+
+    /// Whether it continues a mandatory message, which has been shown and ends only by its action.
+    var isResumed: Bool { flags.isSuperset(of: [.blocking, .uncounted]) && needsScreen }
 
     /// Whether it competes for the screen: every kind except inline.
     var needsScreen: Bool { kind != .inline }
@@ -215,7 +234,7 @@ extension Offer {
         var endedAt: Instant?
         var reason: String?
         var clicks: Int = 0
-        var reports: [String] = []
+        var reports: [AcceptedReport] = []
         var runnersUp: [MessageID] = []
         var slot: SlotLabel?
         var page: String?
@@ -254,12 +273,16 @@ package enum EndReason {
     package static let stackFull = "stack-full"
     /// The timeout is over, which counts from the trigger.
     package static let timeout = "timeout"
+    /// The device did not come back within the policy's history.
+    package static let deviceAbsent = "device-absent"
     /// The end of the message's schedule.
     package static let scheduleEnded = "schedule.ended"
     /// Shown after the lease, while the screen was in use: counted and done.
     package static let late = "late"
     /// A click that closes.
     package static let click = "click"
+    /// The device has the companion message (Sourse).
+    package static let paired = "paired"
     /// The slot is no longer on the page.
     package static let collapsed = "slot-collapsed"
 }

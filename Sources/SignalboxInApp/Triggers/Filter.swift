@@ -4,12 +4,14 @@ package struct Filter: Sendable, Hashable {
     /// Without a group the filter holds for every event; an empty group never holds.
     package var groups: [[Condition]]
 
+    /// Takes the groups; see ``Filter``.
     package init(_ groups: [[Condition]]) { self.groups = groups }
 
     /// A comparison with one property.
     package struct Condition: Sendable, Hashable {
         /// Compared byte by byte, case included.
         package var property: String
+        /// How the property is compared.
         package var comparison: Comparison
         /// Braze's `property_type`: a value of another type neither exists nor is absent.
         package var type: PropertyValue.Kind?
@@ -104,13 +106,20 @@ extension Filter.Condition {
         switch comparison {
         case .exists: return true
         case .notExists, .unsupported: return false
-        case .equals(let other): return value == other
-        case .notEquals(let other): return value.kind == other.kind && value != other
-        case .oneOf(let list): return list.contains(value)
-        case .noneOf(let list): return !list.contains(value) && list.allSatisfy { $0.kind == value.kind }
+        case .equals(let other): return other.kind == .date ? value.orDate == other : value == other
+        case .notEquals(let other):
+            let value = other.kind == .date ? value.orDate : value
+            return value.kind == other.kind && value != other
+        case .oneOf(let list):
+            if list.contains(value) { return true }
+            return list.hasDate && list.contains(value.orDate)
+        case .noneOf(let list):
+            let date = list.hasDate ? value.orDate : value
+            return list.allSatisfy { $0 != value && $0 != date && ($0.kind == value.kind || $0.kind == date.kind) }
         case .containsAll(let list):
             guard case .list(let elements) = value else { return false }
-            return list.allSatisfy(elements.contains)
+            let dates = list.hasDate ? elements.map(\.orDate) : []
+            return list.allSatisfy { elements.contains($0) || dates.contains($0) }
         case .greaterThan, .atLeast, .lessThan, .atMost: return comparesNumber(value)
         case .matches, .notMatches: return comparesText(value)
         case .before(let time): return value.instant.map { $0 < time } ?? false
@@ -149,4 +158,17 @@ extension Filter.Condition {
         default: break
         }
     }
+}
+
+extension PropertyValue {
+    /// The date of a text that is one, because SDKs send dates as texts; any other value itself.
+    fileprivate var orDate: PropertyValue {
+        guard case .text = self else { return self }
+        return instant.map { .date($0) } ?? self
+    }
+}
+
+extension [PropertyValue] {
+    /// Whether a comparison with these values must read texts as dates.
+    fileprivate var hasDate: Bool { contains { $0.kind == .date } }
 }

@@ -29,21 +29,31 @@ package struct InputFault: Error, Sendable, Hashable {
         try check(name, atMost: Bounds.nameLength, at: pointer)
     }
 
-    /// Of a known user.
+    /// The id of a device or a user. Ids are part of events and logs, so they have no control characters.
+    static func check(id: String, at pointer: String) throws(InputFault) {
+        try check(id, at: pointer)
+        guard id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw InputFault(.outOfRange, pointer, "an id has no control characters")
+        }
+    }
+
+    /// The id of a known user: a valid id that is not one of an anonymous user.
     static func check(user: UserID, at pointer: String) throws(InputFault) {
-        try check(user, at: pointer)
+        try check(id: user, at: pointer)
         guard !AnonymousUser.contains(user) else { throw InputFault(.contradictory, pointer, "a reserved prefix") }
     }
 
     /// At most `length` bytes of UTF-8.
-    static func check(_ text: String, atMost length: Int, at pointer: String) throws(InputFault) {
-        guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer, "more than \(length) bytes") }
+    static func check(
+        _ text: String, atMost length: Int, at pointer: @autoclosure () -> String
+    ) throws(InputFault) {
+        guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer(), "more than \(length) bytes") }
     }
 
     /// At most `most` elements.
-    static func check(count: Int, atMost most: Int, at pointer: String) throws(InputFault) {
+    static func check(count: Int, atMost most: Int, at pointer: @autoclosure () -> String) throws(InputFault) {
         guard count <= most else {
-            throw InputFault(.tooMany, pointer, "\(count) elements, at most \(most) are allowed")
+            throw InputFault(.tooMany, pointer(), "\(count) elements, at most \(most) are allowed")
         }
     }
 
@@ -51,21 +61,23 @@ package struct InputFault: Error, Sendable, Hashable {
     static func check(_ properties: [String: PropertyValue], at pointer: String) throws(InputFault) {
         try check(count: properties.count, atMost: Bounds.properties, at: pointer)
         for (key, value) in properties {
-            let place = pointer + "/" + key.replacing("~", with: "~0").replacing("/", with: "~1")
             try check(key, at: pointer)
-            try check(value, at: place)
+            // The pointer is made for a fault only: every trigger has properties.
+            try check(value, at: pointer + "/" + key.replacing("~", with: "~0").replacing("/", with: "~1"))
         }
     }
 
     /// One value. Lists hold no lists.
-    static func check(_ value: PropertyValue, at pointer: String, inList: Bool = false) throws(InputFault) {
+    static func check(
+        _ value: PropertyValue, at pointer: @autoclosure () -> String, inList: Bool = false
+    ) throws(InputFault) {
         switch value {
-        case .text(let text): try check(text, atMost: Bounds.textLength, at: pointer)
+        case .text(let text): try check(text, atMost: Bounds.textLength, at: pointer())
         case .list(let elements):
-            guard !inList else { throw InputFault(.nested, pointer, "a list inside a list") }
-            try check(count: elements.count, atMost: Bounds.listElements, at: pointer)
+            guard !inList else { throw InputFault(.nested, pointer(), "a list inside a list") }
+            try check(count: elements.count, atMost: Bounds.listElements, at: pointer())
             for (index, element) in elements.enumerated() {
-                try check(element, at: "\(pointer)/\(index)", inList: true)
+                try check(element, at: "\(pointer())/\(index)", inList: true)
             }
         case .boolean, .number, .date: break
         }

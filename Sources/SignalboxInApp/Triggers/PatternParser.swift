@@ -86,7 +86,11 @@ struct PatternParser {
 
     /// A group, captured or not: a search does not return its parts.
     private mutating func group() throws(InputFault) -> [Instruction] {
-        if accept("?"), !accept(":") { throw fault("look-around and named groups are not supported") }
+        if accept("?") {
+            // Every search ignores case.
+            if accept("i"), accept(")") { return [] }
+            guard accept(":") else { throw fault("look-around, named groups and other flags are not supported") }
+        }
         guard depth < 50 else { throw fault("groups nested too deep") }
         depth += 1
         defer { depth -= 1 }
@@ -105,54 +109,98 @@ struct PatternParser {
         return .scalar(try escapedClass())
     }
 
-    /// `\d \w \s`, their negations, control characters, and any punctuation itself. Letters and digits without a
-    /// meaning are rejected, so a later version may give them one.
+    /// A class such as `\d`, or one character.
     private mutating func escapedClass() throws(InputFault) -> ScalarClass {
+        if let known = next.flatMap(Self.known) {
+            position += 1
+            return known
+        }
+        return ScalarClass(ranges: [Self.single(try escapedScalar())])
+    }
+
+    /// The class of `\d \w \s` or of their negations.
+    private static func known(_ letter: Unicode.Scalar) -> ScalarClass? {
+        func negated(_ set: ScalarClass) -> ScalarClass { ScalarClass(ranges: set.ranges, isNegated: true) }
+        return switch letter {
+        case "d": .digit
+        case "D": negated(.digit)
+        case "w": .word
+        case "W": negated(.word)
+        case "s": .space
+        case "S": negated(.space)
+        default: nil
+        }
+    }
+
+    /// A control character, `\xNN`, `\uNNNN`, or any punctuation itself. Letters and digits without a meaning are
+    /// rejected, so a later version may give them one.
+    private mutating func escapedScalar() throws(InputFault) -> Unicode.Scalar {
         guard let scalar = next else { throw fault("incomplete escape") }
         position += 1
-        func negated(_ set: ScalarClass) -> ScalarClass { ScalarClass(ranges: set.ranges, isNegated: true) }
         switch scalar {
-        case "d": return .digit
-        case "D": return negated(.digit)
-        case "w": return .word
-        case "W": return negated(.word)
-        case "s": return .space
-        case "S": return negated(.space)
-        case "t": return ScalarClass(ranges: [9...9])
-        case "n": return ScalarClass(ranges: [10...10])
-        case "r": return ScalarClass(ranges: [13...13])
+        case "t": return "\t"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "x": return try hexadecimal(2)
+        case "u": return try hexadecimal(4)
         default:
             guard scalar.isASCII, !scalar.properties.isAlphabetic, !scalar.properties.numericType.isDigit else {
                 throw fault("unknown escape or back reference")
             }
-            return ScalarClass(ranges: [Self.single(scalar)])
+            return scalar
         }
     }
 
-    /// A set in brackets. A `]` directly after the opening bracket ends it.
+    /// A character by its number, in so many digits.
+    private mutating func hexadecimal(_ count: Int) throws(InputFault) -> Unicode.Scalar {
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            guard let digit = next.flatMap({ Character($0).hexDigitValue }), next?.isASCII == true else {
+                throw fault("an escape needs \(count) hexadecimal digits")
+            }
+            position += 1
+            value = value * 16 + UInt32(digit)
+        }
+        guard let scalar = Unicode.Scalar(value) else { throw fault("half of a surrogate pair") }
+        return scalar
+    }
+
+    /// A set in brackets. A `]` or `-` directly after the opening bracket is an element, and so is a `-` next to a
+    /// class.
     private mutating func set() throws(InputFault) -> ScalarClass {
         let isNegated = accept("^")
         var ranges: [ClosedRange<UInt32>] = []
         repeat {
-            guard let scalar = next else { throw fault("missing ]") }
-            if accept("\\") {
-                let escaped = try escapedClass()
-                guard !escaped.isNegated else { throw fault("a negated class inside a set is not supported") }
-                ranges += escaped.ranges
+            let first = try element()
+            ranges += first.ranges
+            guard let low = first.scalar, next == "-", position + 1 < source.count, source[position + 1] != "]" else {
                 continue
             }
             position += 1
-            guard next == "-", position + 1 < source.count, source[position + 1] != "]" else {
-                ranges.append(Self.single(scalar))
+            let last = try element()
+            ranges += last.ranges
+            guard let high = last.scalar else {
+                ranges.append(Self.single("-"))
                 continue
             }
-            let last = source[position + 1]
-            position += 2
-            let (low, high) = (TextPattern.fold(scalar), TextPattern.fold(last))
-            guard low <= high else { throw fault("range out of order") }
-            ranges.append(low...high)
+            guard low.value <= high.value else { throw fault("range out of order") }
+            ranges += TextPattern.folded(low.value...high.value)
         } while !accept("]")
         return ScalarClass(ranges: ranges, isNegated: isNegated)
+    }
+
+    /// An element of a set: a character, or a class.
+    private mutating func element() throws(InputFault) -> (scalar: Unicode.Scalar?, ranges: [ClosedRange<UInt32>]) {
+        guard let scalar = next else { throw fault("missing ]") }
+        position += 1
+        guard scalar == "\\" else { return (scalar, [Self.single(scalar)]) }
+        if let known = next.flatMap(Self.known) {
+            position += 1
+            guard !known.isNegated else { throw fault("a negated class inside a set is not supported") }
+            return (nil, known.ranges)
+        }
+        let escaped = try escapedScalar()
+        return (escaped, [Self.single(escaped)])
     }
 
     /// An atom with its quantifiers.
@@ -172,12 +220,21 @@ struct PatternParser {
         if accept("*") { return (0, nil) }
         if accept("+") { return (1, nil) }
         if accept("?") { return (0, 1) }
-        guard accept("{") else { return nil }
+        // As in JavaScript, a brace that begins no repetition is a character.
+        guard hasRepetition, accept("{") else { return nil }
         let least = try number()
         var most: Int? = least
         if accept(",") { most = next == "}" ? nil : try number() }
         guard accept("}"), most.map({ $0 >= least }) ?? true else { throw fault("bad repetition") }
         return (least, most)
+    }
+
+    /// Whether `{n}`, `{n,}` or `{n,m}` follows.
+    private var hasRepetition: Bool {
+        guard next == "{", let end = source[position...].firstIndex(of: "}") else { return false }
+        let numbers = source[(position + 1)..<end].split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let least = numbers.first, !least.isEmpty else { return false }
+        return numbers.allSatisfy { $0.allSatisfy { ("0"..."9").contains($0) } }
     }
 
     /// A decimal number, cut off at ``Bounds/patternSize``.

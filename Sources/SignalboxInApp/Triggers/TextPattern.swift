@@ -85,6 +85,24 @@ package struct TextPattern: Sendable, Hashable {
         return scalar.properties.lowercaseMapping.unicodeScalars.first?.value ?? scalar.value
     }
 
+    /// The folded scalars of a range, and some scalars that no folded text has.
+    static func folded(_ range: ClosedRange<UInt32>) -> [ClosedRange<UInt32>] {
+        var ranges = [range]
+        let upper = range.clamped(to: 0x41...0x5a)
+        if range.overlaps(0x41...0x5a) { ranges.append((upper.lowerBound + 0x20)...(upper.upperBound + 0x20)) }
+        guard range.upperBound >= 0x80 else { return ranges }
+        for (scalar, folded) in foldedLetters where range.contains(scalar) && !range.contains(folded) {
+            ranges.append(folded...folded)
+        }
+        return ranges
+    }
+
+    /// The scalars beyond ASCII that folding changes, with their images: about 1,400. No script above has two cases.
+    private static let foldedLetters: [(scalar: UInt32, folded: UInt32)] = (0x80...0x1_efff).compactMap { value in
+        guard let scalar = Unicode.Scalar(UInt32(value)), scalar.properties.changesWhenLowercased else { return nil }
+        return (scalar.value, fold(scalar))
+    }
+
     /// All states at once, as Thompson's construction runs them.
     private struct Search {
         let program: [Step]

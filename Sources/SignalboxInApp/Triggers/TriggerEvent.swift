@@ -49,7 +49,7 @@ package enum TriggerEvent: Sendable, Hashable {
         }
     }
 
-    /// Of events and purchases; nil for the other kinds and for an event without any.
+    /// The properties of an event or a purchase; nil for the other kinds and for an event without properties.
     package var properties: [String: PropertyValue]? {
         switch self {
         case .event(_, let properties), .purchase(_, let properties): properties
@@ -129,7 +129,7 @@ package struct TriggerRequest: Sendable, Hashable {
 
     /// Throws the first value that is empty or beyond its bound.
     package func validate() throws(InputFault) {
-        try InputFault.check(device, at: "/device")
+        try InputFault.check(id: device, at: "/device")
         if let user { try InputFault.check(user: user, at: "/user") }
         if let id { try InputFault.check(id, at: "/triggerId") }
         if let name = event.name { try InputFault.check(name, at: "/event/name") }

@@ -11,7 +11,7 @@ import SignalboxNotification
 /// leaves to it, and so every malformed one. A page of slots is left to it as well, because it may offer many messages.
 final class DirectInAppAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
-    /// Of one config; a reload makes another object.
+    /// The flow of one config; a reload makes another object.
     private let flow: InAppFlow
     /// The access of the same config.
     private let sources: SourceAccess
@@ -98,7 +98,7 @@ final class DirectInAppAPI: Sendable {
     ) throws(InAppFailure) -> InAppFlow.DeviceRequest {
         let body = body.withUnsafeReadableBytes { Array($0) }
         return switch target {
-        case .trigger: try flow.read(trigger: body, from: source, mayExplain: sources.isOpen)
+        case .trigger: try flow.read(trigger: body, from: source, mayExplain: sources.mayExplain(source))
         case .report(let offer): try flow.read(report: body, of: offer, from: source)
         }
     }

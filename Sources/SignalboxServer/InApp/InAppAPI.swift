@@ -17,11 +17,10 @@ import SignalboxStore
 /// `message-not-found`, 409 `outcome-contradicts`, 413 `inapp-too-large`, 422 for a limit or a group that the config
 /// does not define, and 503 while the queue fails.
 struct InAppAPI: Sendable {
-    /// Of the active config.
+    /// The flow of the active config.
     let flow: InAppFlow
-    /// Whether the answers to devices may have explanations: without sources, every client is an operator on this
-    /// machine. An explanation tells what a user has seen.
-    let mayExplain: Bool
+    /// The access of the same config: it says whose answers may have explanations.
+    let sources: SourceAccess
     /// Shared by all configs, so an outage is logged once.
     let alarm: QueueAlarm
 
@@ -30,7 +29,7 @@ struct InAppAPI: Sendable {
     /// The largest body of any other request, in bytes.
     static let requestLimit = 64 * 1024
 
-    /// Messages in one page of the list.
+    /// Messages in one page of the list, also for a larger `limit`.
     private static let longestPage = 100
 
     // MARK: Devices
@@ -40,14 +39,14 @@ struct InAppAPI: Sendable {
     /// method has the others.
     func trigger(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
-            try await flow.trigger(body, from: call.source, mayExplain: mayExplain)
+            try await flow.trigger(body, from: call.source, mayExplain: sources.mayExplain(call.source))
         }
     }
 
     /// Answers the slots in the order of the request, with 200 also if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
-            try await flow.place(body, from: call.source, mayExplain: mayExplain)
+            try await flow.place(body, from: call.source, mayExplain: sources.mayExplain(call.source))
         }
     }
 
@@ -61,8 +60,9 @@ struct InAppAPI: Sendable {
     }
 
     /// Answers 200 and stores nothing. For operators, because the answer names messages that the device does not
-    /// see.
-    func explain(_ body: [UInt8]) async throws(Problem) -> Response {
+    /// see. Throws 403 for an operator who may not read content.
+    func explain(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
+        if call.hidesContent { throw .contentHidden }
         let answer = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.explain(body) }
         return Response(Reply(status: .ok, body: answer))
     }
@@ -78,14 +78,16 @@ struct InAppAPI: Sendable {
     /// Throws 400, 413 or 422 for a message that is not stored.
     func register(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let id = try messageID(of: call)
-        let message = try await watching { () throws(InAppFailure) in try await flow.register(body, as: id) }
+        let message = try await watching { () throws(InAppFailure) in
+            try await flow.register(body, as: id, by: call.action)
+        }
         return .json(message.isNew ? .created : .ok) { $0.members(of: message) }
     }
 
     /// 200 also for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.
     func withdraw(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
-        let message = try await watching { () throws(InAppFailure) in try await flow.withdraw(id) }
+        let message = try await watching { () throws(InAppFailure) in try await flow.withdraw(id, by: call.action) }
         return .json { $0.members(of: message) }
     }
 
@@ -96,30 +98,28 @@ struct InAppAPI: Sendable {
         let message = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.message(id) }
         return .json { json in
             json.members(of: message)
+            let body = message.stored.registration.body
+            guard let form = call.hidesContent ? ContentMask.object(body) : body else { return }
             json.key("form")
-            json.raw(message.stored.registration.body)
+            json.raw(form)
         }
     }
 
-    /// Pages are in byte order of the ids, without the messages' forms. At most 100, 50 by default.
+    /// Pages are in byte order of the ids, without the messages' forms. 50 by default, and never more than 100, because
+    /// the store reads each message as a whole.
     /// `cursor` is the member `next` of the former page, `limit` the number of messages, `withdrawn=true` adds
     /// withdrawn ones. Throws 400 for any other query.
     func list(_ call: Call) async throws(Problem) -> Response {
-        let limit = try call.number("limit", in: 1...Self.longestPage) ?? 50
+        let limit = min(try call.pageSize(), Self.longestPage)
         let withdrawn = call.query("withdrawn") ?? "false"
         guard ["true", "false"].contains(withdrawn) else { throw .badQuery("withdrawn is true or false.") }
-        let previous = try call.query("cursor").map { cursor throws(Problem) in
-            guard let id = CategoryPage.identifier(of: cursor) else {
-                throw .badQuery("The cursor is not valid: use `next` of an earlier page.")
-            }
-            return id
-        }
+        let previous = try call.position()
         let messages = try await watching(isWrite: false) { () throws(InAppFailure) in
             try await flow.messages(after: previous, upTo: limit + 1, includingWithdrawn: withdrawn == "true")
         }
         return .json { json in
             json.array("messages", messages.prefix(limit)) { json, message in json.object { $0.members(of: message) } }
-            if messages.count > limit { json.member("next", CategoryPage.cursor(after: messages[limit - 1].id)) }
+            if messages.count > limit { json.member("next", PageCursor.text(messages[limit - 1].id)) }
         }
     }
 

@@ -12,6 +12,7 @@ extension Problem {
         switch failure {
         case .malformed(let fault): self.init(fault)
         case .mayNotExplain: self = .noExplanation
+        case .foreignDevice: self = .foreignDevice
         case .unknownMessage(let id): self = .noMessage(id)
         case .unknownOffer: self = .noOffer
         case .contradicts(let conflict): self.init(conflict)
@@ -43,6 +44,7 @@ extension Problem {
             case .alreadyShown: "The message was reported as shown before: report its click or its end."
             case .alreadyEnded: "The offer has ended otherwise: drop the report."
             case .idReused: "Another report about this offer has the same reportId: give each its own."
+            case .tooMany: "The offer has the most reports that it may have: drop the report."
             case .notDismissible: "A mandatory message ends only by a click: show it again."
             }
         self.init(.conflict, "outcome-contradicts", detail)
@@ -55,8 +57,13 @@ extension Problem {
     /// 403. An explanation tells what a user has seen on all devices.
     private static let noExplanation = Problem(
         .forbidden, "inapp-explain-forbidden", title: "No explanation for a source",
-        "The token of a source reads no explanations: leave explain out, or ask POST /v1/inapp/explain with an admin token."
+        "This source reads no explanations: set its option explain, or ask POST /v1/inapp/explain with an admin token."
     )
+
+    /// 403. One source can neither read nor end the offers of another one's device.
+    private static let foreignDevice = Problem(
+        .forbidden, "inapp-device-forbidden", title: "Device of another source",
+        "The device uses another source of this gateway: give each app ids of its own, and each device one source.")
 
     /// Does not tell an unknown offer from one of another device.
     /// 404. A client drops the report: repeating it cannot succeed.

@@ -146,7 +146,8 @@ extension JSONWriter {
     fileprivate mutating func message(of offer: Offer, _ form: MessageForm?) {
         object("message") { json in
             json.member("id", offer.message)
-            json.member("revision", offer.revision)
+            // Of the content: the message may have changed since it was offered.
+            json.member("revision", form?.message.revision ?? offer.revision)
             json.member("vendor", offer.vendor)
             json.member("kind", offer.kind.rawValue)
             json.member("campaign", form?.message.campaign)

@@ -6,7 +6,7 @@ import SignalboxJSON
 
 /// The members of the client's state.
 extension FormKeys {
-    /// Of a client's `state`.
+    /// Members of a client's `state`.
     /// `busy` and `blocks` keep messages from the screen, `foreground` tells whether there is one, and `smartDelay`
     /// whether the client supports delays of the engine's choice.
     package static let state: [StaticString] = [
@@ -15,8 +15,9 @@ extension FormKeys {
     ]
 }
 
-/// The state of a device and its screen. Every member is optional; an absent one means that the client
-/// does not know, and checks of it pass or use a default.
+/// The state of a device and its screen. Every member is optional. An absent `screen`, `platform` or `zone` stays as
+/// the device reported it last; a session start forgets the screen. Any other absent member means that the client does
+/// not know, and checks of it pass or use a default.
 extension ClientState {
     /// Nil without the member `state`. Without `foreground`, the app is in the foreground.
     /// `assets` maps each name to `unknown`, `loading`, `ready` or `failed`. `visible` lists visible elements,

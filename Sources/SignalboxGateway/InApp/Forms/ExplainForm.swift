@@ -75,11 +75,11 @@ package struct ExplainForm: Sendable {
 }
 
 extension FormKeys {
-    /// Of a hypothetical trigger.
+    /// Members of a hypothetical trigger.
     package static let explanation: [StaticString] = [
         "device", "user", "event", "state", "at", "history", "counters",
     ]
-    /// Of an element of `counters`; the first four exclude each other.
+    /// Members of an element of `counters`; the first four exclude each other.
     package static let counter: [StaticString] = ["message", "vendor", "limit", "scope", "per", "count", "last"]
 }
 

@@ -50,17 +50,17 @@ package struct FormFault: Error, Sendable, Hashable {
 /// Larger forms are rejected before they are parsed, so they cost no more than their bytes. The HTTP endpoints have
 /// smaller limits of their own.
 package enum FormBounds {
-    /// Of a message, white space included.
+    /// Size of a message, white space included.
     package static let message = 512 * 1024
-    /// Of a message's content, without white space.
+    /// Size of a message's content, without white space.
     package static let content = 256 * 1024
-    /// Of a message's action, without white space.
+    /// Size of a message's action, without white space.
     package static let action = 64 * 1024
-    /// Of a trigger, a page of slots, or a hypothetical trigger.
+    /// Size of a trigger, a page of slots, or a hypothetical trigger.
     package static let request = 1024 * 1024
-    /// Of a report.
+    /// Size of a report.
     package static let report = 16 * 1024
-    /// Of the name or address of a file: longer than other names, because addresses are.
+    /// Size of the name or address of a file. Larger than for other names, because addresses are long.
     package static let asset = 1024
     /// Counters of a hypothetical trigger.
     package static let counters = 100

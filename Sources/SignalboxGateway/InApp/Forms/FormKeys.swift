@@ -1,26 +1,28 @@
 /// The members that the forms know, in the order in which they are written. The JSON Schema of messages lists the same
 /// ones; a test compares them.
 package enum FormKeys {
-    /// Of a message.
+    /// Members of a message.
     /// `vendor` and `kind` are required; `triggers` too, unless the vendor has a default.
     package static let message: [StaticString] = [
         "vendor", "kind", "campaign", "triggers", "unless", "rank", "delay", "timeout", "interval", "reEligibility",
         "schedule", "limits", "namedLimits", "requires", "blocking", "exempt", "test", "pair", "experiment", "smart",
         "asksApp", "renderTimeout", "address", "content", "action",
     ]
-    /// Of a message's `schedule`.
+    /// Members of a message's `schedule`.
     package static let schedule: [StaticString] = ["start", "end"]
-    /// Of an element of `limits`.
+    /// Members of an element of `limits`.
     package static let limit: [StaticString] = ["count", "per", "window", "zone"]
     /// Of `requires`.
-    package static let requirements: [StaticString] = ["orientation", "template", "assets", "screens", "lacksImage"]
+    package static let requirements: [StaticString] = [
+        "orientation", "template", "assets", "screens", "topics", "lacksImage",
+    ]
     /// Of `pair`.
     package static let pair: [StaticString] = ["key", "role", "marker"]
-    /// Of `address`: exactly one of them.
+    /// Members of `address`, which has exactly one of them.
     package static let address: [StaticString] = ["user", "device"]
-    /// Of a property that is a date.
+    /// Members of a property that is a date.
     package static let date: [StaticString] = ["date"]
-    /// Of a filter's condition, besides the comparison.
+    /// Members of a filter's condition, in addition to the comparison.
     package static let condition: [StaticString] = ["property", "type"]
     /// A condition has exactly one of them.
     /// `unsupported` stands for a comparison of a vendor that the gateway does not know; it never holds.

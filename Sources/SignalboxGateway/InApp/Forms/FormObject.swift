@@ -87,6 +87,14 @@ struct FormObject {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// A string, or a whole number as its decimal digits: some vendors write ids as numbers. Nil for an absent member.
+    func identifier(_ key: StaticString) throws(FormFault) -> String? {
+        guard let value = self[key] else { return nil }
+        if let number = value.integer { return String(number) }
+        guard value.isString else { throw .wrongType(pointer(key), "a string or a whole number") }
+        return try Self.text(value, at: pointer(key))
+    }
+
     /// Nil for an absent member. Throws for anything but `true` and `false`, also for 0 and 1.
     func flag(_ key: StaticString) throws(FormFault) -> Bool? {
         guard let value = self[key] else { return nil }
@@ -160,7 +168,7 @@ struct FormObject {
         return elements
     }
 
-    /// Strings that are not empty. `length`: of each, in bytes.
+    /// Strings that are not empty. `length`: the most bytes of each.
     func texts(
         _ key: StaticString, upTo limit: Int = Bounds.listElements, length: Int = Bounds.nameLength
     ) throws(FormFault) -> [String]? {
@@ -169,8 +177,8 @@ struct FormObject {
         }
     }
 
-    /// The members of an object with names that the form does not fix, each name once. `length`: of a name, in bytes.
-    /// Throws for an empty or repeated name, and for more than `limit` names.
+    /// The members of an object with names that the form does not fix, each name once. `length`: the most bytes of a
+    /// name. Throws for an empty or repeated name, and for more than `limit` names.
     static func map<Value>(
         _ value: JSONValue, at pointer: String, upTo limit: Int, length: Int = Bounds.nameLength,
         _ read: (JSONValue, String) throws(FormFault) -> Value

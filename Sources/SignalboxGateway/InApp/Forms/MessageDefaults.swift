@@ -5,9 +5,9 @@ import SignalboxInApp
 struct MessageDefaults {
     /// Nil if the vendor's messages must name their triggers.
     let triggers: [MessageTrigger]?
-    /// Of a message that does not say whether it may be shown again.
+    /// Applies to a message that does not specify whether it may be shown again.
     let reEligibility: Message.ReEligibility
-    /// Of a message without limits of its own.
+    /// Apply to a message without limits of its own.
     let limits: [Limit]
     /// Whether the engine picks the moment of display.
     let isSmart: Bool

@@ -73,6 +73,15 @@ extension JSONWriter {
         member("namedLimits", list: message.namedLimits)
     }
 
+    /// No member for an empty list.
+    fileprivate mutating func member(topics groups: [[String]]) {
+        if groups.isEmpty { return }
+        key("topics")
+        beginArray()
+        for group in groups { strings(group) }
+        endArray()
+    }
+
     /// The screens and devices that may show the message.
     fileprivate mutating func conditions(of message: Message, _ defaults: MessageDefaults) {
         let needs = message.requirements
@@ -82,6 +91,7 @@ extension JSONWriter {
                 json.member("template", needs.template)
                 json.member("assets", list: needs.assets.sorted())
                 json.member("screens", list: needs.screens.sorted())
+                json.member(topics: needs.topics)
                 json.member("lacksImage", flag: needs.lacksImage ? true : nil)
             }
         }

@@ -140,6 +140,15 @@ extension Message {
         return message
     }
 
+    /// A list of groups, like a filter. ``Definition`` checks their number.
+    private static func topics(of object: FormObject) throws(FormFault) -> [[String]]? {
+        try object.list("topics", upTo: Bounds.filterGroups) { (group, pointer) throws(FormFault) in
+            try FormObject.list(group, at: pointer, upTo: Bounds.conditionsPerGroup) {
+                (topic, pointer) throws(FormFault) in try FormObject.text(topic, at: pointer)
+            }
+        }
+    }
+
     /// Reads what a device or a policy must fulfil before the message is shown.
     private mutating func readConditions(_ form: FormObject, _ defaults: MessageDefaults) throws(FormFault) {
         if let object = try form.object("requires", FormKeys.requirements) {
@@ -147,6 +156,7 @@ extension Message {
             requirements.template = try object.text("template")
             requirements.assets = Set(try object.texts("assets", length: FormBounds.asset) ?? [])
             requirements.screens = Set(try object.texts("screens") ?? [])
+            requirements.topics = try Self.topics(of: object) ?? []
             requirements.lacksImage = try object.flag("lacksImage") ?? false
         }
         isBlocking = try form.flag("blocking") ?? false

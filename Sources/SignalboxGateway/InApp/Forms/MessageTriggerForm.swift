@@ -47,8 +47,8 @@ extension SlotLabel {
     /// Throws for a label without a name. Whether a product is required depends on the page.
     static func read(_ object: FormObject) throws(FormFault) -> SlotLabel {
         SlotLabel(
-            try object.required("name", object.text("name")), productID: try object.text("productId"),
-            sku: try object.text("sku"))
+            try object.required("name", object.text("name")), productID: try object.identifier("productId"),
+            sku: try object.identifier("sku"))
     }
 }
 

@@ -62,9 +62,9 @@ package struct ReportForm: Sendable, Hashable {
     /// The words of `outcome`, as in ``Report/Outcome/word``.
     /// The raw values are those of the form, and labels of a metric.
     package enum Outcome: String, CaseIterable, Sendable {
-        /// Of a message on the screen.
+        /// Outcomes of a message on the screen.
         case shown, clicked, dismissed
-        /// Of a message that the client does not show.
+        /// Outcomes of a message that the client does not show.
         case later, undo, discard
         case assetFailed = "asset-failed", orientation, templateUnknown = "template-unknown"
         case imageMissing = "image-missing", renderFailed = "render-failed", templateAborted = "template-aborted"
@@ -82,6 +82,6 @@ package struct ReportForm: Sendable, Hashable {
 
 /// The members of a report.
 extension FormKeys {
-    /// Of a report.
+    /// Members of a report.
     package static let report: [StaticString] = ["reportId", "device", "outcome", "button", "closes", "how", "at"]
 }

@@ -51,13 +51,13 @@ package enum SlotForm {
 
 /// The members of a page.
 extension FormKeys {
-    /// Of a page's slots.
+    /// Members of a request for a page's slots.
     package static let slotRequest: [StaticString] = [
         "device", "user", "page", "productPage", "slots", "override", "state", "explain",
     ]
-    /// Of an element of `slots`.
+    /// Members of an element of `slots`.
     package static let slot: [StaticString] = ["name", "productId", "sku", "view", "canDisplay"]
-    /// Of `override`.
+    /// Members of `override`.
     /// Without `message`, any message of the label.
     package static let slotOverride: [StaticString] = ["name", "productId", "sku", "message"]
 }

@@ -31,7 +31,7 @@ package enum TriggerForm {
 
 /// The members of a trigger and of its event.
 extension FormKeys {
-    /// Of a trigger.
+    /// Members of a trigger.
     package static let triggerRequest: [StaticString] = [
         "triggerId", "device", "user", "event", "state", "deviceTime", "explain",
     ]
@@ -99,12 +99,15 @@ extension TriggerEvent {
         }
     }
 
-    /// Nil for an absent member: filters then see no property. At most ``Bounds/properties``.
+    /// Nil for an absent member: filters then see no property. At most ``Bounds/properties``. A property that is null
+    /// is absent: wrappers of SDKs send nulls.
     private static func properties(of object: FormObject) throws(FormFault) -> [String: PropertyValue]? {
-        guard let value = object["properties"] else { return nil }
-        return try FormObject.map(value, at: object.pointer("properties"), upTo: Bounds.properties) {
-            (value, pointer) throws(FormFault) in try PropertyValue.read(value, at: pointer)
+        guard let value = object["properties"], !value.isNull else { return nil }
+        let read = try FormObject.map(value, at: object.pointer("properties"), upTo: Bounds.properties) {
+            (value, pointer) throws(FormFault) -> PropertyValue? in
+            value.isNull ? nil : try PropertyValue.read(value, at: pointer)
         }
+        return read.compactMapValues { $0 }
     }
 }
 

@@ -14,17 +14,17 @@ struct InAppMemory: Sendable {
     private var offersOfDevice: [DeviceID: Set<OfferID>] = [:]
     /// Ids of offers whose lease runs, on all devices of a user.
     private var leasedToUser: [UserID: Set<OfferID>] = [:]
-    /// By owner and offer.
+    /// Displays by owner and offer.
     private var displays: [RowChange.Subject: [OfferID: Ledger.Display]] = [:]
-    /// By owner.
+    /// Totals by owner.
     private var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
-    /// Of campaigns with a cap over all users.
+    /// Tallies of campaigns with a cap over all users.
     private var tallies: [SignalboxInApp.MessageID: Tally] = [:]
     /// Messages for all devices.
     private var shared = MessageIndex()
     /// Messages for one user or device.
     private var addressed: [InAppRegistration.Address: MessageIndex] = [:]
-    /// Of addressed messages that are active.
+    /// Addresses of active messages that have one.
     private var addresses: [SignalboxInApp.MessageID: InAppRegistration.Address] = [:]
 
     // MARK: Rows

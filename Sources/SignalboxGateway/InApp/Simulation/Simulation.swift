@@ -6,7 +6,7 @@ import SignalboxInApp
 package struct Simulation: Sendable {
     /// Rows and messages so far.
     private var memory = InAppMemory()
-    /// Under the policy of the latest line with one.
+    /// The engine, under the policy of the latest line that has one.
     private var engine: InAppEngine
     /// Read completely before the first decision.
     private let timeline: Timeline
@@ -15,7 +15,7 @@ package struct Simulation: Sendable {
     private var dues: [DeviceID: Instant] = [:]
     /// The offers of named lines, by slot; the slot is nil for triggers and outcomes.
     private var named: [String: [String?: OfferID]] = [:]
-    /// Of the latest decision that gave one; nil before the first.
+    /// The offer of the latest decision with an offer; nil before the first.
     private var last: OfferID?
 
     private init(_ timeline: Timeline) {
@@ -35,7 +35,7 @@ package struct Simulation: Sendable {
 
     // MARK: Time
 
-    /// Ends what time ends up to this instant, the earliest first.
+    /// Ends everything whose time is over at this instant, the earliest first.
     /// Each device is advanced at exactly its due time, as a timer without delay would.
     private mutating func elapse(until now: Instant, _ pass: (SimulationStep) -> Void) {
         while let due = dues.values.min(), due <= now {

@@ -26,11 +26,11 @@ package struct SimulationStep: Sendable {
     /// The user of the decision, which may be an anonymous one.
     let user: UserID?
     let action: Action
-    /// Of triggers and accepted outcomes.
+    /// The answer to a trigger or an accepted outcome.
     var answer: Answer?
-    /// Of accepted outcomes: the reported offer afterwards.
+    /// The offer of an accepted outcome, in its state after the report.
     var reported: Offer?
-    /// Of a page.
+    /// The decision about a page of slots.
     var placed: SlotDecision?
     /// In the order in which they happened.
     var records: [Record] = []

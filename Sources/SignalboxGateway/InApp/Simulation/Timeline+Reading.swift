@@ -49,8 +49,8 @@ private struct TimelineReader {
     /// Names of earlier lines, which are unique.
     private var names: Set<String> = []
     /// The last revision of each message, and its form unless it was withdrawn.
-    /// As in a store, a changed body grows the revision by one; an equal body does not, unless the message was
-    /// withdrawn in between.
+    /// As in a store, a changed message grows the revision by one; an equal one does not, unless it was withdrawn in
+    /// between.
     private var revisions: [SignalboxInApp.MessageID: (revision: Int, body: [UInt8]?)] = [:]
 
     /// A line has at most one of them; without any, it only lets time pass.
@@ -58,7 +58,7 @@ private struct TimelineReader {
     /// The members of a line.
     private static let keys: [StaticString] = ["at", "as", "id", "offer"] + actions
 
-    /// `policy`: before the first line with one.
+    /// `policy`: applies until the first line that has one.
     init(policy: Policy) { self.policy = policy }
 
     /// Counts a mistake that is beyond the number of listed ones.
@@ -136,24 +136,25 @@ private struct TimelineReader {
         }
     }
 
-    /// A body that equals the registered one is not registered again, as in the gateway. Throws also for a message
+    /// A message that equals the registered one is not registered again, as in the gateway. Throws also for a message
     /// that the policy of this line does not permit.
     private mutating func message(_ body: [UInt8], _ id: SignalboxInApp.MessageID, at: Instant) throws(FormFault)
         -> Timeline.Action
     {
         let former = revisions[id]
-        if let former, former.body == body { return .unchanged(id) }
         let revision = (former?.revision ?? 0) + 1
         let form = try inside("/message") { () throws(FormFault) in
             try MessageForm.read(body, id: id, revision: revision, registeredAt: at)
         }
+        let canonical = form.write()
+        if let former, former.body == canonical { return .unchanged(id) }
         let definition = try inside("/message") { () throws(FormFault) in try form.definition() }
         do throws(InputFault) {
             try policy.validate(form.message)
         } catch {
             throw FormFault(error, at: "/message")
         }
-        revisions[id] = (revision, body)
+        revisions[id] = (revision, canonical)
         return .message(definition, form.address)
     }
 

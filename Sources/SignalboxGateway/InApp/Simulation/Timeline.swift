@@ -70,7 +70,7 @@ package struct TimelineFault: Error, Sendable, Hashable {
     /// The mistake and the remedy.
     package let detail: String
 
-    /// `stories.ndjson:3: /trigger/event: …`, on one line. `name`: of the file.
+    /// `stories.ndjson:3: /trigger/event: …`, on one line. `name`: the name of the file.
     package func text(in name: String) -> String {
         let place = name + (line == 0 ? "" : ":\(line)")
         return EventLine.printable("\(place): " + (pointer.isEmpty ? "" : pointer + ": ") + detail)
