@@ -3,10 +3,13 @@
 {"token", "status" or "reason", "id", "timestamp"}.
 
     apns-clients.py CLIENT HOST PORT CA [--key FILE --team ID --kid ID] [--certificate FILE] [--count N] [--bad N]
+        [--restarts]
     apns-clients.py identity DIRECTORY
 
 CLIENT: aioapns, apns2 or kalyke. --count: good device tokens, which begin with --prefix; --bad: malformed ones. All in
 one batch.
+
+--restarts: the server stops meanwhile, so pushes that fail in aioapns itself are sent again.
 identity: makes key.p8 and key.pem (the public key), and client.pem (a certificate with its key) with the UID of the
 topic; prints the fingerprint of the certificate.
 """
@@ -69,6 +72,8 @@ def aioapns(options):
                     break
                 except ProtocolError:
                     # aioapns does not catch what h2 raises between a GOAWAY and the end of the connection.
+                    if not options.restarts:
+                        raise
                     await asyncio.sleep(0.1)
             show(token, status=answer.status, reason=answer.description, identifier=answer.notification_id,
                  timestamp=answer.timestamp)
@@ -161,6 +166,7 @@ def main():
     parser.add_argument("--prefix", default="")
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--attempts", type=int, default=5)
+    parser.add_argument("--restarts", action="store_true")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     {"aioapns": aioapns, "apns2": apns2, "kalyke": kalyke}[options.client](options)

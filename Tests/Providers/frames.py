@@ -88,9 +88,16 @@ class Connection:
         return Frame(kind, flags, stream, payload, self.decoder)
 
     def acknowledge(self):
-        """Accepts the server's settings. Until then, a server may assume 100 streams."""
+        """Accepts the server's settings."""
         try:
             self.send(4, ACK, 0)
+        except OSError:
+            pass
+
+    def acknowledge_ping(self, ping):
+        """The server may have closed the connection meanwhile."""
+        try:
+            self.send(6, ACK, 0, ping.payload)
         except OSError:
             pass
 

@@ -6,7 +6,7 @@ import ssl
 import struct
 import time
 
-from frames import END_HEADERS, END_STREAM, PREFACE, Connection, frame, report, settings
+from frames import ACK, END_HEADERS, END_STREAM, PREFACE, Connection, frame, report, settings
 
 
 def ended(connection, seconds=20):
@@ -129,6 +129,32 @@ def goaway(port, authority):
     connection.request(1, "/goaway", b"{}")
     for f in connection.end():
         report(frame=repr(f))
+
+
+def error_after_goaway(port, authority):
+    """An error of the connection while a request is incomplete, after the last GOAWAY."""
+    connection = Connection(port, authority)
+    connection.send(1, END_HEADERS, 1, connection.head("/ok"))
+    connection.request(3, "/goaway", b"{}")
+    for _ in connection.frames(until=lambda f: f.stream == 3 and f.flags & END_STREAM):
+        pass
+    # DATA of the connection itself is an error of the connection.
+    connection.send(0, 0, 0, b"x")
+    ended(connection, seconds=10)
+
+
+def delayed(port, authority):
+    """A response that is held, and one that is not; also with HTTP/1.1, where it is the last one."""
+    connection = Connection(port, authority)
+    connection.socket.sendall(b"".join(
+        frame(1, END_HEADERS | END_STREAM, stream, connection.head(path)) for stream, path in [(1, "/late"), (3, "/ok")]))
+    found = [repr(f) for f in connection.frames(until=lambda f: f.stream == 1 and f.flags & END_STREAM)
+             if f.name in ("HEADERS", "DATA")]
+    report(frames=found)
+    connection = Connection(port, authority, begin=False)
+    late = b"POST /late HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}"
+    connection.socket.sendall(late + b"POST /ok HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    report(statuses=[int(line.split()[1]) for line in text(connection).splitlines() if line.startswith("HTTP/1.1")])
 
 
 def narrow(port, authority):
@@ -331,21 +357,43 @@ def no_window(port, authority):
 
 
 def window_runs_out(port, authority):
-    """3: a client that never extends the window of the connection receives GOAWAY before bodies are lost."""
+    """3: a client that never extends the window of the connection. The connection ends before bodies are lost."""
     connection = Connection(port, authority, settings=settings(window=1 << 20))
-    stream, answered, away = 1, 0, None
-    while away is None and stream < 20_000:
-        connection.request(stream, "/error", b"{}")
-        for f in connection.frames(until=lambda f: f.stream == stream and f.flags & END_STREAM, seconds=10):
+    requests, answered, aways, closed = 0, 0, [], False
+    while not closed and requests < 10_000:
+        closed = True
+        try:
+            connection.request(2 * requests + 1, "/error", b"{}")
+        except OSError:
+            break
+        requests += 1
+        for f in connection.frames(until=lambda f: f.name == "DATA"):
             if f.name == "GOAWAY":
-                away = repr(f)
+                aways.append(repr(f))
+            if f.name == "PING" and not f.flags:
+                connection.acknowledge_ping(f)
+            if f.name == "DATA":
+                answered, closed = answered + 1, False
+    report(closed=closed, aways=aways, unanswered=requests - answered)
+
+
+def late_window(port, authority):
+    """3: a client that extends the window after it has read more than most clients do."""
+    connection = Connection(port, authority, settings=settings(window=1 << 20))
+    pings, answered = 0, 0
+    for number in range(400):
+        connection.request(2 * number + 1, "/error", b"{}")
+        for f in connection.frames(until=lambda f: f.name == "DATA"):
+            if f.name == "PING" and not f.flags:
+                pings += 1
+                connection.send(8, 0, 0, struct.pack(">I", 1 << 20))
+                connection.acknowledge_ping(f)
             answered += f.name == "DATA"
-        stream += 2
-    report(away=away, requests=(stream - 1) // 2, answered=answered)
+    report(pings=pings, answered=answered)
 
 
 def unread(port, authority):
-    """A client that sends requests and does not read."""
+    """A client that sends requests and does not read. The responses are large, so few requests fill its connection."""
     import socket
     connection = Connection(port, authority)
     connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -353,7 +401,7 @@ def unread(port, authority):
     sent, stream = 0, 1
     try:
         while stream < 2_000_000:
-            connection.request(stream, "/ok")
+            connection.request(stream, "/ok", headers=[("apns-id", "x" * 4000)])
             stream += 2
             sent += 1
     except OSError as error:
@@ -442,6 +490,64 @@ def idle(port, authority):
     connection = Connection(port, authority)
     found = connection.end()
     report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name in ("GOAWAY", "PING")])
+
+
+def before_requests(port, authority):
+    """Frames of a connection without requests, byte by byte; then a request that depends on them."""
+    connection = Connection(port, authority)
+    early = frame(6, 0, 0, b"12345678") + frame(8, 0, 0, struct.pack(">I", 1000))
+    early += frame(4, 0, 0, settings(window=0)) + frame(6, 1, 0, b"87654321")
+    for byte in early:
+        connection.socket.sendall(bytes([byte]))
+    acknowledged = []
+    for f in connection.frames(until=lambda f: len(acknowledged) == 2):
+        report(frame=repr(f))
+        if f.name == "SETTINGS" and f.flags:
+            acknowledged.append(f)
+    connection.request(1, "/error", b"{}")
+    for f in connection.frames(until=lambda f: f.name == "HEADERS"):
+        report(frame=repr(f))
+    # No window until now.
+    connection.send(6, 0, 0, b"12345678")
+    connection.send(4, 0, 0, settings(window=100))
+    for f in connection.frames(until=lambda f: f.name == "DATA"):
+        report(frame=repr(f))
+
+
+def early_streams(port, authority):
+    """A thousand requests, and one too many, before the client reads the server's settings."""
+    connection = Connection(port, authority)
+    for number in range(1001):
+        connection.request(2 * number + 1, "/hold", b"{}")
+    for f in connection.frames(until=lambda f: f.name == "RST_STREAM"):
+        pass
+    report(ready=repr(f))
+    answers = connection.answers(1000)
+    report(answered=len(answers), statuses=sorted({status for status, _ in answers.values()}))
+
+
+def many_pings(port, authority):
+    """As many frames as a client may send at once; then a request."""
+    connection = Connection(port, authority)
+    acknowledged = 0
+    for number in range(190):
+        connection.send(6, 0, 0, b"%08d" % number)
+        for f in connection.frames(until=lambda f: f.name == "PING"):
+            acknowledged += f.name == "PING" and f.payload == b"%08d" % number
+    connection.request(1, "/ok", b"{}")
+    report(acknowledged=acknowledged, answers=connection.answers(1))
+
+
+def invalid_beginnings(port, authority):
+    """Connections whose first frames break a rule, each in another way."""
+    for data in (frame(6, 0, 0, b"12345678"), frame(4, 0, 0, settings(frame=1)), frame(4, 0, 0, b"12345"),
+                 frame(4, 0, 0) + frame(8, 0, 0, bytes(4)), frame(4, 0, 0) + frame(4, ACK, 0) + frame(4, ACK, 0),
+                 frame(4, 0, 0) + frame(6, 0, 1, b"12345678"), frame(4, 0, 0) + frame(6, 0, 0, b"1234"),
+                 frame(4, 0, 0) + frame(8, 0, 0, b"\x7f\xff\xff\xff"), frame(4, 0, 0) + frame(9, 4, 1)):
+        connection = Connection(port, authority, begin=False)
+        connection.socket.sendall(PREFACE + data)
+        found = connection.end()
+        report(closed=found is not None, codes=[f.payload[7] for f in found or [] if f.name == "GOAWAY"])
 
 
 def connect(port, text):

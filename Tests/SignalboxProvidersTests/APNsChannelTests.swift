@@ -143,6 +143,29 @@ import Testing
         }
     }
 
+    /// As with Apple, where every key of a team manages the channels of its apps.
+    @Test func sourcesOfOneAppShareItsChannels() async throws {
+        let config = """
+            {"sources": {
+              "mobile": {"apns": {"secrets": ["env:SECRET"], "topics": ["com.example.app"]}},
+              "backup": {"apns": {"secrets": ["env:OTHER"], "topics": ["com.example.app"]}},
+              "else": {"apns": {"keys": [{"team": "TEAM000002", "key": "KEY0000003", "publicKey": "env:THIRD"}]}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            let (first, second) = ("/s/open-sesame" + Self.app, "/s/another" + Self.app)
+            let created = try await Self.answer(bench, "POST", first + "/channels", body: Self.definition)
+            let id = try #require(created.header("apns-channel-id"))
+            let field = ("apns-channel-id", id)
+            #expect(try await Self.answer(bench, "GET", second + "/channels", [field]).reason == Self.definition)
+            let token = ("authorization", "bearer " + bench.tokens["other team"])
+            let foreign = try await Self.answer(bench, "DELETE", Self.app + "/channels", [field, token])
+            #expect(foreign.summary == "403 TopicMismatch")
+            #expect(try await Self.answer(bench, "DELETE", second + "/channels", [field]).status == 204)
+            #expect(
+                try await Self.answer(bench, "GET", first + "/channels", [field]).summary == "400 ChannelNotRegistered")
+        }
+    }
+
     @Test func bindsAppsToSources() async throws {
         try await APNsBench.run(APNsBench.sources) { bench async throws in
             let path = "/s/open-sesame/1/apps/"

@@ -37,6 +37,33 @@ import Testing
         }
     }
 
+    /// The answer does not tell the fault; the log and the capture do.
+    @Test(arguments: [
+        ("HS256", "alg is HS256, not ES256"), ("none", "alg is none, not ES256"),
+        ("DER", "the signature is not 64 bytes long: it is DER, not the two numbers of a JWT"),
+        ("no kid", "the header has no kid"), ("no iss", "the claims have no iss"),
+        ("no iat", "iat is not a number of seconds"), ("6 minutes ahead", "iat is in the future"),
+        ("unknown key", "no key KEY"), ("foreign", "the signature does not match key KEY0000001"),
+    ])
+    func tellsTheOperatorWhatIsWrong(_ name: String, _ detail: String) async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            let token = bench.tokens[name]
+            let request = APNsBench.request("POST", [APNsBench.topic, Self.bearer(token)])
+            #expect(try await bench.answer(request).summary == "403 InvalidProviderToken")
+            let line = try #require(bench.log.lines.last)
+            #expect(line.contains("detail=\(detail)"), "\(line)")
+            #expect(!line.contains(token.suffix(20)))
+            #expect(bench.endpoint.refusedPush(of: request)?.detail?()?.hasPrefix(detail) == true)
+        }
+    }
+
+    @Test(arguments: [("basic x", "the scheme is not bearer"), ("bearer a.b", "the token is not a JWT")])
+    func tellsTheOperatorAboutOtherText(_ authorization: String, _ detail: String) async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            #expect(bench.endpoint.access.tokens.detail(of: authorization) == detail)
+        }
+    }
+
     @Test(arguments: [
         ("", "403 MissingProviderToken"), ("bearer", "403 MissingProviderToken"),
         ("bearer ", "403 MissingProviderToken"), ("basic eDp5", "403 InvalidProviderToken"),
@@ -257,9 +284,24 @@ import Testing
             _ = try await bench.push()
             _ = try await bench.push(path: "/s/wrong-secret" + APNsBench.path)
             let line =
-                "Provider endpoint rejected a proof of identity. address=192.0.2.7 failures=1 "
-                + "reason=InvalidProviderToken"
+                "Provider endpoint rejected a proof of identity. address=192.0.2.7 "
+                + "detail=the signature does not match key KEY0000001 failures=1 reason=InvalidProviderToken"
             #expect(bench.log.lines == [line])
+        }
+    }
+
+    /// Valid proofs of the same address are answered at once.
+    @Test func holdsTheAnswersToManyFailedProofs() async throws {
+        try await APNsBench.run(APNsBench.sources) { bench async throws in
+            var delays: [Duration?] = []
+            for _ in 0..<12 {
+                let reply = try await bench.push([("authorization", "bearer x.y.z")])
+                #expect(reply.summary == "403 InvalidProviderToken")
+                delays.append(reply.delay)
+            }
+            #expect(delays == Array(repeating: nil, count: 10) + [.seconds(1), .seconds(1)])
+            let accepted = try await bench.push(path: "/s/open-sesame" + APNsBench.path)
+            #expect(accepted.status == 200 && accepted.delay == nil)
         }
     }
 }

@@ -53,6 +53,34 @@ import Testing
         }
     }
 
+    /// aioapns reads the body of every error as JSON, and finds its request by the identifier.
+    @Test(arguments: ["/r/a%20b" + APNsBench.path, "/r/t1/s/x" + APNsBench.path])
+    func aWrongLabelOfTheRunHasAReason(path: String) async throws {
+        try await APNsBench.run { bench async throws in
+            let request = APNsBench.request("POST", path, [APNsBench.topic, ("apns-id", "EADBC9B3")])
+            let endpoints = ProviderEndpoints(all: [bench.endpoint])
+            guard case .reply(let reply) = try #require(endpoints.verdict(on: request)) else {
+                Issue.record("The body is read.")
+                return
+            }
+            #expect(reply.summary == "400 BadRequestParams")
+            #expect(reply.header("apns-id") == "EADBC9B3")
+        }
+    }
+
+    /// In pass-through, Apple decides on values that its documents leave open, and on those that it adds.
+    @Test func aForwardedPushMayHaveWhatTheGatewayDoesNotKnow() throws {
+        let headers = APNsHeaders([(name: "apns-push-type", value: "future")])
+        #expect(headers.hasUnknownPushType)
+        #expect(try headers.readPushType(isForwarded: true) == "future")
+        #expect(throws: APNsReason.invalidPushType) { try headers.readPushType() }
+        #expect(try APNsToken.read("ABCD", isForwarded: true) == Array("abcd".utf8))
+        #expect(throws: APNsReason.badDeviceToken) { try APNsToken.read("ABCD") }
+        for token in ["ABC", "zz"] {
+            #expect(throws: APNsReason.badDeviceToken) { try APNsToken.read(token, isForwarded: true) }
+        }
+    }
+
     /// Scenario 15.
     @Test func answersARepeatAsTheFirstRequest() async throws {
         try await APNsBench.run { bench async throws in

@@ -24,6 +24,20 @@ import Testing
         }
     }
 
+    /// Expo's service passes a message to APNs or FCM.
+    @Test(arguments: [
+        #"{"to":"ExponentPushToken[abc]","title":"a"}"#, #"{"to":"ExponentPushToken[abc]","title":"a","data":{}}"#,
+        #"[{"to":["ExponentPushToken[abc]"],"body":"b","_contentAvailable":true}]"#,
+    ])
+    func noMessageIsOfAPlatform(body: String) async throws {
+        try await GoogleBench.run { bench in
+            #expect(try await bench.post(Self.path, body).status == 200)
+            let event = try #require(try await bench.events().first)
+            #expect(event.contains(#""platform":"unknown""#))
+            #expect(!event.contains("[abc]"))
+        }
+    }
+
     @Test func eachRecipientHasATicketInOrder() async throws {
         try await GoogleBench.run { bench in
             let body = #"[{"to":["\#(Self.token)","adsf"],"body":"x"},{"to":"ExpoPushToken[b]","body":"y"}]"#

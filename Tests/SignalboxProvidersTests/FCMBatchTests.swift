@@ -1,4 +1,5 @@
 import SignalboxGateway
+import SignalboxJSON
 import Testing
 
 @testable import SignalboxServer
@@ -74,6 +75,22 @@ import Testing
             #expect(reply.text.contains("\"success\":2,\"failure\":1"))
             #expect(reply.string("/results/2/error") == "Unavailable")
             #expect(try await bench.events().count == 2)
+        }
+    }
+
+    /// As google-api-java-client writes it: whole URLs, names in lower case, identifiers without brackets.
+    @Test(arguments: ["https://fcm.googleapis.com", "HTTP://localhost:8080", ""])
+    func partsMayNameTheWholeURL(origin: String) async throws {
+        try await GoogleBench.run { bench in
+            let part =
+                "--b_1\r\ncontent-length: 99\r\ncontent-type: application/http\r\ncontent-id: 1\r\n"
+                + "content-transfer-encoding: binary\r\n\r\n"
+                + "POST \(origin)/v1/projects/demo/messages:send HTTP/1.1\r\n"
+                + "content-type: application/json; charset=UTF-8\r\n\r\n"
+                + #"{"message":{"token":"abc"}}"# + "\r\n"
+            let reply = try await bench.post("/batch", part + "--b_1--\r\n", Self.type)
+            #expect(reply.text.contains("HTTP/1.1 200 OK"), "\(reply.text)")
+            #expect(try await bench.events().count == 1)
         }
     }
 
@@ -179,6 +196,61 @@ import Testing
             #expect(reply.string("/results/\(devices - 1)/error") == "MessageTooBig")
             #expect(try await bench.events().isEmpty)
         }
+    }
+
+    /// The keys of these requests alone do not show the push service.
+    @Test(arguments: [
+        #"{"to":"shorttoken1","dry_run":false}"#, #"{"registration_ids":["shorttoken1"]}"#,
+        #"{"to":"shorttoken1","time_to_live":3}"#, #"{"to":"shorttoken1","aps":{}}"#,
+        #"{"to":"shorttoken1","message":{"topic":"x"}}"#,
+    ])
+    func everyPushIsOfFCM(body: String) async throws {
+        try await GoogleBench.run { bench in
+            #expect(try await bench.post("/fcm/send", body, Self.json).status == 200)
+            let event = try #require(try await bench.events().first)
+            #expect(event.contains(#""platform":"fcm""#))
+            #expect(event.contains(#""target":{"token":"sha256:"#))
+            #expect(!event.contains("shorttoken1"))
+        }
+    }
+
+    @Test func aRequestToSeveralDevicesMayBeSmallerThanOneToOne() async throws {
+        try await GoogleBench.run { bench in
+            let filler = String(repeating: "x", count: 9_000)
+            let one = try await bench.post("/fcm/send", #"{"registration_ids":["a"],"x":"\#(filler)"}"#, Self.json)
+            #expect(one.text.contains("\"success\":1,"))
+            let two = try await bench.post("/fcm/send", #"{"registration_ids":["a","b"],"x":"\#(filler)"}"#, Self.json)
+            #expect(two.string("/results/1/error") == "MessageTooBig")
+            #expect(try await bench.events().count == 1)
+        }
+    }
+
+    /// A small request may become many pushes.
+    @Test func copiesBeyondTheirMemoryAreRefused() async throws {
+        try await GoogleBench.run { bench async throws in
+            let several = #"{"registration_ids":["a","b"],"data":{"k":"v"}}"#
+            let expo = #"{"to":["ExponentPushToken[a]","ExponentPushToken[b]"],"title":"Hi"}"#
+            let path = "/--/api/v2/push/send"
+            var held = bench.state.contents.reserve(64 << 20)
+            #expect(held != nil)
+            #expect(try await bench.post("/fcm/send", several, Self.json).status == 503)
+            #expect(try await bench.post(path, expo, Self.json).status == 503)
+            #expect(try await bench.post("/fcm/send", #"{"to":"a","data":{"k":"v"}}"#, Self.json).status == 200)
+            #expect(try await bench.events().count == 1)
+            held = nil
+            #expect(try await bench.post("/fcm/send", several, Self.json).status == 200)
+            #expect(try await bench.post(path, expo, Self.json).status == 200)
+            #expect(try await bench.events().count == 5)
+        }
+    }
+
+    @Test func aThousandCopiesCountWithTheirEvents() throws {
+        let tokens = Array(repeating: "\"a\"", count: 1000).joined(separator: ",")
+        let filler = String(repeating: "x", count: 4000)
+        let body = Array(#"{"registration_ids":[\#(tokens)],"data":{"k":"\#(filler)"}}"#.utf8)
+        let parser = JSONParser()
+        let message = try withExtendedLifetime(parser) { try LegacyMessage(body, with: parser) }
+        #expect(message.copiedBytes > 8_000_000)
     }
 
     /// A small compressed body may have a large content.

@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    /// In pass-through, Google decides on values that its documents leave open, and on those that it adds.
+    @Test func aForwardedMessageMayHaveWhatTheGatewayDoesNotKnow() throws {
+        let text = #"{"message":{"token":"a b","android":{"new_field":1,"priority":"SOON"},"data":{"k":"FILLER"}}}"#
+        let body = Array(text.replacing("FILLER", with: String(repeating: "x", count: 5000)).utf8)
+        let wrong = Array(#"{"message":{"token":"a","new_field":1,"android":{"ttl":3}}}"#.utf8)
+        let parser = JSONParser()
+        try withExtendedLifetime(parser) {
+            let message = try FCMMessage(body, with: parser, isForwarded: true)
+            #expect(message.hasUnknownNames && message.target == .device(Array("a b".utf8)))
+            #expect(throws: GoogleError.self) { try FCMMessage(body, with: parser) }
+            #expect(throws: GoogleError.self) { try FCMMessage(wrong, with: parser, isForwarded: true) }
+            let known = try FCMMessage(Array(Self.message.utf8), with: parser, isForwarded: true)
+            #expect(!known.hasUnknownNames)
+        }
+    }
+
     // MARK: Access
 
     /// Scenario 45, and the rule for projects that no source lists.
@@ -169,6 +185,20 @@ import Testing
             let reply = await bench.answer(
                 "POST", Self.path, headers, body: Array(Self.message.utf8), authority: host, isLoopback: isLoopback)
             #expect(reply?.status == status)
+        }
+    }
+
+    @Test func aWrongLabelOfTheRunIsAnInvalidArgument() async throws {
+        try await GoogleBench.run { bench in
+            let reply = try await bench.post("/r/a%20b" + Self.path, Self.message, Self.json)
+            #expect(reply.status == 400)
+            #expect(reply.string("/error/status") == "INVALID_ARGUMENT")
+            #expect(reply.string("/error/message")?.contains("/r/LABEL") == true)
+            let legacy = try await bench.post("/fcm/send", #"{"to":"a"}"#, Self.json, ("signalbox-run", "a b"))
+            #expect(legacy.status == 400 && legacy.text.hasPrefix("<HTML>"))
+            let expo = try await bench.post("/r/a%20b/--/api/v2/push/send", "{}")
+            #expect(expo.string("/errors/0/code") == "VALIDATION_ERROR")
+            #expect(try await bench.events().isEmpty)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+import SignalboxTesting
 import Testing
 
 @testable import SignalboxServer
@@ -51,6 +52,25 @@ import Testing
             #expect(try await bench.post("/token", Self.request(assertions["past exp"])).status == 400)
             let page = try await bench.post("/token", Self.request(assertions["good"]), authority: "evil.example")
             #expect(page.status == 403)
+        }
+    }
+
+    /// As Google's libraries for Go and .NET sign it: with the URL of the account's file.
+    @Test(arguments: [("/r/b1/token", 200), ("/token", 200), ("/r/b2/token", 400)])
+    func theAudienceMayHaveTheLabelOfTheRun(path: String, status: Int) async throws {
+        try await GoogleBench.run { bench in
+            func encoded(_ json: String) -> String {
+                Data(json.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    .replacing("=", with: "")
+            }
+            let now = Int(bench.clock.now.timeIntervalSince1970)
+            let claims = """
+                {"iss":"sender@demo.iam.gserviceaccount.com","aud":"http://127.0.0.1:8080\(path)","iat":\(now),
+                 "exp":\(now + 3600)}
+                """
+            let assertion = [encoded(#"{"alg":"RS256","kid":"key-1"}"#), encoded(claims), encoded("signature")]
+            let reply = try await bench.post("/r/b1/token", Self.request(assertion.joined(separator: ".")))
+            #expect(reply.status == status, "\(reply.text)")
         }
     }
 

@@ -61,6 +61,40 @@ import Testing
         }
     }
 
+    /// 48: also for pushes whose `apns-id` repeats, which make no second event.
+    @Test func theSameSequenceHasTheSameAnswersAfterAResetAndARestart() async throws {
+        let rules = Self.rules(
+            """
+            {"name": "first", "token": "\(APNsBench.token)", "after": 3, "first": 2, "answer": {"reason": "Unregistered",
+             "timestamp": "2026-01-01T00:00:00Z"}},
+            {"name": "goals", "every": 3, "match": {"data": {"content": {"body": [{"prefix": "Goal"}]}}},
+             "answer": {"status": 503}},
+            {"name": "tenth", "every": 10, "answer": {"status": 429, "retryAfter": "1s"}}
+            """)
+        func answers(_ bench: APNsBench) async throws -> [String] {
+            var answers: [String] = []
+            for number in 0..<60 {
+                let token = number % 4 == 0 ? APNsBench.token : String(repeating: "ab", count: 32)
+                let text = number % 3 == 0 ? "Goal \(number)" : "Foul \(number)"
+                let id = "123e4567-e89b-12d3-a456-4266141740\(10 + number)"
+                let reply = try await bench.push(
+                    [("apns-id", id)], path: "/3/device/" + token, body: #"{"aps":{"alert":"\#(text)"}}"#)
+                answers.append(reply.summary)
+            }
+            return answers
+        }
+        var runs: [[String]] = []
+        for _ in 0..<2 {
+            try await APNsBench.run(rules) { bench async throws in
+                runs.append(try await answers(bench))
+                bench.rules.reset()
+                runs.append(try await answers(bench))
+            }
+        }
+        #expect(runs.count == 4 && Set(runs).count == 1)
+        #expect(Set(runs[0]).count == 4, "Each rule answers some of the pushes.")
+    }
+
     @Test func aPatternSelectsByTheEvent() async throws {
         let rule = """
             {"name": "goal", "match": {"data": {"content": {"body": [{"prefix": "Goal"}]}}}, "platform": "apns",

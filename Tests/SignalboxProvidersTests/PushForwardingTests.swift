@@ -100,6 +100,25 @@ import Testing
         }
     }
 
+    /// The event names the identifier, so the push service must know it.
+    @Test func anIdentifierThatTheGatewayMadeIsForwarded() async throws {
+        try await run { forwarding in
+            var made = push()
+            made.transport = PushNotification.Transport()
+            made.transport?.apnsId = "MADE"
+            func headers(_ push: ProviderPush, _ path: String, _ sent: [(String, String)]) -> [String]? {
+                let request = request(path, [("authorization", "bearer x")] + sent)
+                return forwarded(forwarding.plan(for: [push], of: request))?.headers.map { "\($0.name)=\($0.value)" }
+            }
+            #expect(headers(made, Self.device, []) == ["authorization=bearer x", "apns-id=MADE"])
+            #expect(headers(made, Self.device, [("apns-id", "own")]) == ["authorization=bearer x", "apns-id=own"])
+            made.channel = "channel"
+            #expect(
+                headers(made, "/4/broadcasts/apps/com.example.app", [])
+                    == ["authorization=bearer x", "apns-request-id=MADE"])
+        }
+    }
+
     @Test func sourcesWithoutAnUpstreamAreCaptured() async throws {
         try await run { forwarding in
             let plan = forwarding.plan(for: [push(from: SourceName("plain"))], of: request(Self.device))

@@ -8,7 +8,7 @@ struct CollectedBody {
     private let length: Int
     private var bytes: [UInt8] = []
 
-    /// `length`: as declared, at most the limit of `reading`; nil if unknown.
+    /// `length`: the declared length, at most the limit of `reading`; nil if unknown.
     init(_ reading: ProviderBody, length: Int?, budget: BodyBudget, peer: PeerAddress) {
         self.reading = reading
         memory = BodyMemory(budget, BodyHolder(source: reading.source, peer: peer))
@@ -17,8 +17,8 @@ struct CollectedBody {
 
     /// Returns the reply that ends the request when the piece exceeds the limit or the memory; nil when it is stored.
     mutating func append(_ piece: ByteBuffer) -> ProviderReply? {
-        guard bytes.count + piece.readableBytes <= reading.limit else { return reading.tooLarge }
-        guard memory.grow(by: piece.readableBytes) else { return reading.busy }
+        guard bytes.count + piece.readableBytes <= reading.limit else { return reading.refuse(with: reading.tooLarge) }
+        guard memory.grow(by: piece.readableBytes) else { return reading.refuse(with: reading.busy) }
         // At the first piece, because a declared length costs its client nothing. Beyond the usual, it is not trusted.
         if bytes.isEmpty { bytes.reserveCapacity(min(length, 16 * 1024)) }
         bytes.append(contentsOf: piece.readableBytesView)

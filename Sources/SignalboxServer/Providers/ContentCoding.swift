@@ -8,7 +8,7 @@ enum ContentCoding: Equatable, Sendable {
     enum Failure: Error {
         /// The coding is unknown, the body is damaged, or its content is larger than the limit.
         case damaged
-        /// The memory for contents is exhausted; the same request may succeed later.
+        /// The memory for contents, or the share of its holder, is exhausted; the same request may succeed later.
         case busy
     }
 
@@ -27,13 +27,15 @@ enum ContentCoding: Equatable, Sendable {
     }
 
     /// The content of a body, of at most `limit` bytes. Decompresses no more than that. A large content takes too long
-    /// for an event loop.
-    func decode(_ body: [UInt8], upTo limit: Int, in memory: ContentMemory) throws(Failure) -> Content {
+    /// for an event loop. `holder`: of the memory.
+    func decode(
+        _ body: [UInt8], upTo limit: Int, in memory: ContentMemory, for holder: BodyHolder
+    ) throws(Failure) -> Content {
         switch self {
         case .identity: return Content(bytes: body, memory: nil)
         case .unknown: throw .damaged
         case .gzip:
-            guard let reservation = memory.reserve(limit) else { throw .busy }
+            guard let reservation = memory.reserve(limit, for: holder) else { throw .busy }
             guard let bytes = try? Decompression.gunzip(body, upTo: limit) else { throw .damaged }
             reservation.shrink(to: bytes.count)
             return Content(bytes: bytes, memory: reservation)

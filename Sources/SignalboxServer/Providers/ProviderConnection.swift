@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The connection of a request: its facts, and the records of endpoints about it. One for each connection.
+/// The connection of a request: its properties, and the records of endpoints about it. One for each connection.
 final class ProviderConnection: Sendable {
     // A class because all requests of a connection share what endpoints record in it.
 
@@ -16,7 +16,8 @@ final class ProviderConnection: Sendable {
         var sha256: [UInt8]
         /// The attribute `UID` of the subject (RFC 4519, 2.39); in Apple's certificates, the bundle of the app.
         var subjectUID: String?
-        /// Whether the configured CA of clients issued it. A certificate without this proves its key only.
+        /// Whether `gateway.listen.tls.clientCA` issued it. Any other certificate only proves that the client has its
+        /// key.
         var isIssuedByClientCA: Bool
     }
 
@@ -39,7 +40,7 @@ final class ProviderConnection: Sendable {
     let certificate: ClientCertificate?
     /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
     let providerHost: ProviderHost?
-    /// True if the value stands for one request, so that other requests of the same connection have others.
+    /// True if each request has a value of its own, although the requests share a connection.
     let isOfOneRequest: Bool
 
     private let recorded = Mutex(Recorded())
@@ -66,7 +67,7 @@ final class ProviderConnection: Sendable {
         self.isOfOneRequest = isOfOneRequest
     }
 
-    /// The first proof of the connection. Records `proof` if there was none.
+    /// Returns the first proof of the connection, which is `proof` if there was none before.
     func firstProof(or proof: Proof) -> Proof {
         recorded.withLock { recorded in
             if let first = recorded.proof { return first }
@@ -75,8 +76,8 @@ final class ProviderConnection: Sendable {
         }
     }
 
-    /// The permit of this name, which the connection holds until it closes. Records the one of `make` if there was
-    /// none; nil if `make` gives none. `make` runs under a lock: it must not call the connection.
+    /// Returns the permit of this name, which the connection holds until it closes. Calls `make` for a name without a
+    /// permit; returns nil if `make` does. `make` runs under a lock: it must not call the connection.
     func permit(_ name: String, orElse make: () -> (any Sendable)?) -> (any Sendable)? {
         recorded.withLock { recorded in
             if let permit = recorded.permits[name] { return permit }

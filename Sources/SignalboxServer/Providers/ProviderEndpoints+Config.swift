@@ -6,15 +6,14 @@ import SignalboxStore
 extension ProviderEndpoints {
     /// The endpoints of one config. `state` and `alarm`: shared by all configs.
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
-        var acceptance = PushAcceptance(
+        let forwarding = PushForwarding(
+            passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
+        let acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
             failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
-            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held)
-        if !surface.passThrough.isEmpty {
-            acceptance.forwarding = PushForwarding(
-                passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
-        }
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held,
+            forwarding: surface.passThrough.isEmpty ? nil : forwarding)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 

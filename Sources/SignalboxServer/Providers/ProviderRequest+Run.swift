@@ -1,16 +1,22 @@
 import SignalboxGateway
 
-/// The label of a run, by which a sender or a test tells its pushes from those of others: the header field
-/// `signalbox-run`, or for unchanged senders the prefix `/r/LABEL` of the path, behind `/s/SECRET` if there is one.
+/// The label of a run, which keeps the pushes of concurrent tests apart. A sender sets the header field
+/// `signalbox-run`. An unchanged sender has it in its URL, as the prefix `/r/LABEL` of the path, after `/s/SECRET` if
+/// there is one.
 extension ProviderRequest {
     static let runHeader = "signalbox-run"
+
+    /// The error of a label that is not allowed, and the remedy.
+    static let invalidRun =
+        "The label of the run is not valid: write 1 to 64 letters, digits, '.', '_' and '-' in \(runHeader) "
+        + "or as /r/LABEL before the provider's path, after /s/SECRET."
 
     /// Sets ``run``, and removes the prefix from the path. The prefix has precedence over the header field. Returns
     /// false for a label that ``RunLabel`` does not allow, and for a prefix before `/s/SECRET`.
     mutating func readRun() -> Bool {
         if path.utf8.starts(with: "/r/".utf8) { return removeRun(behind: path.startIndex) }
         if path.utf8.starts(with: "/s/".utf8) {
-            // Behind the secret.
+            // After the secret.
             let secret = path.utf8.dropFirst(3)
             if let slash = secret.firstIndex(of: UInt8(ascii: "/")), path[slash...].utf8.starts(with: "/r/".utf8) {
                 return removeRun(behind: slash)
@@ -21,7 +27,7 @@ extension ProviderRequest {
         return RunLabel.allows(label)
     }
 
-    /// `start`: of the prefix.
+    /// Sets ``run`` from the prefix that begins at `start`, and removes the prefix.
     private mutating func removeRun(behind start: String.Index) -> Bool {
         let label = path[start...].utf8.dropFirst(3).prefix { $0 != UInt8(ascii: "/") }
         let rest = path[label.endIndex...]
@@ -32,10 +38,8 @@ extension ProviderRequest {
 }
 
 extension ProviderReply {
-    /// No provider has a word for a label.
+    /// The answer of an endpoint whose provider has no errors with a text.
     static let invalidRun = ProviderReply(
         status: 400, headers: [.init(name: "content-type", value: "text/plain")],
-        body: Array(
-            ("The label of the run is not valid: write 1 to 64 letters, digits, '.', '_' and '-' in "
-                + "\(ProviderRequest.runHeader) or as /r/LABEL before the provider's path, behind /s/SECRET.\n").utf8))
+        body: Array((ProviderRequest.invalidRun + "\n").utf8))
 }

@@ -2,11 +2,11 @@ import SignalboxNotification
 
 /// A request to a provider endpoint, over HTTP/2 or HTTP/1.1. Its head is valid HTTP; its body has not been read.
 struct ProviderRequest: Sendable {
-    /// In capitals, as sent.
+    /// The method as sent; methods are case-sensitive.
     var method: String
     /// The target as sent, without its query. Not decoded.
     var path: String
-    /// As sent, without the question mark; nil without one.
+    /// The query as sent, without its question mark; nil without a query.
     var query: String?
     /// The `:authority` of HTTP/2, otherwise the `host` field; nil when the request has neither.
     var authority: String?
@@ -27,18 +27,19 @@ struct ProviderRequest: Sendable {
 
 /// A whole response of a provider endpoint.
 struct ProviderReply: Sendable, Equatable {
-    /// The future of the connection after a response.
+    /// The effect of a response on its connection.
     enum After: Sendable, Equatable {
-        /// It serves further requests.
+        /// The connection serves further requests.
         case keep
         /// HTTP/2: GOAWAY with this debug data. The connection answers the requests in progress, then closes.
         /// HTTP/1.1: `connection: close`.
         case goAway(debugData: [UInt8]?)
-        /// As ``goAway(debugData:)``, without debug data, and without waiting for other requests in progress.
+        /// Like ``goAway(debugData:)`` without debug data, but does not wait for other requests in progress.
         case close
-        /// HTTP/2: it serves one request at a time until it has sent a response of status 200. HTTP/1.1: as ``keep``.
+        /// HTTP/2: the connection serves one request at a time until it has sent a response of status 200. HTTP/1.1:
+        /// like ``keep``.
         case oneStream
-        /// It closes in the middle of the response, with all requests in progress. For tests of clients.
+        /// The connection closes in the middle of the response, with all requests in progress. For tests of clients.
         case cut
 
         /// Whether this is the last response of an HTTP/1.1 connection.
@@ -52,13 +53,15 @@ struct ProviderReply: Sendable, Equatable {
         var value: String
     }
 
-    /// Final, so from 200 on.
+    /// The status of a final response, 200 or higher.
     var status: Int
-    /// In addition to `content-length`, which the connection adds where HTTP wants it. Includes `content-type`.
+    /// Fields, `content-type` among them. The connection adds `content-length` if HTTP requires it.
     var headers: [Header] = []
     /// Empty for a response that ends with its head.
     var body: [UInt8] = []
     var after: After = .keep
+    /// How long the connection holds the response; nil to send it at once.
+    var delay: Duration?
 
     /// Plain text, for paths that no endpoint serves.
     static let notFound = ProviderReply(
@@ -71,8 +74,8 @@ struct ProviderBody: Sendable {
     /// `reply` may be called on any thread, exactly once, also after the connection closed.
     typealias Handler = @Sendable (_ body: [UInt8], _ reply: @escaping @Sendable (ProviderReply) -> Void) -> Void
 
-    /// Bytes. A longer body is answered with ``tooLarge``: at once when the length is declared, else when it exceeds
-    /// the limit.
+    /// The most bytes. A longer body is answered with ``tooLarge``: at once if its length is declared, otherwise when
+    /// it exceeds the limit.
     var limit: Int
     var tooLarge: ProviderReply
     /// The answer when the memory for bodies is exhausted.
@@ -82,6 +85,14 @@ struct ProviderBody: Sendable {
     /// Held until the request was answered or its stream ended, so a limit on requests in progress can count it.
     var permit: (any Sendable)?
     var handle: Handler
+    /// Called with ``tooLarge`` or ``busy`` when it answers the request.
+    var onRefusal: (@Sendable (ProviderReply) -> Void)?
+
+    /// Refuses the body with ``tooLarge`` or ``busy``.
+    func refuse(with reply: ProviderReply) -> ProviderReply {
+        onRefusal?(reply)
+        return reply
+    }
 }
 
 extension ProviderBody {
@@ -108,19 +119,24 @@ enum ProviderVerdict: Sendable {
 
 /// One provider's API. Its methods are called on event loops, so they must not block.
 protocol ProviderEndpoint: Sendable {
-    /// Nil for a path of another endpoint.
+    /// The decision on the head of a request; nil for a path of another endpoint.
     func verdict(on request: ProviderRequest) -> ProviderVerdict?
 
     /// The API that a path belongs to; nil for a path of another endpoint, and for one that no API has.
     func service(of path: String) -> ProviderService?
 
-    /// The facts in the head of a refused request about its push; nil for a request that brings no push.
+    /// The push that the head of a refused request describes; nil for a request that brings no push.
     func refusedPush(of request: ProviderRequest) -> RefusedPush?
+
+    /// The answer, in the provider's form, to a request whose label of the run is not valid.
+    func invalidRun(_ request: ProviderRequest) -> ProviderReply
 }
 
 extension ProviderEndpoint {
-    /// None.
+    /// Records no refused push.
     func refusedPush(of request: ProviderRequest) -> RefusedPush? { nil }
+
+    func invalidRun(_ request: ProviderRequest) -> ProviderReply { .invalidRun }
 }
 
 /// The endpoints of one config, in order. Replaced as a whole by a reload.
@@ -141,7 +157,7 @@ struct ProviderEndpoints: Sendable {
         }
         for endpoint in all {
             guard var verdict = endpoint.verdict(on: request) else { continue }
-            if !isValid { verdict = .reply(.invalidRun) }
+            if !isValid { verdict = .reply(endpoint.invalidRun(request)) }
             guard let captures else { return verdict }
             let read = request
             return captures.watching(verdict, of: read) { endpoint.refusedPush(of: read) }

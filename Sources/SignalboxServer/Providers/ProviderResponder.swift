@@ -8,15 +8,21 @@ struct ProviderResponder {
     let endpoints: ProviderEndpoints
     let budget: BodyBudget
 
-    /// Nil for a path of the API. The response is in the form of the endpoint, also for a body that cannot be read.
+    /// Returns nil for a path of the API. An unreadable body is answered in the form of its endpoint too.
     func respond(to request: Request, context: GatewayRequestContext) async -> Response? {
         let provider = ProviderRequest(request, context)
         switch endpoints.verdict(on: provider) {
         case nil: return nil
-        case .reply(let reply): return Response(reply, isHead: request.method == .head)
+        case .reply(let reply): return await response(reply, to: request)
         case .body(let reading):
-            return Response(await answer(request, reading, peer: context.peer), isHead: request.method == .head)
+            return await response(await answer(request, reading, peer: context.peer), to: request)
         }
+    }
+
+    /// After the delay of the reply, unless the request is cancelled.
+    private func response(_ reply: ProviderReply, to request: Request) async -> Response {
+        if let delay = reply.delay { try? await ContinuousClock().sleep(for: delay) }
+        return Response(reply, isHead: request.method == .head)
     }
 
     private func answer(_ request: Request, _ reading: ProviderBody, peer: PeerAddress) async -> ProviderReply {
@@ -26,8 +32,8 @@ struct ProviderResponder {
             body = try await request.wholeBody(upTo: reading.limit, reserving: &reservation, takesEncoded: true)
         } catch {
             switch error.status {
-            case .contentTooLarge: return reading.tooLarge
-            case .serviceUnavailable: return reading.busy
+            case .contentTooLarge: return reading.refuse(with: reading.tooLarge)
+            case .serviceUnavailable: return reading.refuse(with: reading.busy)
             default:
                 return ProviderReply(
                     status: error.status.code, headers: [.init(name: "content-type", value: "text/plain")],

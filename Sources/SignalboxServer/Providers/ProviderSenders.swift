@@ -14,7 +14,7 @@ package struct ProviderSenders: Sendable {
     private(set) var projects: [String: SourceName] = [:]
     /// Access tokens of Expo.
     private(set) var expoTokens: [(value: SourceName, token: [UInt8])] = []
-    /// Of the sources with limits of their own.
+    /// The limits of the sources that have some.
     let limits: [SourceName: SourceUsageLimits]
 
     /// Reads the secrets of a config. Throws for one that cannot be read, that two sources share, or that is not the

@@ -14,6 +14,8 @@ final class Tally<Event: Hashable & Sendable>: Sendable {
 enum RefusedConnection: String, CaseIterable, Sendable {
     /// TLS failed. Often the client does not trust the certificate.
     case handshake
+    /// TLS or the first bytes of HTTP took too long.
+    case timeout
     /// There are too many connections, and none of them is idle.
     case capacity
     /// Its address has half of all connections, and none of them is idle.
@@ -48,11 +50,18 @@ struct ProviderValues: Sendable {
     /// Open now, on both listeners.
     let connections: Int
     let refused: [RefusedConnection: Int]
+    /// Idle connections that were closed for newer ones.
+    let evicted: Int
     let failedProofs: [FailedProof: Int]
+    /// Answers to failed proofs that were held.
+    let slowed: Int
     let limited: [SourceUsage.Limit: Int]
 
-    init(_ state: ProviderState, connections: Int) {
+    /// `evicted`: since the start.
+    init(_ state: ProviderState, connections: Int, evicted: Int) {
         self.connections = connections
+        self.evicted = evicted
+        slowed = state.failures.slowed
         refused = Self.values(of: state.refusals, RefusedConnection.allCases)
         failedProofs = Self.values(of: state.failures.counts, FailedProof.all)
         limited = Self.values(of: state.usage.refusals, SourceUsage.Limit.allCases)
@@ -74,16 +83,25 @@ extension Metric {
         Metric(
             "signalbox_provider_connections_refused_total", .counter, ["reason"],
             "Connections to these listeners that ended before their first request, since the start: `handshake` (TLS), "
-                + "`capacity`, `peer_share` (half of all from one address), `proxy` (no tunnel)."
+                + "`timeout` (no HTTP within 15 s), `capacity`, `peer_share` (half of all from one address), "
+                + "`proxy` (no tunnel)."
         ) { values in
             RefusedConnection.allCases.map { ([$0.rawValue], Double(values.providers.refused[$0] ?? 0)) }
         },
+        Metric(
+            "signalbox_provider_connections_evicted_total", .counter, [],
+            "Idle connections to these listeners that closed to make room for newer ones, since the start."
+        ) { [([], Double($0.providers.evicted))] },
         Metric(
             "signalbox_provider_failed_proofs_total", .counter, ["provider", "reason"],
             "Rejected proofs of identity at provider endpoints since the start, in the provider's words."
         ) { values in
             FailedProof.all.map { ([$0.provider, $0.reason], Double(values.providers.failedProofs[$0] ?? 0)) }
         },
+        Metric(
+            "signalbox_provider_slowed_total", .counter, [],
+            "Rejected proofs of identity whose answer was held, because their address sent too many, since the start."
+        ) { [([], Double($0.providers.slowed))] },
         Metric(
             "signalbox_provider_limited_total", .counter, ["limit"],
             "Requests, and for `rate` pushes, beyond a limit of their source since the start."

@@ -3,21 +3,35 @@ import SignalboxNotification
 
 /// The way of pushes that passed the checks of their endpoint, for one config. Each step is a type of its own: the
 /// limit of the source, failure rules, the queue, the real push service, then the captures.
-struct PushAcceptance: Sendable {
+final class PushAcceptance: Sendable {
+    // A class because every push asks for it, and a copy of all that it holds costs as much as reading a small push.
     let admission: SourceAdmission
     let failures: PushFailures
     let store: PushStore
     /// Nil records nothing.
-    var captures: PushCaptures?
+    let captures: PushCaptures?
     /// Holds answers that a failure rule delays. Shared by all configs.
     let held: HeldReplies
     /// Nil if no source forwards pushes.
-    var forwarding: PushForwarding?
+    let forwarding: PushForwarding?
 
-    /// Makes the reply to a request of the answers to its pushes, in their order.
+    /// `captures`: nil records nothing. `forwarding`: nil if no source forwards pushes.
+    init(
+        admission: SourceAdmission, failures: PushFailures, store: PushStore, captures: PushCaptures? = nil,
+        held: HeldReplies, forwarding: PushForwarding? = nil
+    ) {
+        self.admission = admission
+        self.failures = failures
+        self.store = store
+        self.captures = captures
+        self.held = held
+        self.forwarding = forwarding
+    }
+
+    /// Makes the reply to a request from the answers to its pushes, which have the order of the pushes.
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
 
-    /// Accepts the pushes of one request, which have its source. Calls `reply` once, on any thread, after their events
+    /// Accepts the pushes of one request, all of one source. Calls `reply` once, on any thread, after their events
     /// are durable. An unavailable push was not stored, unless its commit took longer than ``StoreLimits/patience``:
     /// then it may still be stored. May be called on an event loop.
     func accept(
@@ -27,7 +41,7 @@ struct PushAcceptance: Sendable {
         let pushes = labelled(pushes, request.run)
         let (decided, effects) = decide(pushes)
         guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
-        let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [held, captures] answers, stored in
+        let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [self] answers, stored in
             let response = effects.apply(to: words(answers))
             captures?.record(pushes, answers, stored ?? [], response, of: request)
             guard let delay = effects.delay else { return reply(response) }
@@ -39,7 +53,7 @@ struct PushAcceptance: Sendable {
             forwarding?.recordRefusal(reason, of: pushes)
             return answer(pushes.map { _ in .unavailable }, nil)
         }
-        store.append(open) { [store, forwarding] stored in
+        store.append(open) { [self] stored in
             let answers = Self.answers(stored, decided, count: pushes.count)
             guard let forwarding, case .forward(let push) = plan, let event = answers.first?.event else {
                 return answer(answers, stored)
@@ -75,7 +89,7 @@ struct PushAcceptance: Sendable {
         let admitted = admission.admit(pushes: pushes.count, from: source)
         var (answers, effects) = failures.decide(pushes[..<admitted])
         for position in admitted..<pushes.count { answers[position] = .limited }
-        // A failure of the whole request stands for all its pushes: none is stored.
+        // If a failure applies to the whole request, it answers every push, and none is stored.
         let platform = pushes[0].platform
         if !answers.isEmpty,
             let whole = pushes.indices.lazy.compactMap({ answers[$0] }).first(where: {
@@ -87,7 +101,8 @@ struct PushAcceptance: Sendable {
         return (answers, effects)
     }
 
-    /// `stored`: of the pushes that were not decided, in order.
+    /// The answers to all pushes, in order: those of `decided`, and for the other pushes those of `stored`, in order. A
+    /// nil `stored` means that the queue failed.
     private static func answers(
         _ stored: [ProviderAnswer]?, _ decided: [Int: PushAnswer], count: Int
     ) -> [PushAnswer] {

@@ -29,7 +29,7 @@ enum PushAnswer: Sendable {
     /// True if the queue failed, so that none of the request's pushes was stored.
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
 
-    /// True for a failure that Expo's service has for a whole request only.
+    /// True for a failure that the service reports for a whole request only, not for one push.
     func isOfRequest(to service: PushService) -> Bool {
         if service == .expo, case .injected(let failure) = self { failure.status != 200 } else { false }
     }

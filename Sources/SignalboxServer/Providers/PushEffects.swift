@@ -4,12 +4,12 @@ import SignalboxConfig
 struct PushEffects: Sendable, Equatable {
     /// The longest delay of the rules; nil for none.
     private(set) var delay: Duration?
-    /// That of the first rule with one.
+    /// The connection fault of the first rule that has one.
     private(set) var fault: FailureRule.ConnectionFault?
-    /// The debug data of a GOAWAY: Apple sends a reason.
+    /// The debug data of a GOAWAY. Apple sends a reason there.
     private var reason = "Shutdown"
 
-    /// `failure`: the failure that the rule makes; nil if it accepts the push.
+    /// Adds the effects of a rule that took a push. `failure`: its answer; nil if the rule lets the push be accepted.
     mutating func add(_ rule: FailureRule, _ failure: InjectedFailure?) {
         if let delay = rule.delay { self.delay = max(delay, self.delay ?? .zero) }
         guard let fault = rule.connection, self.fault == nil else { return }
@@ -17,7 +17,7 @@ struct PushEffects: Sendable, Equatable {
         if let failure { reason = failure.reason }
     }
 
-    /// The reply with the fault.
+    /// Returns the reply, with the connection fault applied.
     func apply(to reply: ProviderReply) -> ProviderReply {
         guard let fault else { return reply }
         var reply = reply

@@ -31,7 +31,7 @@ struct PushFailures: Sendable {
         guard let answer = rule.answer, let reason = rule.reason(for: push.platform) else { return nil }
         var failure = InjectedFailure(rule: rule.name, status: reason.status, reason: reason.word)
         if reason.status == 410 { failure.timestamp = (answer.timestamp ?? Timestamp(now())).milliseconds }
-        // Rounded up.
+        // Rounded up to whole seconds, because `retry-after` has no fractions.
         failure.retryAfter = answer.retryAfter.map { Int(($0.milliseconds + 999) / 1000) }
         return failure
     }

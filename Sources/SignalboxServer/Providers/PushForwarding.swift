@@ -5,13 +5,13 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 
-/// The last step of pushes that passed the checks of their endpoint: decides whether a request is forwarded to the real
-/// push service, and forwards it. An immutable value of one config.
+/// Decides whether a push goes to the real push service, and forwards it once its event is stored. An immutable value
+/// of one config.
 struct PushForwarding: Sendable {
     let passThrough: PassThrough
-    /// Tells the development environment of a source.
+    /// Knows whether a source belongs to Apple's development environment.
     let senders: APNsSenders
-    /// Tokens of the gateway's own, which no push service accepts.
+    /// The sources' own tokens, which no push service accepts.
     let sources: SourceAccess
 
     /// The treatment of the pushes of one request. Decided before their events are stored, so that a request that
@@ -19,7 +19,7 @@ struct PushForwarding: Sendable {
     enum Plan: Sendable {
         /// The gateway answers.
         case capture
-        /// The push service answers. Makes the push of the id of its event.
+        /// The push service answers. The closure makes the request from the id of the stored event.
         case forward(@Sendable (_ event: String) -> ForwardedPush)
         /// One of the pushes must be forwarded, and the request cannot be. `reason`: the cause and the remedy.
         case refuse(reason: String)
@@ -44,7 +44,7 @@ struct PushForwarding: Sendable {
                     + "and list the project in fcm.projects")
         }
         var draft = ForwardedPush(provider, from: push.source, event: "", path: path, body: push.body)
-        draft.headers = Self.headers(of: request)
+        draft.headers = Self.headers(of: request) + Self.madeIdentifier(of: push, request, provider)
         draft.credential = Self.credential(authorization, provider)
         draft.repeatKey = push.repeatKey
         draft.isSandbox = isSandbox(request, of: push.source)
@@ -71,6 +71,12 @@ struct PushForwarding: Sendable {
                 done(nil)
             }
         }
+    }
+
+    /// Forwards a push that is only checked, and has no event. As ``forward(_:alarm:_:)``.
+    func check(_ push: ForwardedPush, _ done: @escaping @Sendable (PushVerdict?) -> Void) {
+        // Unstructured, because the caller is an event loop. The timeout ends it.
+        Task { done(await passThrough.check(push)) }
     }
 
     /// Logs why the pushes of a request cannot be forwarded. `reason`: of ``Plan/refuse(reason:)``.
@@ -109,10 +115,20 @@ struct PushForwarding: Sendable {
         return nil
     }
 
-    /// In their order, with repeats.
+    /// The header fields to forward, in their order, with repeated ones.
     private static func headers(of request: ProviderRequest) -> [(name: String, value: String)] {
         // The body was decompressed when it arrived.
         request.headers.filter { ForwardedPush.forwards($0.name) && $0.name != "content-encoding" }
+    }
+
+    /// The field with the identifier that the gateway made for a push to APNs without one: the sender, the event and
+    /// Apple then have the same.
+    private static func madeIdentifier(
+        of push: ProviderPush, _ request: ProviderRequest, _ provider: ForwardedPush.Provider
+    ) -> [(name: String, value: String)] {
+        let name = push.channel == nil ? "apns-id" : "apns-request-id"
+        guard provider == .apns, let id = push.transport?.apnsId, request.header(name) == nil else { return [] }
+        return [(name, id)]
     }
 
     /// Key and team of a provider token, which stay the same when the sender renews it. Otherwise the digest of the

@@ -5,9 +5,9 @@ import SignalboxNotification
 /// Counts requests and pushes of sources against the limits of one config.
 struct SourceAdmission: Sendable {
     let usage: SourceUsage
-    /// Of the sources with limits of their own.
+    /// The limits of the sources that have some.
     let limits: [SourceName: SourceUsageLimits]
-    /// The clock of rates.
+    /// The clock that rates are measured by.
     var now: @Sendable () -> NIODeadline = { .now() }
 
     /// Counts a request and its connection.

@@ -23,16 +23,16 @@ final class SourceUsage: Sendable {
     }
 
     enum Admission: Sendable {
-        /// The request may go on. It holds the permit until it is answered; nil without a limit on requests.
+        /// The request may continue. It holds the permit until it is answered; nil without a limit on requests.
         case admitted((any Sendable)?)
         case refused(Excess)
     }
 
-    /// Of one source.
+    /// The usage of one source.
     private struct Usage {
         var connections = 0
         var streams = 0
-        /// Pushes that may come at once, and when that was counted; nil before the first push.
+        /// The pushes that the rate permitted at `time`; nil before the first push.
         var tokens: Double?
         var time: NIODeadline
     }
@@ -59,7 +59,7 @@ final class SourceUsage: Sendable {
     private func decide(
         on source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection, at now: NIODeadline
     ) -> Admission {
-        // A connection that is not known by its requests cannot be counted.
+        // The requests of such a connection do not share the value, so the connection cannot be counted.
         if let most = limits.connections, !connection.isOfOneRequest {
             let permit = connection.permit("source \(source.name)") {
                 count(\.connections, of: source, upTo: most, at: now)
@@ -71,7 +71,7 @@ final class SourceUsage: Sendable {
         return .admitted(permit)
     }
 
-    /// Nil when the source has as many already.
+    /// Adds one to a counter; the permit subtracts it again. Returns nil if the counter is at `most`.
     private func count(
         _ counter: any WritableKeyPath<Usage, Int> & Sendable, of source: SourceName, upTo most: Int,
         at now: NIODeadline

@@ -69,7 +69,7 @@ import Testing
         #expect(read(text.unicodeScalars.map { String($0) }) == status)
     }
 
-    @Test func acceptsWhatClientsSend() {
+    @Test func acceptsTheHeadsOfClients() {
         // Python's http.client; curl; a client that does not wait for the answer.
         #expect(read(["CONNECT fcm.googleapis.com:443 HTTP/1.0\r\n\r\n"]) == "fcm.googleapis.com")
         #expect(

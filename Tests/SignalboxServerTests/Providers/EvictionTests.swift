@@ -34,7 +34,18 @@ import Testing
         #expect(sent.suffix(17) == [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         first.embeddedEventLoop.run()
         #expect(table.count == 1)
+        #expect(table.evicted == 1)
         _ = try second.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test func countsAConnectionThatTakesTooLong() throws {
+        let serving = Self.serving(ConnectionTable(capacity: 4), most: 5)
+        let channel = EmbeddedChannel(handler: ProtocolSniffer(serving, tls: nil))
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
+        channel.embeddedEventLoop.advanceTime(by: serving.limits.handshake)
+        #expect(!channel.isActive)
+        #expect(serving.refusals[.timeout] == 1 && serving.refusals[.handshake] == 0)
+        #expect(serving.table.evicted == 0)
     }
 
     /// The only connection of the share has a request in progress.

@@ -53,6 +53,28 @@ import Testing
             ])
     }
 
+    @Test func slowsDownANetworkWithManyFailures() throws {
+        let proofs = makeProofs()
+        let (guesser, other) = (try Self.connection("192.0.2.1"), try Self.connection("192.0.2.2"))
+        let delays = (0..<12).map { _ in proofs.record(.expo, from: guesser) }
+        #expect(delays == Array(repeating: nil, count: 10) + [.seconds(1), .seconds(1)])
+        #expect(proofs.record(.expo, from: other) == nil)
+        #expect(proofs.slowed == 2)
+        clock.advance(by: 60)
+        #expect(proofs.record(.expo, from: guesser) == nil)
+        #expect(proofs.slowed == 2)
+    }
+
+    /// They share a count, and most of them did nothing wrong.
+    @Test func networksBeyondTheBoundAreNotSlowedDown() throws {
+        let proofs = makeProofs()
+        for network in 0..<1_000 {
+            proofs.record(.expo, from: try Self.connection("10.1.\(network >> 8).\(network & 255)"))
+        }
+        let delays = try (0..<50).map { _ in proofs.record(.expo, from: try Self.connection("10.9.9.9")) }
+        #expect(delays.allSatisfy { $0 == nil })
+    }
+
     @Test func networksBeyondTheBoundCountTogether() throws {
         let proofs = makeProofs()
         func fail(_ network: Int) throws {

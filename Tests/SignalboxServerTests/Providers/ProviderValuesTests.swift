@@ -70,7 +70,7 @@ struct ProviderValuesTests {
         #expect(!meter([half]).isIncomplete)
     }
 
-    @Test(arguments: [(UInt8(8), 1000), (99, 1000), (3, 2000)])
+    @Test(arguments: [(UInt8(8), 1000), (99, 1000), (3, 2000), (2, 200), (4, 200), (6, 200)])
     func limitsFramesWithoutRequests(type: UInt8, most: Int) {
         let frames = Array(repeating: frame(type, payload: 4), count: most + 1)
         #expect(meter(frames).accepted.firstIndex(of: false) == most)

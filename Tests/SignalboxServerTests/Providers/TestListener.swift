@@ -11,7 +11,8 @@ import Testing
 @testable import SignalboxServer
 
 /// A listener for providers with an endpoint of the tests: `/ok` answers 200 without a body, `/error` 400 with one,
-/// `/goaway` ends the connection, `/hold` answers when the test says so, `/large` answers with 32 MiB.
+/// `/goaway` ends the connection, `/late` answers 403 after a delay, `/hold` when the test says so, `/large` with
+/// 32 MiB.
 final class TestListener: Sendable {
     // A class because the connections and the test share it.
     let address: ListenAddress
@@ -176,6 +177,10 @@ final class TestEndpoint: ProviderEndpoint {
         case "/narrow": return body { _, reply in reply(Self.error(429, "Slow", .oneStream)) }
         case "/cut": return body { _, reply in reply(Self.error(400, "BadDeviceToken", .cut)) }
         case "/cut-ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id, after: .cut)) }
+        case "/late":
+            var late = Self.error(403, "InvalidProviderToken")
+            late.delay = .milliseconds(300)
+            return .reply(late)
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
         case "/large":
             return body { _, reply in

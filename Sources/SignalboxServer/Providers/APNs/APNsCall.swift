@@ -2,7 +2,8 @@ import SignalboxConfig
 import SignalboxNotification
 
 /// A request to the APNs endpoint whose path and header fields were read.
-struct APNsCall: Sendable {
+final class APNsCall: Sendable {
+    // A class because several closures of each push refer to it.
     let request: ProviderRequest
     let target: APNsTarget
     let headers: APNsHeaders
@@ -22,9 +23,10 @@ struct APNsCall: Sendable {
             }
     }
 
-    /// Checks the method and the uniqueness of the header fields, the first steps for every resource.
-    func check(methods: Set<String>) throws(APNsReason) {
-        guard methods.contains(request.method) else { throw .methodNotAllowed }
+    /// Checks the method and the uniqueness of the header fields, the first steps for every resource. `isMethod`:
+    /// whether the resource has the method.
+    func check(isMethod: Bool) throws(APNsReason) {
+        guard isMethod else { throw .methodNotAllowed }
         guard !headers.hasDuplicates else { throw .duplicateHeaders }
     }
 
@@ -68,6 +70,12 @@ struct APNsAccess: Sendable {
         }
         guard senders.isOpen else { throw .missingProviderToken }
         return APNsSender(source: .default)
+    }
+
+    /// Why ``sender(of:)`` throws ``APNsReason/invalidProviderToken``, in words for the operator.
+    func detail(of call: APNsCall) -> String? {
+        if !senders.isOpen, call.target.secret != nil { return "the secret in the path is unknown" }
+        return call.headers.authorization.map { tokens.detail(of: $0) }
     }
 
     /// A connection belongs to the team of its first valid token.

@@ -13,7 +13,7 @@ extension APNsEndpoint {
 
     /// `POST /4/broadcasts/apps/BUNDLE`. Checks the head in the order of pushes; the channel is looked up last.
     func broadcast(_ call: APNsCall, to bundle: String) throws(APNsReason) -> ProviderBody {
-        try call.check(methods: ["POST"])
+        try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
         try APNsHeaders.checkID(call.headers.requestID)
         let id = try APNsChannels.id(call.headers.channelID)
@@ -47,12 +47,13 @@ extension APNsEndpoint {
 
     // MARK: Channels
 
-    /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: of the path, as APNSwift has
-    /// it; others send the header field. Channels belong to the app: every source that may send to it manages them.
+    /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
+    /// as APNSwift has it; others send the header field. Channels belong to the app: every source that may send to it
+    /// manages them.
     func manage(
-        _ call: APNsCall, of bundle: String, id: String?, methods: Set<String>
+        _ call: APNsCall, of bundle: String, id: String?, methods: [String]
     ) throws(APNsReason) -> ProviderBody {
-        try call.check(methods: methods)
+        try call.check(isMethod: methods.contains(call.request.method))
         let sender = try access.sender(of: call)
         try APNsHeaders.checkID(call.headers.requestID)
         try check(bundle, of: sender)

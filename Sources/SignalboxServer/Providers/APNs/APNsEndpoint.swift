@@ -7,7 +7,8 @@ import SignalboxStore
 ///
 /// Apple does not document the order of its checks. This endpoint checks path, method, repeated fields, identity,
 /// `apns-id`, device token, topic, push type, priority, expiration, collapse identifier, size, and the body.
-struct APNsEndpoint: ProviderEndpoint {
+final class APNsEndpoint: ProviderEndpoint {
+    // A class because every push refers to it, and a copy of all that it holds costs as much as reading a small push.
     /// Identifies senders.
     let access: APNsAccess
     /// Keeps the channels of broadcasts.
@@ -38,15 +39,20 @@ struct APNsEndpoint: ProviderEndpoint {
             case .device(let token): return admit(try push(call, to: token), of: call)
             case .broadcast(let bundle): return admit(try broadcast(call, to: bundle), of: call)
             case .channels(let bundle, let id):
-                let methods: Set<String> = id == nil ? ["POST", "GET", "DELETE"] : ["GET", "DELETE"]
+                let methods = id == nil ? ["POST", "GET", "DELETE"] : ["GET", "DELETE"]
                 return admit(try manage(call, of: bundle, id: id, methods: methods), of: call)
             case .allChannels(let bundle):
                 return admit(try manage(call, of: bundle, id: nil, methods: ["GET"]), of: call)
             case .unknown: throw .badPath
             }
         } catch {
-            if error.isFailedProof { failures.record(.apns(error), from: request.connection) }
-            return .reply(call.reply.failure(error))
+            var refusal = call.reply.failure(error)
+            if error.isFailedProof {
+                refusal.delay = failures.record(
+                    .apns(error), from: request.connection,
+                    detail: error == .invalidProviderToken ? access.detail(of: call) : nil)
+            }
+            return .reply(refusal)
         }
     }
 
@@ -78,14 +84,15 @@ struct APNsEndpoint: ProviderEndpoint {
     // MARK: Pushes
 
     private func push(_ call: APNsCall, to token: String) throws(APNsReason) -> ProviderBody {
-        try call.check(methods: ["POST"])
+        try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
         let headers = call.headers
         try APNsHeaders.checkID(headers.id)
-        let token = try APNsToken.read(token)
+        let isForwarded = acceptance.forwarding?.forwardsAll(of: sender.source) == true
+        let token = try APNsToken.read(token, isForwarded: isForwarded)
         let topic = try headers.readTopic(default: sender.defaultTopic)
         guard access.senders.allows(topic, for: sender.source) else { throw .topicDisallowed }
-        let transport = try transport(of: call)
+        let transport = try transport(of: call, isForwarded: isForwarded)
         let isCall = transport.pushType.map { $0 == "voip" } ?? topic.hasSuffix(".voip")
         let limit = isCall ? Self.largestCall : Self.largestPayload
         try call.checkLength(upTo: limit)
@@ -101,29 +108,42 @@ struct APNsEndpoint: ProviderEndpoint {
             push.expiration = .init(apns: transport.expiration)
             push.repeatKey = headers.id?.lowercased()
             push.warnOfPriority()
+            if isForwarded, headers.hasUnknownPushType { push.warnOfType() }
             guard !body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
             acceptance.accept([push], of: call.request, done, as: wording(of: call, for: source))
         }
     }
 
-    /// Reads the header fields that the event shows, in the order of their checks.
-    private func transport(of call: APNsCall) throws(APNsReason) -> PushNotification.Transport {
+    /// Reads the header fields that the event shows, in the order of their checks. `isForwarded`: Apple decides on
+    /// values that the gateway does not know.
+    private func transport(
+        of call: APNsCall, isForwarded: Bool
+    ) throws(APNsReason) -> PushNotification.Transport {
         var transport = PushNotification.Transport()
         transport.apnsId = call.reply.id
-        transport.pushType = try call.headers.readPushType()
+        transport.pushType = try call.headers.readPushType(isForwarded: isForwarded)
         transport.priority = try call.headers.readPriority()
         transport.expiration = try call.headers.readExpiration()
         transport.collapseId = try call.headers.readCollapseID()
         return transport
     }
 
+    /// Apple has no word for a label. Clients need a reason and their identifier also then.
+    func invalidRun(_ request: ProviderRequest) -> ProviderReply {
+        APNsCall(request)?.reply.failure(.badRequestParams) ?? .invalidRun
+    }
+
     func refusedPush(of request: ProviderRequest) -> RefusedPush? {
         guard let call = APNsCall(request) else { return nil }
         switch call.target.resource {
         case .device(let token):
-            return RefusedPush(service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic)
+            return RefusedPush(
+                service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic,
+                detail: { [access] in access.detail(of: call) })
         case .broadcast(let bundle):
-            return RefusedPush(service: .apns, topic: bundle, channel: call.headers.channelID)
+            return RefusedPush(
+                service: .apns, topic: bundle, channel: call.headers.channelID,
+                detail: { [access] in access.detail(of: call) })
         case .unknown: return RefusedPush(service: .apns)
         case .channels, .allChannels: return nil
         }
@@ -176,5 +196,13 @@ extension ProviderPush {
             Warning(
                 "apns.background-priority", at: "/transport",
                 "APNs may reject a background push with priority 10; send apns-priority 5."))
+    }
+
+    /// Only a forwarded push may have such a type.
+    fileprivate mutating func warnOfType() {
+        warnings.append(
+            Warning(
+                "apns.push-type-unknown", at: "/transport",
+                "The gateway does not know this apns-push-type; Apple decides on it."))
     }
 }

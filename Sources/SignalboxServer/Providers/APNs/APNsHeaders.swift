@@ -65,11 +65,15 @@ extension APNsHeaders {
         return topic
     }
 
-    /// Nil without the header, which old clients do not send.
-    func readPushType() throws(APNsReason) -> String? {
-        if let pushType, !Self.pushTypes.contains(pushType) { throw .invalidPushType }
+    /// Nil without the header, which old clients do not send. `isForwarded`: Apple decides on a type that the gateway
+    /// does not know.
+    func readPushType(isForwarded: Bool = false) throws(APNsReason) -> String? {
+        if hasUnknownPushType, !isForwarded { throw .invalidPushType }
         return pushType
     }
+
+    /// True for a type that Apple does not document.
+    var hasUnknownPushType: Bool { pushType.map { !Self.pushTypes.contains($0) } ?? false }
 
     /// Nil without the header. APNs then takes 10.
     func readPriority() throws(APNsReason) -> Int? {

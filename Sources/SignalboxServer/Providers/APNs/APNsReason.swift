@@ -8,6 +8,7 @@ enum APNsReason: String, Error, CaseIterable {
     case badExpirationDate = "BadExpirationDate"
     case badMessageID = "BadMessageId"
     case badPriority = "BadPriority"
+    case badRequestParams = "BadRequestParams"
     case badRequestPayload = "BadRequestPayload"
     case badTopic = "BadTopic"
     case cannotCreateChannel = "CannotCreateChannelConfig"

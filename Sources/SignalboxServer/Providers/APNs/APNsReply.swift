@@ -1,4 +1,6 @@
 import Foundation
+import SignalboxGateway
+import SignalboxNotification
 
 /// Makes the answers to one request to the APNs endpoint. All of them, errors too, have the identifier of the request
 /// byte for byte as sent: clients find their request by it (aioapns).
@@ -11,8 +13,11 @@ struct APNsReply: Sendable {
     init(_ name: String, id: String?) {
         self.name = name
         // In capitals, as Apple writes them.
-        self.id = id ?? UUID().uuidString
+        self.id = id ?? Self.ids.next(at: Date()).description.uppercased()
     }
+
+    /// Makes the identifiers of requests without one. Many times as fast as Foundation.
+    private static let ids = EventIDSource()
 
     private var header: ProviderReply.Header { .init(name: name, value: id) }
 

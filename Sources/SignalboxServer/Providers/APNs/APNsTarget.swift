@@ -11,7 +11,7 @@ struct APNsTarget: Sendable, Equatable {
         case device(token: String)
         /// `/4/broadcasts/apps/BUNDLE`
         case broadcast(bundle: String)
-        /// `/1/apps/BUNDLE/channels`, or with `/ID` behind it, as APNSwift has it.
+        /// `/1/apps/BUNDLE/channels`, or with `/ID` after it, as APNSwift has it.
         case channels(bundle: String, id: String?)
         /// `/1/apps/BUNDLE/all-channels`
         case allChannels(bundle: String)
@@ -21,7 +21,9 @@ struct APNsTarget: Sendable, Equatable {
 
     /// Nil for a path of another endpoint.
     init?(path: String) {
-        var parts = path.split(separator: "/", omittingEmptySubsequences: false)[...]
+        // Bytes, because characters take many times as long.
+        var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map(Substring.init)[...]
         guard parts.popFirst() == "", parts.count > 1 else { return nil }
         if parts.first == "s", parts.count > 2 {
             secret = String(parts[parts.startIndex + 1])
@@ -58,10 +60,11 @@ enum APNsToken {
     private static let lengths = 64...200
 
     /// The bytes of the digits in lower case, so that both spellings have one hash. Throws for other text.
-    static func read(_ text: String) throws(APNsReason) -> [UInt8] {
+    /// `isForwarded`: Apple decides on the length.
+    static func read(_ text: String, isForwarded: Bool = false) throws(APNsReason) -> [UInt8] {
         guard !text.isEmpty else { throw .missingDeviceToken }
         var digits = Array(text.utf8)
-        guard lengths.contains(digits.count), digits.count % 2 == 0 else { throw .badDeviceToken }
+        guard isForwarded || lengths.contains(digits.count), digits.count % 2 == 0 else { throw .badDeviceToken }
         for position in digits.indices {
             switch digits[position] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): break

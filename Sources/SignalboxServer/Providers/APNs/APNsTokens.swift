@@ -65,7 +65,7 @@ final class APNsTokens: Sendable {
         let now = now()
         if let known = memory.withLock({ $0.claims[digest] }) { return try checkAge(known, at: now) }
         guard let claims = read(token) else { throw .invalidProviderToken }
-        // Before it is remembered: the refused token stays new.
+        // Throws before the token is remembered, so the refused token still counts as new.
         _ = try checkAge(claims, at: now)
         try remember(claims, digest, at: now)
         return claims
@@ -132,5 +132,45 @@ final class APNsTokens: Sendable {
             return false
         }
         if isRefused { throw .tooManyTokenUpdates }
+    }
+}
+
+// MARK: Details
+
+extension APNsTokens {
+    /// Why a token is answered with ``APNsReason/invalidProviderToken``, in words for the operator. Senders must not
+    /// see them: for them, an unknown key and a wrong signature look alike. Verifies no signature: a token without
+    /// another fault has a wrong one. `authorization`: of the request.
+    func detail(of authorization: String) -> String {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.first?.lowercased() == "bearer" else { return "the scheme is not bearer" }
+        let text = Array((parts.count > 1 ? parts[1] : "").utf8.drop { $0 == UInt8(ascii: " ") })
+        guard let token = JSONWebToken(text), let header = token.readHeader() else { return "the token is not a JWT" }
+        guard header.algorithm == "ES256" else { return "alg is \(Self.word(header.algorithm)), not ES256" }
+        guard token.signature.count == 64 else {
+            let isDER = token.signature.first == 0x30
+            return "the signature is not 64 bytes long" + (isDER ? ": it is DER, not the two numbers of a JWT" : "")
+        }
+        guard let key = header.keyID, !key.isEmpty else { return "the header has no kid" }
+        return detail(of: token, digest: sha256(text), key: key)
+    }
+
+    /// `digest`: of the token. `key`: its `kid`.
+    private func detail(of token: JSONWebToken, digest: [UInt8], key: String) -> String {
+        let claims = token.readClaims { (team: $0["iss"]?.string, issuedAt: Self.time($0["iat"])) }
+        guard let team = claims?.team, !team.isEmpty else { return "the claims have no iss" }
+        guard let time = claims?.issuedAt else { return "iat is not a number of seconds" }
+        guard time <= now().timeIntervalSince1970 + Self.skew else { return "iat is in the future" }
+        let isValid = memory.withLock { $0.claims[digest] != nil }
+        guard !isValid, !senders.isOpen else { return "the connection began with a token of another team" }
+        guard senders.keys.contains(where: { $0.team == team && $0.id == key }) else {
+            return "no key \(Self.word(key)) of team \(Self.word(team)) is configured"
+        }
+        return "the signature does not match key \(Self.word(key))"
+    }
+
+    /// Text of a sender, of bounded length and without characters that could be read as another field.
+    private static func word(_ text: String) -> String {
+        String(text.prefix(20).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "?" })
     }
 }

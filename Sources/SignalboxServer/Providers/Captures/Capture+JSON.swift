@@ -4,8 +4,9 @@ import SignalboxNotification
 
 /// Captures in responses. Absent members are unknown, or do not apply to the push.
 extension JSONWriter {
-    /// The object of one capture. `isWhole`: with its event.
-    mutating func capture(_ capture: Capture, in log: CaptureLog, isWhole: Bool = true) {
+    /// Writes one capture as an object. `isWhole`: whether the object has the event. `hidesContent`: whether the event
+    /// lacks its texts.
+    mutating func capture(_ capture: Capture, in log: CaptureLog, isWhole: Bool = true, hidesContent: Bool = false) {
         object { json in
             let addressee = capture.knownAddressee
             json.member("cursor", log.cursor(capture.number))
@@ -13,6 +14,7 @@ extension JSONWriter {
             json.member("outcome", capture.outcome.rawValue)
             json.member("status", capture.status)
             json.member("reason", capture.reason)
+            json.member("detail", capture.detail)
             json.member("platform", capture.service.rawValue)
             json.member("source", capture.source?.name)
             json.member("run", capture.run)
@@ -23,20 +25,23 @@ extension JSONWriter {
             json.member("project", addressee.project)
             json.member("apnsId", capture.apnsID)
             json.member("eventId", capture.eventID)
-            guard isWhole, let event = capture.event else { return }
+            guard isWhole, let event = hidesContent ? capture.event.flatMap(ContentMask.event) : capture.event
+            else { return }
             json.key("event")
             json.raw(event)
         }
     }
 
-    /// The objects of near misses: the capture without its event, and the reason.
-    mutating func nearMisses(_ nearMisses: [CaptureNearMiss], in log: CaptureLog) {
+    /// The objects of near misses: the capture without its event, and the reason. `hidesContent`: without the values.
+    mutating func nearMisses(_ nearMisses: [CaptureNearMiss], in log: CaptureLog, hidesContent: Bool) {
         array("nearMisses", nearMisses) { json, nearMiss in
             json.object { json in
-                json.member("reason", nearMiss.mismatch.words)
+                if !hidesContent { json.member("reason", nearMiss.mismatch.words) }
                 json.member("condition", nearMiss.mismatch.condition)
-                json.member("expected", nearMiss.mismatch.expected)
-                json.member("actual", nearMiss.mismatch.actual)
+                if !hidesContent {
+                    json.member("expected", nearMiss.mismatch.expected)
+                    json.member("actual", nearMiss.mismatch.actual)
+                }
                 json.key("capture")
                 json.capture(nearMiss.capture, in: log, isWhole: false)
             }

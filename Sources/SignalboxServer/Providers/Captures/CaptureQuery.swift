@@ -15,11 +15,19 @@ struct CaptureQuery {
     let tokens: TokenHash
 
     /// The parameters that select captures.
-    static let parameters = ["run", "source", "platform", "token", "outcome", "since", "after"]
+    static let parameters: [QueryParameter] = [
+        .run, QueryParameter("source", .text, "Pushes of this source"),
+        QueryParameter("platform", .words(PushService.allCases.map(\.rawValue)), "Pushes to this service"),
+        QueryParameter("token", .text, "Pushes to this device, in clear or as events show it"),
+        QueryParameter(
+            "outcome", .words(Capture.Outcome.allCases.map(\.rawValue) + ["any"]), "Pushes with this outcome"),
+        .since, QueryParameter("after", .text, "Pushes behind this cursor; `0` is the beginning"),
+    ]
     /// The largest body in bytes.
     static let bodyLimit = 256 * 1024
 
-    /// The selection of the parameters, and of a body, which may be empty. `outcome`: without the parameter.
+    /// Reads the selection from the parameters and from a body, which may be empty. `outcome`: the default of the
+    /// parameter.
     func selection(
         _ body: [UInt8] = [], outcome: Capture.Outcome? = nil
     ) throws(Problem) -> CaptureSelection {
@@ -33,14 +41,16 @@ struct CaptureQuery {
             guard RunLabel.allows(run) else { throw .badQuery("run is not a label: \(NameRule.words).") }
             return run
         }
-        selection.source = call.query("source").map { SourceName($0) }
-        selection.since = try call.query("since").map { text throws(Problem) in
-            guard let time = Array(text.utf8).withUnsafeBufferPointer({ Timestamp(iso8601: $0) }) else {
-                throw .badQuery("since is not a time: write it as 2026-11-27T08:00:00Z (RFC 3339).")
-            }
-            return time.date
+        selection.source = try call.query("source").map { source throws(Problem) in
+            // An unset variable of a script must not wait for pushes that cannot come.
+            guard !source.isEmpty else { throw .badQuery("source is empty: write the name of a source.") }
+            return SourceName(source)
         }
-        selection.token = call.query("token").map { hash($0) }
+        selection.since = try call.time("since")
+        if let token = call.query("token") {
+            guard !token.isEmpty else { throw .badQuery("token is empty: write a device token, or sha256:….") }
+            select(token, in: &selection)
+        }
         if !body.isEmpty { try read(body, into: &selection) }
         return selection
     }
@@ -67,11 +77,13 @@ struct CaptureQuery {
         return time
     }
 
-    /// A clear token is hashed: in lower case, as the APNs endpoint reads it, if it has hexadecimal digits only.
-    private func hash(_ token: String) -> String {
-        guard !token.hasPrefix("sha256:") else { return token }
-        let isHex = !token.isEmpty && token.utf8.allSatisfy(\.isHexDigit)
-        return tokens.name(of: Array((isHex ? token.lowercased() : token).utf8))
+    /// Hashes a clear token unchanged. One of hexadecimal digits also counts in lower case, as the APNs endpoint reads
+    /// it.
+    private func select(_ token: String, in selection: inout CaptureSelection) {
+        guard !token.hasPrefix("sha256:") else { return selection.token = token }
+        selection.token = tokens.name(of: Array(token.utf8))
+        guard token != token.lowercased(), token.utf8.allSatisfy(\.isHexDigit) else { return }
+        selection.otherToken = tokens.name(of: Array(token.lowercased().utf8))
     }
 
     private func word<Word: RawRepresentable<String> & CaseIterable>(
@@ -94,8 +106,11 @@ struct CaptureQuery {
         let (match, token) = try withExtendedLifetime(parser) { () throws(Problem) in
             try Self.members(of: body, parser)
         }
-        if let token { selection.token = hash(token) }
-        if let match { selection.match = try Self.pattern(match) }
+        if let token { select(token, in: &selection) }
+        guard let match else { return }
+        // The matches of a pattern over texts would reveal the texts.
+        if call.hidesContent { throw .contentHidden }
+        selection.match = try Self.pattern(match)
     }
 
     private static func members(
@@ -112,6 +127,9 @@ struct CaptureQuery {
         }
         let token = root["token"]
         if let token, token.string == nil { throw .captureBody("The token must be a string.", at: "/token") }
+        if token?.string?.isEmpty == true {
+            throw .captureBody("The token is empty: write a device token, or sha256:….", at: "/token")
+        }
         return (root["match"].map { JSONText($0) }, token?.string)
     }
 

@@ -13,8 +13,6 @@ struct CapturesAPI: Sendable {
     /// Hashes tokens of requests as events show them.
     let tokens: TokenHash
 
-    /// Captures of one response.
-    private static let longestPage = 500
     /// Captures of one wait.
     private static let largestCount = 1000
     static let longestWait: Duration = .seconds(60)
@@ -25,25 +23,27 @@ struct CapturesAPI: Sendable {
     func list(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let query = try query(call)
         let selection = try query.selection(body)
-        let limit = try call.number("limit", in: 1...Self.longestPage) ?? 50
+        let limit = try call.pageSize()
         let last = log.last
         if let after = try query.after() {
             guard call.query("cursor") == nil else { throw Problem.badQuery("Use after or cursor, not both.") }
             let reading = await log.captures(selection, after: after, upTo: limit)
             return page(
-                reading.captures, next: reading.examined, last: last, isTruncated: after > 0 && reading.isTruncated)
+                reading.captures, next: reading.examined, last: last, isTruncated: after > 0 && reading.isTruncated,
+                hidesContent: call.hidesContent)
         }
         let before = try query.cursor("cursor") ?? .max
         let captures = await log.newest(selection, before: before, upTo: limit + 1)
         return page(
-            captures.prefix(limit), next: captures.count > limit ? captures[limit - 1].number : nil, last: last)
+            captures.prefix(limit), next: captures.count > limit ? captures[limit - 1].number : nil, last: last,
+            hidesContent: call.hidesContent)
     }
 
     private func page(
-        _ captures: some Sequence<Capture>, next: Int64?, last: Int64, isTruncated: Bool = false
+        _ captures: some Sequence<Capture>, next: Int64?, last: Int64, isTruncated: Bool = false, hidesContent: Bool
     ) -> Response {
         .json { json in
-            json.array("captures", captures) { $0.capture($1, in: log) }
+            json.array("captures", captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
             if let next { json.member("next", log.cursor(next)) }
             json.member("last", log.cursor(last))
             if isTruncated { json.member("truncated", true) }
@@ -74,20 +74,20 @@ struct CapturesAPI: Sendable {
             }
         }
         switch result {
-        case .success(let result): return response(result, to: wait)
+        case .success(let result): return response(result, to: wait, hidesContent: call.hidesContent)
         case .failure(let failure): throw Problem(failure)
         case nil: throw Problem(CaptureWait.Failure.cancelled)
         }
     }
 
-    private func response(_ result: CaptureWait.Result, to wait: CaptureWait) -> Response {
+    private func response(_ result: CaptureWait.Result, to wait: CaptureWait, hidesContent: Bool) -> Response {
         let isComplete = result.captures.count >= wait.count
         let write: (inout JSONWriter) -> Void = { json in
             json.member("complete", isComplete)
-            json.array("captures", result.captures) { $0.capture($1, in: log) }
+            json.array("captures", result.captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
             json.member("next", log.cursor(result.examined))
             if result.isTruncated { json.member("truncated", true) }
-            if !isComplete { json.nearMisses(result.nearMisses, in: log) }
+            if !isComplete { json.nearMisses(result.nearMisses, in: log, hidesContent: hidesContent) }
         }
         guard !isComplete else { return .json { write(&$0) } }
         let problem = Problem.captureTimeout(result.captures.count, of: wait.count, in: wait.timeout)

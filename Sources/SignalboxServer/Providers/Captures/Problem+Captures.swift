@@ -8,15 +8,15 @@ extension Problem {
     static let capturesOff = Problem(
         .conflict, "captures-off", title: "Captures are switched off",
         "The config keeps no captures: set gateway.captures.count to more than 0.")
-    /// 408: the request was fine and the pushes did not come.
+    /// 408: the request was fine and too few pushes arrived.
     static func captureTimeout(_ found: Int, of count: Int, in time: Duration) -> Problem {
         Problem(
-            .requestTimeout, "capture-timeout", title: "The pushes did not come",
+            .requestTimeout, "capture-timeout", title: "Too few pushes arrived",
             "\(found) of \(count) pushes came within \(time.text). nearMisses has the newest others with the first "
                 + "condition that each of them does not meet.")
     }
 
-    /// `pointer`: of the mistake in the body.
+    /// `pointer`: the location of the mistake in the body.
     static func captureBody(_ detail: String, at pointer: String) -> Problem {
         var problem = Problem(
             .badRequest, "capture-body-malformed", title: "The request was not understood", detail)

@@ -20,7 +20,7 @@ extension PushAnswer {
         }
     }
 
-    /// Of one push among several, whose request may have another status.
+    /// The status of one push among several; the request may have another status.
     var status: Int {
         switch self {
         case .accepted, .repeated: 200

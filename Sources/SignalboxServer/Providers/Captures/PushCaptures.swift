@@ -13,7 +13,8 @@ struct PushCaptures: Sendable {
 
     // MARK: Pushes that passed the checks of their endpoint
 
-    /// `answers`: to the pushes, in their order. `stored`: has the events of accepted ones. `reply`: to the request.
+    /// Records accepted pushes. `answers`: one for each push, in order. `stored`: the events of the accepted ones.
+    /// `reply`: the reply to the request.
     func record(
         _ pushes: [ProviderPush], _ answers: [PushAnswer], _ stored: [ProviderAnswer], _ reply: ProviderReply,
         of request: ProviderRequest
@@ -53,21 +54,37 @@ struct PushCaptures: Sendable {
         capture.apnsID = push.transport?.apnsId
         capture.eventID = stored?.eventID
         capture.event = event?.body
-        capture.addressee.project = push.project
-        if event == nil {
-            capture.addressee.token = push.token.map { tokens.name(of: $0) }
-            capture.addressee.topic = push.topic
-            capture.addressee.condition = push.condition
-            capture.addressee.channel = push.channel
-        }
+        capture.addressee = event == nil ? addressee(of: push) : Capture.Addressee(project: push.project)
         if status != 200 || capture.eventID == nil { capture.reason = reason() ?? answer.reason }
         return capture
     }
 
+    private func addressee(of push: ProviderPush) -> Capture.Addressee {
+        Capture.Addressee(
+            token: push.token.map { tokens.name(of: $0) }, topic: push.topic, condition: push.condition,
+            channel: push.channel, project: push.project)
+    }
+
+    /// Records pushes whose sender asked for the checks alone, which they passed. `reply`: of the real push service, if
+    /// it checked them.
+    func record(dryRuns pushes: [ProviderPush], _ reply: ProviderReply? = nil, of request: ProviderRequest) {
+        guard !pushes.isEmpty, log.isOn else { return }
+        request.mark.set()
+        log.append(
+            contentsOf: pushes.map { push in
+                var capture = Capture(push.platform, .dryRun, status: reply?.status ?? 200, at: now())
+                if let reply, reply.status != 200 { capture.reason = reply.reason }
+                capture.source = push.source
+                capture.run = request.run
+                capture.addressee = addressee(of: push)
+                return capture
+            })
+    }
+
     // MARK: Refused pushes
 
-    /// The decision of an endpoint, which also records a refusal. `facts`: of the request, called for a refusal only;
-    /// nil for a request that brings no push.
+    /// Returns the verdict, changed so that a refusal is also recorded. `facts`: describes the push of the request; nil
+    /// for a request without a push. Called for a refusal only.
     func watching(
         _ verdict: ProviderVerdict, of request: ProviderRequest, _ facts: @escaping @Sendable () -> RefusedPush?
     ) -> ProviderVerdict {
@@ -83,6 +100,7 @@ struct PushCaptures: Sendable {
                     reply(answer)
                 }
             }
+            reading.onRefusal = { answer in refuse(answer, of: request, from: source, facts) }
             return .body(reading)
         }
     }
@@ -111,6 +129,7 @@ struct PushCaptures: Sendable {
     ) -> Capture {
         var capture = Capture(push.service, .rejected, status: status, at: now())
         capture.reason = reason
+        if reason == APNsReason.invalidProviderToken.rawValue { capture.detail = push.detail?() }
         capture.source = source
         capture.run = request.run.flatMap { RunLabel.allows($0) ? $0 : nil }
         capture.addressee = Capture.Addressee(
@@ -123,20 +142,22 @@ struct PushCaptures: Sendable {
     private static func cut(_ text: String) -> String { String(text.prefix(256)) }
 }
 
-/// The facts of a refused request about its push.
+/// A push that was refused before it became an event, as far as its request describes it.
 struct RefusedPush: Sendable {
     let service: PushService
-    /// In its canonical spelling; nil for none, or a malformed one.
+    /// The device token in its canonical spelling; nil if it is absent or malformed.
     var token: [UInt8]?
     var topic: String?
     var channel: String?
     var project: String?
+    /// Describes the fault of the proof of identity, for the operator. Called only if the proof is the reason.
+    var detail: (@Sendable () -> String?)?
 }
 
 /// A push that is refused alone.
 struct RefusedPart: Sendable {
     let push: RefusedPush
-    /// Of the part; 200 for an error of one of Expo's tickets.
+    /// The HTTP status of the part; 200 for an error of one of Expo's tickets.
     let status: Int
     let reason: String?
 }

@@ -41,7 +41,7 @@ struct ConnectionFarewell {
         return [.announce]
     }
 
-    /// As above, without the announcement. `debugData`: for the GOAWAY.
+    /// Like ``begin(at:)``, without the announcement. The GOAWAY has `debugData`.
     mutating func beginAtOnce(at now: NIODeadline, debugData: [UInt8]?, isIdle: Bool) -> [Action] {
         switch state {
         case .open, .announced: break

@@ -11,17 +11,20 @@ struct FrameMeter {
         var unknown = 1000
         /// RST_STREAM frames in ``period``. A client whose timeout ends a thousand requests at once stays connected.
         var resets = 2000
+        /// PING, SETTINGS and PRIORITY frames in ``period``.
+        var controls = 200
         var period: TimeAmount = .seconds(30)
     }
 
     private let allowance: Allowance
     /// Bytes of the connection preface, or of the payload of the current frame, that are still to come.
     private var skipped: Int
-    /// Of the current frame, up to 9 bytes.
+    /// The first bytes of the current frame's head, up to 9.
     private var head: [UInt8] = []
     private var windowUpdates = 0
     private var unknown = 0
-    private var resets: (count: Int, since: NIODeadline) = (0, .uptimeNanoseconds(0))
+    private var resets = Rate()
+    private var controls = Rate()
     /// Whether a header block has begun and its last frame has not.
     private var isInHeaders = false
 
@@ -61,7 +64,7 @@ struct FrameMeter {
         return true
     }
 
-    /// Of the last frame that began.
+    /// Whether the last frame that began is DATA.
     private var isData = false
 
     /// Counts the frame whose head is complete.
@@ -76,7 +79,8 @@ struct FrameMeter {
             isInHeaders = !endsHeaders
             windowUpdates -= 2
         case 9: isInHeaders = !endsHeaders
-        case 3: return countReset(at: now)
+        case 2, 4, 6: return controls.count(at: now, in: allowance.period) <= allowance.controls
+        case 3: return resets.count(at: now, in: allowance.period) <= allowance.resets
         case 8:
             windowUpdates += 1
             return windowUpdates <= allowance.windowUpdates
@@ -88,9 +92,17 @@ struct FrameMeter {
         return true
     }
 
-    private mutating func countReset(at now: NIODeadline) -> Bool {
-        if now - resets.since > allowance.period { resets = (0, now) }
-        resets.count += 1
-        return resets.count <= allowance.resets
+    /// Frames of some kinds within a period. The library remembers the time of each, which takes more memory than the
+    /// rest of an idle connection's limits.
+    private struct Rate {
+        private var frames = 0
+        private var since = NIODeadline.uptimeNanoseconds(0)
+
+        /// Counts a frame, and returns the number in the present period.
+        mutating func count(at now: NIODeadline, in period: TimeAmount) -> Int {
+            if now - since > period { (frames, since) = (0, now) }
+            frames += 1
+            return frames
+        }
     }
 }

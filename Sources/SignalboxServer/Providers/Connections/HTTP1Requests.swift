@@ -28,6 +28,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private var isHead = false
     /// Numbers the requests, so a late answer does not reach the next one.
     private var number = 0
+    /// Whether the current request is complete.
+    private var isEnded = false
     /// Whether the connection closes after the current response.
     private var isLast = false
     /// Whether the response was the last one; the connection closes once request and response are complete.
@@ -101,7 +103,9 @@ final class HTTP1Requests: ChannelDuplexHandler {
             } else {
                 phase = .receiving(body)
             }
-        case .end: end(context)
+        case .end:
+            isEnded = true
+            end(context)
         }
     }
 
@@ -111,6 +115,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         number += 1
+        isEnded = false
         // An old connection is asked to reconnect, so a new certificate reaches every client.
         if !head.isKeepAlive || context.eventLoop.now - start >= serving.limits.age { isLast = true }
         isHead = head.method == .HEAD
@@ -120,7 +125,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
             refuse(reply, hasMore: request.bodyLength.map { $0 > Self.mostIgnored } ?? true, context)
         case .body(let reading):
             if let length = request.bodyLength, length > reading.limit {
-                return refuse(reading.tooLarge, hasMore: length > Self.mostIgnored, context)
+                return refuse(
+                    reading.refuse(with: reading.tooLarge), hasMore: length > Self.mostIgnored, context)
             }
             phase = .receiving(
                 CollectedBody(reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer))
@@ -169,6 +175,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     /// Writes the whole response to the current request. `next`: the phase after it.
     private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext, then next: Phase) {
         guard number == self.number, case .handled = phase, context.channel.isActive else { return }
+        if let delay = reply.delay { return hold(number, reply, for: delay, context) }
         if reply.after.isLast { isLast = true }
         var headers = HTTPHeaders(reply.headers.map { ($0.name, $0.value) })
         // These statuses have no body and no length (RFC 9110, 8.6).
@@ -196,6 +203,18 @@ final class HTTP1Requests: ChannelDuplexHandler {
         sent.futureResult.whenComplete { _ in
             let (handler, context) = bound.value
             handler.sentLast(context)
+        }
+    }
+
+    /// Answers the current request after a delay, as the last one. Its body is ignored until then.
+    private func hold(_ number: Int, _ reply: ProviderReply, for delay: Duration, _ context: ChannelHandlerContext) {
+        var reply = reply
+        reply.delay = nil
+        isLast = true
+        let bound = NIOLoopBound((self, context, reply), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: TimeAmount(delay)) {
+            let (handler, context, reply) = bound.value
+            handler.answer(number, reply, context, then: handler.isEnded ? .idle : .ignoring)
         }
     }
 

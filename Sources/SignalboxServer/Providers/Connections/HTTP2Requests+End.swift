@@ -22,6 +22,25 @@ extension HTTP2Requests {
         if !actions.isEmpty { flush() }
     }
 
+    /// The library reads nothing more. Requests that are complete are still answered.
+    func dropIncomplete() {
+        for (id, stream) in streams where !stream.isEnded { streams[id] = nil }
+        if streams.isEmpty { activity.markIdle(at: now) }
+        perform(farewell.requestsEnded(streams.isEmpty))
+    }
+
+    /// Sends a PING to a client whose window runs out. If the client does not extend the window before it acknowledges
+    /// the PING, the connection ends. Most clients extend it.
+    ///
+    /// The end has no GOAWAY: between GOAWAY and the end, aioapns fails its pushes, which it sends again after an end
+    /// without one.
+    func probeWindow() {
+        guard window.probedAt == nil else { return }
+        window.probedAt = now
+        write(.ping(Self.windowProbe, ack: false), on: .rootStream)
+        startChecks()
+    }
+
     /// Ends the connection because of its client.
     func abort(_ code: HTTP2ErrorCode) {
         write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), on: .rootStream)

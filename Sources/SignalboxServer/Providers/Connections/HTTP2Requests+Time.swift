@@ -69,8 +69,10 @@ extension HTTP2Requests {
             case .response: return abort(.enhanceYourCalm)
             }
         }
+        if window.isOver(at: now, limits: limits) { return closeOutput() }
         flush()
         perform(farewell.check(at: now, limits, isIdle: streams.isEmpty))
-        if !streams.isEmpty || !farewell.isOpen || unwritable != nil || tap.isIncomplete { startChecks() }
+        let isProbed = window.probedAt != nil && !window.isExtended
+        if !streams.isEmpty || !farewell.isOpen || isProbed || unwritable != nil || tap.isIncomplete { startChecks() }
     }
 }

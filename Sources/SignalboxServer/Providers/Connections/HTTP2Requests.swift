@@ -20,7 +20,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// Sees the bytes before they are decoded.
     let tap: FrameTap
     var streams: [HTTP2StreamID: HTTP2Stream] = [:]
-    /// The last one that a client began.
+    /// The last stream that the client began.
     var lastStream = HTTP2StreamID.rootStream
     var farewell = ConnectionFarewell()
     var window = PeerWindow()
@@ -30,8 +30,10 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var hasWritten = false
     /// Whether a read of the channel was put off, because the client does not read.
     private var isReadHeld = false
-    /// The PING behind the announcement of the end. Its data differ from those of the PING to an idle client.
+    /// The PING after the announcement of the end. Its data differ from those of the PING to an idle client.
     static let announcement = HTTP2PingData(withInteger: 1)
+    /// The PING behind the bodies that used up the window.
+    static let windowProbe = HTTP2PingData(withInteger: 3)
     var unwritable: NIODeadline?
     var clock = ConnectionClock()
     /// Whether the library ended the connection for an error of the client.
@@ -87,8 +89,10 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let event as StreamClosedEvent: closed(event.streamID)
+        // The most frequent ones first: each comparison takes time, and there are five for each request.
         case let event as NIOHTTP2WindowUpdatedEvent: resize(event)
+        case let event as StreamClosedEvent: closed(event.streamID)
+        case is NIOHTTP2StreamCreatedEvent: break
         case is FrameTap.Flood: abort(.enhanceYourCalm)
         case ChannelEvent.inputClosed: close()
         default: context.fireUserInboundEventTriggered(event)
@@ -102,8 +106,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     /// Errors of one stream end that stream only.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard hasFailed || !(error is any NIOHTTP2Error) else { return }
-        close()
+        if hasFailed || !(error is any NIOHTTP2Error) { return close() }
+        // After the last GOAWAY, the library cannot write another one for an error of the connection.
+        if error is NIOHTTP2Errors.RaisedGoawayLastStreamID, !farewell.servesNew { dropIncomplete() }
     }
 
     // MARK: Requests
@@ -116,6 +121,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         case .headers(let headers): begin(frame.streamID, headers)
         case .data(let data): receive(data, on: frame.streamID)
         case .ping(Self.announcement, ack: true): perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
+        case .ping(Self.windowProbe, ack: true): if !window.isExtended { closeOutput() }
         case .goAway: perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
         case .windowUpdate where frame.streamID == .rootStream: window.isExtended = true
         default: break
@@ -135,7 +141,10 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
             return
         }
         lastStream = id
-        guard farewell.servesNew else { return write(.rstStream(.refusedStream), on: id) }
+        // A client may begin more before it has read the settings. It may send a refused request again.
+        guard farewell.servesNew, streams.count < serving.limits.streams else {
+            return write(.rstStream(.refusedStream), on: id)
+        }
         activity.markBusy()
         startChecks()
         let request = ProviderRequest(headers, on: connection)
@@ -143,7 +152,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         switch serving.verdict(on: request) {
         case .reply(let reply): answer(id, reply)
         case .body(let reading):
-            guard request.bodyLength ?? 0 <= reading.limit else { return answer(id, reading.tooLarge) }
+            guard request.bodyLength ?? 0 <= reading.limit else {
+                return answer(id, reading.refuse(with: reading.tooLarge))
+            }
             let body = CollectedBody(
                 reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer)
             streams[id]?.phase = .receiving(body, BodyDeadline(grace: serving.limits.bodyGrace, now: now))
@@ -179,7 +190,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     // MARK: Responses
 
     private func sendReplies() {
-        for (id, reply) in replies.takeAll() { answer(id, reply) }
+        // The oldest streams first: the library moves all streams behind one that ends.
+        for (id, reply) in replies.takeAll().sorted(by: { $0.id < $1.id }) { answer(id, reply) }
         flush()
     }
 
@@ -187,8 +199,11 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private func answer(_ id: HTTP2StreamID, _ reply: ProviderReply) {
         guard let stream = streams[id] else { return }
         if case .answered = stream.phase { return }
+        if let delay = reply.delay { return hold(reply, for: delay, on: id) }
         streams[id]?.phase = .answered(now)
-        var headers = HPACKHeaders([(":status", String(reply.status))])
+        var headers = HPACKHeaders()
+        headers.reserveCapacity(1 + reply.headers.count)
+        headers.add(name: ":status", value: String(reply.status))
         for header in reply.headers {
             // Values such as identifiers never repeat, so they would only fill the table of the client.
             headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
@@ -198,7 +213,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)
         if hasBody {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: id)
-            if window.isRunningOut(limits: serving.limits) { perform(farewell.begin(at: now)) }
+            if window.isRunningOut(limits: serving.limits) { probeWindow() }
         }
         switch reply.after {
         case .keep: if isNarrow, reply.status == 200 { widen() }
@@ -209,6 +224,20 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         case .close:
             perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
             closeOutput()
+        }
+    }
+
+    /// Answers after a delay. The body is ignored until then.
+    private func hold(_ reply: ProviderReply, for delay: Duration, on id: HTTP2StreamID) {
+        streams[id]?.phase = .handled
+        guard let eventLoop = context?.eventLoop else { return }
+        var reply = reply
+        reply.delay = nil
+        let bound = NIOLoopBound((self, reply), eventLoop: eventLoop)
+        eventLoop.scheduleTask(in: TimeAmount(delay)) {
+            let (requests, reply) = bound.value
+            requests.answer(id, reply)
+            requests.flush()
         }
     }
 
@@ -236,7 +265,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         } else if let stream = streams[id], inbound <= serving.limits.streamWindow / 2 {
             if stream.isReceiving {
                 write(.windowUpdate(windowSizeIncrement: serving.limits.streamWindow - inbound), on: id)
-            } else if inbound <= 0, !stream.isEnded {
+            } else if inbound <= 0, !stream.isEnded, stream.isAnswered {
                 // The client is answered, and may not know that the rest of the body is ignored.
                 write(.rstStream(.noError), on: id)
             }

@@ -42,6 +42,11 @@ struct HTTP2Stream {
         if case .receiving = phase { true } else { false }
     }
 
+    /// Whether the response was written.
+    var isAnswered: Bool {
+        if case .answered = phase { true } else { false }
+    }
+
     /// Stores a piece of the body. Returns the reply that ends the request; nil when the piece is stored or ignored.
     mutating func receive(_ piece: ByteBuffer, at now: NIODeadline) -> ProviderReply? {
         guard case .receiving(var body, var deadline) = phase else { return nil }

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The flow-control windows of a connection (RFC 9113, 5.2). A pure value.
 struct PeerWindow {
     /// Bytes that the client may always send on the connection.
@@ -10,7 +12,16 @@ struct PeerWindow {
     /// The increment for a window of this size; nil while at least half of it is left.
     func increment(from size: Int) -> Int? { size <= target / 2 ? target - size : nil }
 
-    /// Whether a client that never extends its window will soon receive no further body. One client library (aioapns)
-    /// would then wait for them without end. It connects again after GOAWAY.
+    /// The time of the PING behind the bodies that used up the window; nil before.
+    var probedAt: NIODeadline?
+
+    /// Whether a client that has not extended its window will soon receive no further body. One client library
+    /// (aioapns) never extends it, and would wait for bodies without end.
     func isRunningOut(limits: ProviderLimits) -> Bool { !isExtended && outbound < limits.leastWindow }
+
+    /// Whether the time to extend the window after the PING is over.
+    func isOver(at now: NIODeadline, limits: ProviderLimits) -> Bool {
+        guard !isExtended, let probedAt else { return false }
+        return now - probedAt >= limits.grace
+    }
 }

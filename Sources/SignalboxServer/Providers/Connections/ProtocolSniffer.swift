@@ -28,7 +28,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private var received = ByteBuffer()
     private var isReady: Bool
     private var isDecided = false
-    /// Whether the TLS handshake failed.
+    /// Whether the TLS handshake failed, or took too long.
     private var hasFailed = false
 
     init(_ serving: ProviderServing, tls: ProviderTLS?) {
@@ -51,9 +51,20 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
             serving.refusals.count(isOpen ? .capacity : .peerShare)
             return context.closeAtOnce()
         }
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        timeout = context.eventLoop.scheduleTask(in: serving.limits.handshake) { bound.value.close(promise: nil) }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        timeout = context.eventLoop.scheduleTask(in: serving.limits.handshake) {
+            let (sniffer, context) = bound.value
+            sniffer.expire(context)
+        }
         context.fireChannelActive()
+    }
+
+    /// Closes a connection that took too long.
+    private func expire(_ context: ChannelHandlerContext) {
+        // The end of TLS may cause an error, which is not another failure.
+        hasFailed = true
+        serving.refusals.count(.timeout)
+        context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -137,9 +148,12 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private func installHTTP2(_ connection: ProviderConnection, _ context: ChannelHandlerContext) throws {
         let tap = FrameTap(preface: Self.preface.count)
         let requests = HTTP2Requests(serving, connection: connection, activity: activity, tap: tap)
-        let frames = NIOHTTP2Handler(
-            mode: .server, frameDelegate: requests, connectionConfiguration: serving.limits.connection,
-            streamConfiguration: serving.limits.stream)
+        let frames = IdleFrames(serving.limits.settings, tap: tap) {
+            let limits = requests.serving.limits
+            return NIOHTTP2Handler(
+                mode: .server, frameDelegate: requests, connectionConfiguration: limits.connection,
+                streamConfiguration: limits.stream)
+        }
         try add([tap, frames, requests], context)
     }
 
@@ -164,27 +178,54 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     }
 }
 
+/// A value of SETTINGS (RFC 9113, 6.5).
+struct ConnectionSetting {
+    let id: UInt16
+    let value: Int
+}
+
 extension ProviderLimits {
-    /// The settings that the server announces, and the limits of the library.
+    /// The settings that the server announces.
+    fileprivate var settings: [ConnectionSetting] {
+        [
+            // SETTINGS_MAX_CONCURRENT_STREAMS, SETTINGS_INITIAL_WINDOW_SIZE
+            ConnectionSetting(id: 3, value: streams), ConnectionSetting(id: 4, value: streamWindow),
+            // SETTINGS_MAX_FRAME_SIZE, SETTINGS_MAX_HEADER_LIST_SIZE
+            ConnectionSetting(id: 5, value: 16_384), ConnectionSetting(id: 6, value: headerList),
+        ]
+    }
+
+    /// The same settings, and the limits of the library. ``HTTP2Requests`` refuses streams beyond those announced, and
+    /// the connection stays; the library would end the connection.
     fileprivate var connection: NIOHTTP2Handler.ConnectionConfiguration {
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
-        configuration.initialSettings = [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
-            HTTP2Setting(parameter: .initialWindowSize, value: streamWindow),
-            HTTP2Setting(parameter: .maxFrameSize, value: 16_384),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: headerList),
-        ]
+        configuration.initialSettings = settings.map {
+            let parameter = HTTP2SettingsParameter(extensionSetting: Int($0.id))
+            let isStreams = parameter == .maxConcurrentStreams
+            return HTTP2Setting(parameter: parameter, value: $0.value + (isStreams ? Self.excessStreams : 0))
+        }
+        configuration.maximumRecentlyResetStreams = Self.excessStreams
+        configuration.controlFrameRateLimit.windowLength = .zero
+        configuration.controlFrameRateLimit.maximumCount = Self.leastRate
         return configuration
     }
 
-    /// Switches off the library's limit on RST_STREAM, which honest clients exceed: ``FrameMeter`` has a wider one.
-    /// Only events of one instant count together.
+    /// Limits that are switched off: only events of one instant count together. ``FrameMeter`` has limits that take
+    /// less memory, and a wider one on RST_STREAM, which honest clients exceed. The library's limit on all glitches of
+    /// a connection is stricter than its limit on the rate of stream errors.
     fileprivate var stream: NIOHTTP2Handler.StreamConfiguration {
         var configuration = NIOHTTP2Handler.StreamConfiguration()
         configuration.streamResetFrameRateLimit.windowLength = .zero
-        configuration.streamResetFrameRateLimit.maximumCount = 16
+        configuration.streamResetFrameRateLimit.maximumCount = Self.leastRate
+        configuration.streamErrorRateLimit.windowLength = .zero
+        configuration.streamErrorRateLimit.maximumCount = Self.leastRate
         return configuration
     }
+
+    private static let leastRate = 16
+
+    /// Streams beyond those announced that a client may begin at once, before it has read the settings.
+    private static let excessStreams = 256
 }
 
 extension SocketAddress {

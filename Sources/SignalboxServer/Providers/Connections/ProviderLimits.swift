@@ -20,7 +20,8 @@ struct ProviderLimits: Sendable {
     var age: TimeAmount = .hours(24)
     /// From the first GOAWAY until the second one, unless the client acknowledges the PING between them.
     var announcement: TimeAmount = .seconds(1)
-    /// From a GOAWAY until the connection closes with requests in progress.
+    /// From a GOAWAY until the connection closes with requests in progress. Also the time to acknowledge the PING to a
+    /// client whose window runs out.
     var grace: TimeAmount = .seconds(30)
     /// Between two checks of the deadlines of a connection.
     var check: TimeAmount = .seconds(1)
@@ -32,7 +33,7 @@ struct ProviderLimits: Sendable {
     var streamWindow = 65_535
     /// The flow-control window of a connection. Bodies are read at once, so it does not bound their memory.
     var connectionWindow = 1 << 20
-    /// The connection ends when fewer bytes of its window are left, and the client has never extended it: error bodies
-    /// beyond the window would never reach the client.
+    /// The connection ends when fewer bytes of its window are left, and the client has read the bodies so far without
+    /// extending it: error bodies beyond the window would never reach the client.
     var leastWindow = 16 * 1024
 }

@@ -10,7 +10,7 @@ import SignalboxNotification
 struct ProviderListener: Sendable {
     /// Resolved when the listener starts.
     let address: ListenAddress
-    /// Of the active config; asked for each connection. Nil without TLS.
+    /// The certificate of the active config, read for each connection; nil without TLS.
     let tls: @Sendable () -> ProviderTLS?
     let serving: ProviderServing
     /// The option with the address. A `.proxy` serves tunnels.
@@ -24,7 +24,7 @@ struct ProviderListener: Sendable {
     private static let stopTime: Duration = .seconds(5)
 
     /// Serves until a graceful shutdown, and ends all connections gracefully then. Also ends when the task is
-    /// cancelled. `channel`: of ``listen()``. Returns at the latest five seconds after the shutdown began.
+    /// cancelled. `channel`: the result of ``listen()``. Returns at the latest five seconds after the shutdown began.
     func run(_ channel: any Channel) async {
         await onListening(ListenAddress(host: address.host, port: channel.localAddress?.port ?? 0))
         let table = serving.table

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The environment of every connection to the provider endpoints.
 struct ProviderServing: Sendable {
-    /// Of the active config; asked for each request.
+    /// The endpoints of the active config, read for each request.
     let endpoints: @Sendable () -> ProviderEndpoints
     /// Bounds the memory of all bodies, together with those of the API.
     let budget: BodyBudget

@@ -85,7 +85,7 @@ private final class ClientChains: Sendable {
         known.withLock { $0[sha256(chain[0])] = intermediates }
     }
 
-    /// `digest`: of the client's certificate.
+    /// The intermediates of the certificate with this digest; empty if none are known.
     func intermediates(of digest: [UInt8]) -> [X509Certificate] { known.withLock { $0[digest] } ?? [] }
 }
 

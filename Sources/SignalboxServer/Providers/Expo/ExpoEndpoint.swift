@@ -45,11 +45,15 @@ struct ExpoEndpoint: ProviderEndpoint {
                 operation == "send" ? await send(body, from: source, of: request) : await receipts(body, of: source)
             }
         } catch {
-            return .reply(error.reply)
+            var refusal = error.reply
+            if error == .unauthorized { refusal.delay = failures.record(.expo, from: request.connection) }
+            return .reply(refusal)
         }
     }
 
     func service(of path: String) -> ProviderService? { path.hasPrefix(Self.path) ? .expo : nil }
+
+    func invalidRun(_ request: ProviderRequest) -> ProviderReply { ExpoError.invalid(ProviderRequest.invalidRun).reply }
 
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
@@ -61,7 +65,6 @@ struct ExpoEndpoint: ProviderEndpoint {
             return .default
         }
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
-            failures.record(.expo, from: request.connection)
             throw .unauthorized
         }
         return source
@@ -73,11 +76,12 @@ struct ExpoEndpoint: ProviderEndpoint {
     ) -> ProviderVerdict {
         let tooLarge = ExpoError.tooLarge(limit: Self.limit).reply
         let coding = ContentCoding(request)
+        let holder = BodyHolder(source: source, peer: request.connection.peer)
         var reading = ProviderBody(
             limit: Self.limit, tooLarge: tooLarge, busy: ExpoError.unavailable.reply, source: source,
             inTask: { body in
                 do throws(ContentCoding.Failure) {
-                    let content = try coding.decode(body, upTo: Self.limit, in: contents)
+                    let content = try coding.decode(body, upTo: Self.limit, in: contents, for: holder)
                     let reply = await handle(content.bytes)
                     return withExtendedLifetime(content) { reply }
                 } catch {
@@ -101,18 +105,24 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
         let messages: ExpoMessages
         do throws(ExpoError) { messages = try read.get() } catch { return error.reply }
+        let holder = BodyHolder(source: source, peer: request.connection.peer)
+        guard let memory = contents.reserve(messages.copiedBytes, for: holder) else {
+            return ExpoError.unavailable.reply
+        }
         acceptance.captures?.refuse(messages.refused, of: request, from: source)
         let pushes = messages.all.filter { $0.error == nil }.map { message in
             var push = ProviderPush(body: message.payload, source: source, platform: .expo)
             push.token = Array(message.token.utf8)
             return push
         }
-        return await acceptance.accept(pushes, of: request) { [messages] answers in
+        let reply = await acceptance.accept(pushes, of: request) { [messages] answers in
             Self.reply(to: messages, answers)
         }
+        return withExtendedLifetime(memory) { reply }
     }
 
-    /// `answers`: to the messages without an error of their own. A failure of the whole request stands for all.
+    /// The response to a request. `answers`: one for each message without an error of its own. A failure of the whole
+    /// request replaces the tickets.
     private static func reply(to messages: ExpoMessages, _ answers: [PushAnswer]) -> ProviderReply {
         for answer in answers {
             if case .injected(let failure) = answer, failure.status != 200 { return ExpoError(failure).reply }

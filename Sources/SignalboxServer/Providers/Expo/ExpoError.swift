@@ -2,7 +2,7 @@ import SignalboxJSON
 
 /// An error of Expo's push service, of a request or of a ticket.
 struct ExpoError: Error, Equatable, Sendable {
-    /// Of a request; 200 for an error of a ticket.
+    /// The HTTP status of the request; 200 for an error of one ticket.
     let status: Int
     let code: String
     let message: String

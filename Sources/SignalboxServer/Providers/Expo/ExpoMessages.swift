@@ -18,6 +18,12 @@ struct ExpoMessages: Sendable {
     /// Whether the request is a message to one recipient without lists: so is its response.
     let isSingle: Bool
 
+    /// Bytes of memory that the pushes to several recipients take; 0 for one recipient.
+    var copiedBytes: Int {
+        guard all.count > 1 else { return 0 }
+        return all.reduce(0) { $0 + ContentMemory.bytes(ofPush: $1.payload.count) }
+    }
+
     /// The most recipients of a request.
     static let most = 100
     /// The most bytes of a message.

@@ -4,8 +4,8 @@ import SignalboxGateway
 import SignalboxNotification
 import Synchronization
 
-/// Asks Google whether it accepts an access token for a project. The gateway cannot verify such tokens, which are
-/// opaque. It sends a message that is only validated, with the token of the sender, and remembers the answer.
+/// Asks Google whether it accepts an access token for a project, and remembers the answer. The gateway cannot verify
+/// such tokens, which are opaque. Requests with the same token share one question.
 ///
 /// A class because the endpoints of all configs share the memory.
 final class BearerProofs: Sendable {
@@ -15,53 +15,100 @@ final class BearerProofs: Sendable {
         case unknown
     }
 
+    /// A token for a project, and the client that sent it.
+    struct Claim: Sendable {
+        /// The field of the request.
+        let authorization: String
+        let project: String
+        /// The owner of the project.
+        let source: SourceName
+        let peer: PeerAddress
+
+        fileprivate var digest: [UInt8] { sha256(Array("\(source)\0\(project)\0\(authorization)".utf8)) }
+    }
+
     private struct State {
         /// By the digest of token, source and project; with the time at which the answer is forgotten.
         var known = BoundedTable<[UInt8], (answer: Answer, end: Date)>(capacity: 10_000)
-        var asking = 0
+        /// The questions in progress, by the same digest.
+        var asking: [[UInt8]: Task<Answer, Never>] = [:]
+        var sources: [SourceName: Int] = [:]
+        var peers: [PeerAddress: Int] = [:]
+
+        func hasRoom(for claim: Claim) -> Bool {
+            asking.count < BearerProofs.most && sources[claim.source] ?? 0 < BearerProofs.mostOfSource
+                && peers[claim.peer] ?? 0 < BearerProofs.mostOfPeer
+        }
+
+        /// `change`: 1 at the begin of a question, -1 at its end.
+        mutating func count(_ claim: Claim, by change: Int) {
+            let (source, peer) = ((sources[claim.source] ?? 0) + change, (peers[claim.peer] ?? 0) + change)
+            sources[claim.source] = source == 0 ? nil : source
+            peers[claim.peer] = peer == 0 ? nil : peer
+        }
     }
 
     /// Seconds. A token that Google revokes keeps its access for so long.
     private static let acceptedTime: TimeInterval = 600
     private static let rejectedTime: TimeInterval = 60
     /// Questions in progress. Bounded, because every client can cause one.
-    private static let most = 64
+    static let most = 256
+    static let mostOfSource = 64
+    /// So one client cannot use up the questions of a source.
+    static let mostOfPeer = 16
 
     private let state = Mutex(State())
 
-    /// The answer for the token in `authorization`. Asks Google through the upstream of the source, unless the answer
-    /// is known.
-    func answer(
-        for authorization: String, project: String, of source: SourceName, by passThrough: PassThrough, at now: Date
-    ) async -> Answer {
-        let digest = sha256(Array("\(source)\0\(project)\0\(authorization)".utf8))
-        let known = state.withLock { state -> Answer? in
-            if let known = state.known[digest], now < known.end { return known.answer }
-            guard state.asking < Self.most else { return .unknown }
-            state.asking += 1
-            return nil
+    /// The answer to a claim. Calls `ask` unless the answer is known, or another request with the same claim asks.
+    func answer(to claim: Claim, at now: Date, ask: @escaping @Sendable () async -> Answer) async -> Answer {
+        let digest = claim.digest
+        enum Step {
+            case known(Answer)
+            case wait(Task<Answer, Never>)
         }
-        if let known { return known }
-        let answer = await ask(authorization, project, source, passThrough)
+        let step = state.withLock { state -> Step in
+            if let known = state.known[digest], now < known.end { return .known(known.answer) }
+            if let question = state.asking[digest] { return .wait(question) }
+            guard state.hasRoom(for: claim) else { return .known(.unknown) }
+            state.count(claim, by: 1)
+            // Unstructured, because several requests wait for it. The timeout of the upstream ends it.
+            let question = Task { [self] in
+                let answer = await ask()
+                end(claim, digest, answer, at: now)
+                return answer
+            }
+            state.asking[digest] = question
+            return .wait(question)
+        }
+        switch step {
+        case .known(let answer): return answer
+        case .wait(let question): return await question.value
+        }
+    }
+
+    /// Remembers the answer to a question.
+    private func end(_ claim: Claim, _ digest: [UInt8], _ answer: Answer, at now: Date) {
         state.withLock { state in
-            state.asking -= 1
+            state.asking[digest] = nil
+            state.count(claim, by: -1)
             switch answer {
             case .accepted: state.known[digest] = (answer, now.addingTimeInterval(Self.acceptedTime))
             case .rejected: state.known[digest] = (answer, now.addingTimeInterval(Self.rejectedTime))
             case .unknown: break
             }
         }
-        return answer
     }
+}
 
-    private func ask(
-        _ authorization: String, _ project: String, _ source: SourceName, _ passThrough: PassThrough
-    ) async -> Answer {
+extension BearerProofs.Claim {
+    /// Sends a message that is only validated, with the token, through the upstream of the source.
+    func ask(by passThrough: PassThrough) async -> BearerProofs.Answer {
         var question = ForwardedPush(
             .fcm, from: source, event: "", path: "/v1/projects/\(project)/messages:send",
             body: Array(#"{"validate_only":true,"message":{"topic":"signalbox"}}"#.utf8))
         question.headers = [("authorization", authorization), ("content-type", "application/json")]
-        question.credential = sha256(Array(authorization.utf8))
+        // All questions of a source share a connection: most of the tokens may be made up.
+        question.credential = Array("questions".utf8)
         switch await passThrough.probe(question)?.status {
         case .some(200..<300): return .accepted
         case 401, 403, 404: return .rejected

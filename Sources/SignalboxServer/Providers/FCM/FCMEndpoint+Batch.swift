@@ -8,8 +8,10 @@ extension FCMEndpoint {
     /// The result of one part before the batch is stored.
     private enum Step: Sendable {
         case answered(ProviderReply)
-        /// To accept, in this project.
+        /// The push to accept, and its project.
         case send(ProviderPush, project: String)
+        /// Only checked, in this project.
+        case dryRun(ProviderPush, project: String)
     }
 
     /// `POST /batch`. The credential of the batch counts for its parts.
@@ -32,12 +34,17 @@ extension FCMEndpoint {
             return RefusedPart(push: RefusedPush(service: .fcm), status: reply.status, reason: reply.reason)
         }
         acceptance.captures?.refuse(refused, of: request, from: source)
+        let dryRuns = steps.compactMap { step in
+            if case .dryRun(let push, _) = step { push } else { nil }
+        }
+        acceptance.captures?.record(dryRuns: dryRuns, of: request)
         acceptance.accept(pushes, of: request, reply) { answers in
             guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply }
             var rest = answers[...]
             let replies = steps.map { step in
                 switch step {
                 case .answered(let reply): reply
+                case .dryRun(_, let project): Self.sent(Self.dryRunID, to: project)
                 case .send(_, let project): Self.reply(to: rest.popFirst(), in: project)
                 }
             }
@@ -54,8 +61,8 @@ extension FCMEndpoint {
             guard part.method == "POST" else { throw .methodNotAllowed(part.method, allow: "POST") }
             try access.check(project, of: source)
             let message = try FCMParser.check(part.body)
-            guard !message.isDryRun else { return .answered(Self.sent(Self.dryRunID, to: project)) }
-            return .send(Self.push(of: message, part.body, to: project, from: source), project: project)
+            let push = Self.push(of: message, part.body, to: project, from: source)
+            return message.isDryRun ? .dryRun(push, project: project) : .send(push, project: project)
         } catch {
             return .answered(error.reply)
         }

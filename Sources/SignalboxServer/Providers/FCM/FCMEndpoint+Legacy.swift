@@ -17,9 +17,18 @@ extension FCMEndpoint {
         } catch {
             return reply(Self.text(400, isForm ? "Error=InvalidParameters" : error.text))
         }
-        let pushes = message.pushes(payload, from: source)
+        let holder = BodyHolder(source: source, peer: request.connection.peer)
+        guard let memory = contents.reserve(message.copiedBytes, for: holder) else {
+            return reply(GoogleError.unavailable.reply(as: .page))
+        }
+        let checked = message.pushes(payload, from: source)
         acceptance.captures?.refuse(message.refused, of: request, from: source)
-        acceptance.accept(pushes.compactMap(\.self), of: request, reply) { answers in
+        if message.isDryRun { acceptance.captures?.record(dryRuns: checked.compactMap(\.self), of: request) }
+        let pushes = message.isDryRun ? checked.map { _ in nil } : checked
+        let answer: @Sendable (ProviderReply) -> Void = { response in
+            withExtendedLifetime(memory) { reply(response) }
+        }
+        acceptance.accept(pushes.compactMap(\.self), of: request, answer) { answers in
             guard !answers.contains(where: \.isUnavailable) else { return GoogleError.unavailable.reply(as: .page) }
             var rest = answers[...]
             let results = zip(message.outcomes, pushes).map { outcome, push in
@@ -134,18 +143,17 @@ extension LegacyMessage {
         }
     }
 
-    /// The push to each addressee; nil for one that is not accepted. A request for one device is accepted as sent.
+    /// The push to each addressee; nil for one with an error. A request for one device is accepted as sent.
     fileprivate func pushes(_ request: [UInt8], from source: SourceName) -> [ProviderPush?] {
-        let isAccepted = error == nil && !isDryRun
         guard case .devices(let devices) = addressee else {
-            guard isAccepted else { return [nil] }
+            guard error == nil else { return [nil] }
             var push = ProviderPush(body: request, source: source, platform: .fcm)
             push.topic = topic
             push.condition = condition
             return [push]
         }
         return devices.map { device in
-            guard isAccepted, device.error == nil else { return nil }
+            guard error == nil, device.error == nil else { return nil }
             let body = devices.count == 1 ? request : payload(for: device.token)
             var push = ProviderPush(body: body, source: source, platform: .fcm)
             push.token = Array(device.token.utf8)

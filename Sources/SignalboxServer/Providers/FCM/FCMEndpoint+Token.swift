@@ -16,6 +16,8 @@ struct GrantError: Error, Equatable, Sendable {
     let code: Code
     let description: String
     var headers: [ProviderReply.Header] = []
+    /// How long the response is held; nil to send it at once.
+    var delay: Duration?
 
     var reply: ProviderReply {
         ProviderReply(
@@ -25,7 +27,7 @@ struct GrantError: Error, Equatable, Sendable {
                     json.member("error", code.rawValue)
                     json.member("error_description", description)
                 }
-            })
+            }, delay: delay)
     }
 }
 
@@ -44,15 +46,20 @@ extension FCMEndpoint {
         if access.sources.isOpen { _ = try access.source(of: request, at: now()) }
         var audiences = Self.audiences
         if let authority = request.authority {
-            for scheme in ["http", "https"] { audiences.insert("\(scheme)://\(authority)\(request.path)") }
+            // Some libraries name the URL as their account's file has it, with the label of the run.
+            let paths = [request.path] + (request.run.map { ["/r/\($0)\(request.path)"] } ?? [])
+            for scheme in ["http", "https"] {
+                for path in paths { audiences.insert("\(scheme)://\(authority)\(path)") }
+            }
         }
         let connection = request.connection
         return body(of: request, .token, nil, limit: 2 * ServiceAssertion.mostBytes) { [audiences] body, reply in
             do throws(GrantError) {
                 reply(try grant(FormParameters(body), for: audiences))
             } catch {
-                failures.record(.token(error.code), from: connection)
-                reply(error.reply)
+                var refusal = error
+                refusal.delay = failures.record(.token(error.code), from: connection)
+                reply(refusal.reply)
             }
         }
     }

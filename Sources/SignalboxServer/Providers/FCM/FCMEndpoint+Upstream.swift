@@ -16,25 +16,41 @@ extension FCMEndpoint {
         return source
     }
 
+    /// Reads a push whose token Google must accept first. Until then nothing counts for the source: any client can name
+    /// its project.
+    func verdict(on request: ProviderRequest, askingFor source: SourceName, _ project: String) -> ProviderVerdict {
+        body(of: request, .send(project: project), nil, limit: Self.sendLimit) { body, reply in
+            ask(about: request, to: project, of: source, reply) {
+                switch acceptance.admission.admit(source, request) {
+                case .refused(let excess): reply(GoogleError.exhausted(excess).reply)
+                case .admitted(let permit):
+                    send(body, to: project, from: source, of: request) { answer in
+                        withExtendedLifetime(permit) { reply(answer) }
+                    }
+                }
+            }
+        }
+    }
+
     /// Calls `send` if Google accepts the token of the request for the project. Otherwise replies 401, or 503 if Google
     /// does not decide.
-    func ask(
+    private func ask(
         about request: ProviderRequest, to project: String, of source: SourceName,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, _ send: @escaping @Sendable () -> Void
     ) {
         guard let forwarding = acceptance.forwarding, let authorization = request.header("authorization") else {
             return reply(GoogleError.unauthenticated(.missing).reply)
         }
+        let claim = BearerProofs.Claim(
+            authorization: authorization, project: project, source: source, peer: request.connection.peer)
         // Unstructured, because the caller is an event loop. The timeout of the upstream ends it.
         Task {
-            switch await proofs.answer(
-                for: authorization, project: project, of: source, by: forwarding.passThrough, at: now())
-            {
+            switch await proofs.answer(to: claim, at: now(), ask: { await claim.ask(by: forwarding.passThrough) }) {
             case .accepted: send()
             case .rejected:
-                let error = GoogleError.unauthenticated(.unsupported)
-                failures.record(.fcm(error.status), from: request.connection)
-                reply(error.reply)
+                var refusal = GoogleError.unauthenticated(.unsupported)
+                refusal.delay = failures.record(.fcm(refusal.status), from: request.connection)
+                reply(refusal.reply)
             case .unknown: reply(GoogleError.unavailable.reply)
             }
         }

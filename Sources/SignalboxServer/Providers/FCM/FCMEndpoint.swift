@@ -46,33 +46,32 @@ struct FCMEndpoint: ProviderEndpoint {
         }
         // The assertion in the body identifies the client.
         guard operation != .token else { return try tokenVerdict(on: request) }
-        let asking = sourceToAsk(request, operation)
-        let source = if let asking { asking } else { try source(of: request) }
+        if case .send(let project) = operation, let source = sourceToAsk(request, operation) {
+            return verdict(on: request, askingFor: source, project)
+        }
+        let source = try source(of: request)
         if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true {
             throw .notForwarded
         }
         switch acceptance.admission.admit(source, request) {
         case .refused(let excess): throw .exhausted(excess)
         case .admitted(let permit):
-            let verdict = try verdict(on: request, operation, from: source, isProved: asking == nil)
+            let verdict = try verdict(on: request, operation, from: source)
             guard case .body(var reading) = verdict else { return verdict }
             reading.permit = permit
             return .body(reading)
         }
     }
 
-    /// `source`: of the request. `isProved`: false if Google must accept the access token first.
+    /// `source`: of the request.
     private func verdict(
-        on request: ProviderRequest, _ operation: FCMOperation, from source: SourceName, isProved: Bool
+        on request: ProviderRequest, _ operation: FCMOperation, from source: SourceName
     ) throws(GoogleError) -> ProviderVerdict {
         switch operation {
         case .send(let project):
             try access.check(project, of: source)
             return body(of: request, operation, source, limit: Self.sendLimit) { body, reply in
-                guard !isProved else { return send(body, to: project, from: source, of: request, reply) }
-                ask(about: request, to: project, of: source, reply) {
-                    send(body, to: project, from: source, of: request, reply)
-                }
+                send(body, to: project, from: source, of: request, reply)
             }
         case .batch:
             let boundary = try MultipartBatch.boundary(request.header("content-type"))
@@ -97,13 +96,14 @@ struct FCMEndpoint: ProviderEndpoint {
         }
     }
 
-    /// Records a rejected credential.
+    /// The source of a request. Records a rejected credential.
     private func source(of request: ProviderRequest) throws(GoogleError) -> SourceName {
         do throws(GoogleError) {
             return try access.source(of: request, at: now())
         } catch {
-            failures.record(.fcm(error.status), from: request.connection)
-            throw error
+            var refusal = error
+            refusal.delay = failures.record(.fcm(error.status), from: request.connection)
+            throw refusal
         }
     }
 
@@ -116,13 +116,14 @@ struct FCMEndpoint: ProviderEndpoint {
         let form = operation.errorForm
         let tooLarge = GoogleError.bodyTooLarge(limit: limit).reply(as: form)
         let coding = ContentCoding(request)
+        let holder = BodyHolder(source: source, peer: request.connection.peer)
         return .body(
             ProviderBody(
                 limit: limit, tooLarge: tooLarge, busy: GoogleError.unavailable.reply(as: form), source: source
             ) { [contents] body, reply in
                 let handleContent: @Sendable () -> Void = {
                     do throws(ContentCoding.Failure) {
-                        let content = try coding.decode(body, upTo: limit, in: contents)
+                        let content = try coding.decode(body, upTo: limit, in: contents, for: holder)
                         handle(content.bytes) { answer in withExtendedLifetime(content) { reply(answer) } }
                     } catch {
                         let answer = error == .busy ? GoogleError.unavailable : .encodingInvalid(limit: limit)
@@ -146,23 +147,54 @@ extension FCMEndpoint {
     }
 }
 
+extension FCMEndpoint {
+    func invalidRun(_ request: ProviderRequest) -> ProviderReply {
+        let error = GoogleError(status: .invalidArgument, message: ProviderRequest.invalidRun)
+        return error.reply(as: FCMOperation(path: request.path)?.errorForm ?? .status)
+    }
+}
+
 // MARK: HTTP v1
 
 extension FCMEndpoint {
     /// `POST /v1/projects/{project}/messages:send`.
-    private func send(
+    func send(
         _ body: [UInt8], to project: String, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
     ) {
         let message: FCMMessage
         do throws(GoogleError) {
-            message = try FCMParser.check(body)
+            message = try FCMParser.check(
+                body, isForwarded: acceptance.forwarding?.forwardsAll(of: source) == true)
         } catch {
             return reply(error.reply)
         }
-        guard !message.isDryRun else { return reply(Self.sent(Self.dryRunID, to: project)) }
-        acceptance.accept([Self.push(of: message, body, to: project, from: source)], of: request, reply) { answers in
+        let push = Self.push(of: message, body, to: project, from: source)
+        guard !message.isDryRun else { return check(push, to: project, of: request, reply) }
+        acceptance.accept([push], of: request, reply) { answers in
             Self.reply(to: answers.first, in: project)
+        }
+    }
+
+    /// A message that is only checked. If its source forwards it, Google checks it too.
+    private func check(
+        _ push: ProviderPush, to project: String, of request: ProviderRequest,
+        _ reply: @escaping @Sendable (ProviderReply) -> Void
+    ) {
+        let answer: @Sendable (ProviderReply) -> Void = { [captures = acceptance.captures] response in
+            captures?.record(dryRuns: [push], response, of: request)
+            reply(response)
+        }
+        guard let forwarding = acceptance.forwarding else { return answer(Self.sent(Self.dryRunID, to: project)) }
+        switch forwarding.plan(for: [push], of: request) {
+        case .capture: answer(Self.sent(Self.dryRunID, to: project))
+        case .refuse(let reason):
+            forwarding.recordRefusal(reason, of: [push])
+            answer(GoogleError.unavailable.reply)
+        case .forward(let forwarded):
+            forwarding.check(forwarded("")) { verdict in
+                answer(verdict.map { GoogleError.answer($0) } ?? GoogleError.unavailable.reply)
+            }
         }
     }
 
@@ -172,6 +204,12 @@ extension FCMEndpoint {
     ) -> ProviderPush {
         var push = ProviderPush(body: body, source: source, platform: .fcm)
         push.project = project
+        if message.hasUnknownNames {
+            push.warnings.append(
+                Warning(
+                    "fcm.name-unknown", at: "",
+                    "The gateway does not know a name in the message; Google decides on it."))
+        }
         switch message.target {
         case .device(let token): push.token = token
         case .topic(let name): push.topic = name
@@ -205,8 +243,11 @@ extension FCMEndpoint {
 enum FCMParser {
     static let parsers = ParserPool.forPayloads()
 
-    static func check(_ body: [UInt8]) throws(GoogleError) -> FCMMessage {
-        try read { (parser) throws(GoogleError) in try FCMMessage(body, with: parser) }
+    /// `isForwarded`: Google decides on the message.
+    static func check(_ body: [UInt8], isForwarded: Bool = false) throws(GoogleError) -> FCMMessage {
+        try read { (parser) throws(GoogleError) in
+            try FCMMessage(body, with: parser, isForwarded: isForwarded)
+        }
     }
 
     /// `body`: must not keep values of the parser.
@@ -234,16 +275,16 @@ extension GoogleError {
         case .text:
             ProviderReply(
                 status: status.code, headers: .json + headers,
-                body: .json { $0.object { $0.member("error", message) } }, after: after)
+                body: .json { $0.object { $0.member("error", message) } }, after: after, delay: delay)
         case .page:
             ProviderReply(
                 status: status.code,
                 headers: [.init(name: "content-type", value: "text/html; charset=UTF-8")] + headers,
-                body: Array(page.utf8), after: after)
+                body: Array(page.utf8), after: after, delay: delay)
         case .grant:
             GrantError(
                 status: status.code, code: status == .unavailable ? .temporarilyUnavailable : .invalidRequest,
-                description: message, headers: headers
+                description: message, headers: headers, delay: delay
             ).reply
         }
     }

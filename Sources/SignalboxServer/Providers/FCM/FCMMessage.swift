@@ -6,6 +6,8 @@ struct FCMMessage: Sendable, Equatable {
     /// Whether the request only asks for the check.
     let isDryRun: Bool
     let target: Target
+    /// Whether Google must decide on names that the gateway does not know.
+    let hasUnknownNames: Bool
 
     /// The addressee of a message.
     enum Target: Sendable, Equatable {
@@ -17,14 +19,15 @@ struct FCMMessage: Sendable, Equatable {
 
     /// The most bytes of a message's keys and values (firebase.google.com, "About FCM messages").
     static let largest = 4096
-    /// The same for messages to topics.
+    /// The most bytes of keys and values in a message to a topic.
     static let largestToTopic = 2048
     /// The longest time to live, in seconds: four weeks.
     static let longestLife: Int64 = 2_419_200
 
     /// Checks a request in the order of Google's API: syntax, then fields and types, then values. `parser`: reset
-    /// before; owns the values of the call.
-    init(_ body: [UInt8], with parser: JSONParser) throws(GoogleError) {
+    /// before; owns the values of the call. `isForwarded`: Google decides on the message. Then names, sizes and tokens
+    /// that Google's documents leave open are not checked.
+    init(_ body: [UInt8], with parser: JSONParser, isForwarded: Bool = false) throws(GoogleError) {
         parser.reset()
         let root: JSONValue
         do throws(JSONError) { root = try parser.parse(body) } catch { throw Self.unreadable(error) }
@@ -34,19 +37,20 @@ struct FCMMessage: Sendable, Equatable {
                     description: "Invalid JSON payload received. Unknown name \"\": Root element must be a message.")
             ])
         }
-        var violations = ProtoViolations()
+        var violations = ProtoViolations(passingUnknownNames: isForwarded)
         FCMSchema.request.check(root, at: "", &violations)
         guard violations.all.isEmpty else { throw .malformed(violations.all) }
+        hasUnknownNames = violations.hasUnknownName
         // ProtoJSON accepts both names, and reads null as absent.
         isDryRun = [root["validate_only"], root["validateOnly"]].contains {
             $0?.bool == true || $0?.equals("true") == true
         }
         guard let message = root["message"], message.isObject else { throw .recipientMissing }
-        target = try Self.target(of: message)
+        target = try Self.target(of: message, isForwarded: isForwarded)
         try Self.checkData(message["data"], "message.data")
         try Self.checkData(message["android"]?["data"], "message.android.data")
         try Self.checkLife(of: message["android"]?["ttl"])
-        try Self.checkSize(of: message)
+        if !isForwarded { try Self.checkSize(of: message) }
     }
 
     private static func unreadable(_ error: JSONError) -> GoogleError {
@@ -62,7 +66,7 @@ struct FCMMessage: Sendable, Equatable {
 
     // MARK: Values
 
-    private static func target(of message: JSONValue) throws(GoogleError) -> Target {
+    private static func target(of message: JSONValue, isForwarded: Bool) throws(GoogleError) -> Target {
         let names = FCMSchema.targets
         guard let name = names.first(where: { message.member($0)?.isString == true }),
             let target = message.member(name)?.utf8, !target.isEmpty
@@ -77,7 +81,7 @@ struct FCMMessage: Sendable, Equatable {
             }
             return .condition(String(decoding: target, as: UTF8.self))
         default:
-            guard isToken(target) else { throw .tokenInvalid }
+            guard isForwarded || isToken(target) else { throw .tokenInvalid }
             return .device(Array(target))
         }
     }

@@ -6,7 +6,7 @@ enum FCMOperation: Equatable, Sendable {
     case send(project: String)
     /// `projects.registrations.topicSubscriptions`: create, list.
     case subscriptions(project: String, registration: String)
-    /// The same: get, delete, patch.
+    /// `projects.registrations.topicSubscriptions`: get, delete, patch.
     case subscription(project: String, registration: String, topic: String)
     /// Several requests in one, as `multipart/mixed`.
     case batch

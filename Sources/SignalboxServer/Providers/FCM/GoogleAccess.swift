@@ -21,7 +21,7 @@ struct GoogleAccess: Sendable {
     private let owners: Set<SourceName>
     private let tokens: AccessTokenTable
 
-    /// `projects`: with their owners. `tokens`: shared by all configs.
+    /// `projects`: the projects and their owners. `tokens`: shared by all configs.
     init(
         sources: SourceAccess, accounts: [ServiceAccountKey: Account],
         serverKeys: [(value: SourceName, token: [UInt8])], projects: [String: SourceName], tokens: AccessTokenTable

@@ -51,10 +51,12 @@ struct GoogleError: Error, Equatable, Sendable {
     /// In addition to the content type.
     var headers: [ProviderReply.Header] = []
     var after = ProviderReply.After.keep
+    /// How long the response is held; nil to send it at once.
+    var delay: Duration?
 
     /// The response, and one part of a response to a batch.
     var reply: ProviderReply {
-        ProviderReply(status: status.code, headers: .json + headers, body: body, after: after)
+        ProviderReply(status: status.code, headers: .json + headers, body: body, after: after, delay: delay)
     }
 
     private var body: [UInt8] {
@@ -154,10 +156,10 @@ extension GoogleError {
 // MARK: Access and paths
 
 extension GoogleError {
-    /// `project`: of the path, which another source has, or which the source does not have.
+    /// The project of the path belongs to another source, or the source does not list it.
     static let senderIDMismatch = GoogleError(
         status: .permissionDenied, message: "SenderId mismatch", details: [.fcm("SENDER_ID_MISMATCH")])
-    /// A page of another site, or a name that may be of an attacker (DNS rebinding).
+    /// The request comes from a page of another site, or names a host that an attacker may control (DNS rebinding).
     static let foreignPage = GoogleError(
         status: .permissionDenied,
         message: "Without sources, the gateway accepts requests from this machine only, by a loopback address or the "

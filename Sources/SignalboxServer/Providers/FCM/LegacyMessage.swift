@@ -8,6 +8,11 @@ struct LegacyMessage: Sendable {
         case group
         /// Devices: at least one, each with the error of its token.
         case devices([Device])
+
+        /// Whether the message becomes a push for each of several devices.
+        var isSeveral: Bool {
+            if case .devices(let devices) = self { devices.count > 1 } else { false }
+        }
     }
 
     struct Device: Sendable, Equatable {
@@ -34,9 +39,10 @@ struct LegacyMessage: Sendable {
     /// The most devices of a request.
     static let mostDevices = 1000
     /// The most bytes of a request as JSON without its addressees. `data` and `notification` may have 4096 bytes
-    /// without quotes and escapes, the other members are names and options. Each device receives a copy, so this bounds
-    /// what a multicast becomes.
+    /// without quotes and escapes, the other members are names and options.
     static let largestShared = 32 * 1024
+    /// The same for a request to several devices, each of which receives a copy.
+    static let largestCopied = 8 * 1024
 
     /// Reads a request. `parser`: reset before; owns the values of the call.
     init(_ body: [UInt8], with parser: JSONParser) throws(Malformed) {
@@ -58,7 +64,7 @@ struct LegacyMessage: Sendable {
             json.key(utf8: key)
             json.value(value)
         }
-        let isTooLarge = json.bytes.count > Self.largestShared
+        let isTooLarge = json.bytes.count > (addressee.isSeveral ? Self.largestCopied : Self.largestShared)
         shared = isTooLarge ? [] : json.bytes
         error = Self.error(of: root, isToGroup: addressee == .group) ?? (isTooLarge ? "MessageTooBig" : nil)
     }
@@ -72,6 +78,12 @@ struct LegacyMessage: Sendable {
         json.endObject()
         let member = json.bytes.dropFirst().dropLast()
         return shared + (shared.count > 1 ? [0x2C] : []) + member + [0x7D]
+    }
+
+    /// Bytes of memory that the pushes to several devices take; 0 for one addressee, whose push is the request.
+    var copiedBytes: Int {
+        guard case .devices(let devices) = addressee, devices.count > 1 else { return 0 }
+        return devices.count * ContentMemory.bytes(ofPush: shared.count)
     }
 
     // MARK: Checks

@@ -8,7 +8,7 @@ struct MultipartBatch: Sendable {
         /// `content-id`; empty without one.
         let id: String
         let method: String
-        /// Without a query.
+        /// Without scheme, host and query.
         let path: String
         let body: [UInt8]
     }
@@ -70,7 +70,17 @@ struct MultipartBatch: Sendable {
         if body.last == 0x0D { body.removeLast() }
         return Part(
             id: String((id ?? "").trimmingCharacters(in: .whitespaces).prefix(200)), method: String(line[0]),
-            path: String(line[1].prefix { $0 != "?" }), body: Array(body))
+            path: path(line[1]), body: Array(body))
+    }
+
+    /// The path of a request target. Java's client writes the whole URL (absolute form, RFC 9112, 3.2.2).
+    private static func path(_ target: Substring) -> String {
+        var target = target
+        for scheme in ["https://", "http://"] where target.lowercased().hasPrefix(scheme) {
+            target = target.dropFirst(scheme.count).drop { $0 != "/" }
+            break
+        }
+        return String(target.prefix { $0 != "?" })
     }
 
     /// The lines up to the first empty one, and the rest.

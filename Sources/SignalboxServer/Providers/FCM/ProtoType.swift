@@ -60,7 +60,9 @@ indirect enum ProtoType: Sendable {
         case _ where isScalar && value.isObject:
             violations.invalid(path, name, "Starting an object on a scalar field")
         default:
-            if !accepts(value) { violations.invalid(path, name, reason(for: value)) }
+            guard !accepts(value) else { return }
+            if case .enumeration = self, value.isString, violations.passesUnknownName() { return }
+            violations.invalid(path, name, reason(for: value))
         }
     }
 
@@ -148,6 +150,18 @@ struct ProtoViolations {
     private static let longestValue = 200
 
     private(set) var all: [GoogleError.Violation] = []
+    /// Whether names of fields and of enumerated values that this schema does not have are passed.
+    private let passesUnknownNames: Bool
+    /// Whether such a name was passed.
+    private(set) var hasUnknownName = false
+
+    init(passingUnknownNames: Bool = false) { passesUnknownNames = passingUnknownNames }
+
+    /// Returns whether an unknown name is passed, and records that there is one.
+    mutating func passesUnknownName() -> Bool {
+        hasUnknownName = hasUnknownName || passesUnknownNames
+        return passesUnknownNames
+    }
 
     var isFull: Bool { all.count >= Self.most }
 
@@ -162,10 +176,11 @@ struct ProtoViolations {
     }
 
     mutating func unknown(_ field: String, at path: String) {
+        guard !passesUnknownName() else { return }
         record("\(Self.unknown(field, path)): Cannot find field.", at: path)
     }
 
-    /// `path`: of a field that is not a list.
+    /// `path`: the path of a field that is not a list.
     mutating func unexpectedList(at path: String) {
         let dot = path.lastIndex(of: ".")
         let parent = dot.map { String(path[..<$0]) } ?? ""

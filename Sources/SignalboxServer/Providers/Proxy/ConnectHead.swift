@@ -44,7 +44,7 @@ struct ConnectHead {
 
     private static let lineEnd = ConnectRefusal.malformed("its lines do not end with CR LF")
 
-    /// `end`: of the head.
+    /// Reads the head, which ends at `end`.
     private func read(upTo end: Int) -> Step {
         let text = String(decoding: bytes[..<(end - 4)], as: UTF8.self)
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
@@ -86,7 +86,7 @@ struct ConnectHead {
         guard hosts <= 1 else { throw .malformed("it has two host fields") }
     }
 
-    /// RFC 9110, 5.6.2.
+    /// Whether a byte may occur in a token (RFC 9110, 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
@@ -117,7 +117,7 @@ enum ConnectRefusal: Error, Equatable {
     case malformed(String)
     case version
     case method
-    /// In bytes.
+    /// The head is longer than `limit` bytes.
     case tooLarge(limit: Int)
     /// `host:port`. Consists of letters, digits and `-._:[]`.
     case otherHost(String)

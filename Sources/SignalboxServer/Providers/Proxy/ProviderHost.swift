@@ -7,10 +7,10 @@ package struct ProviderHost: Sendable, Equatable {
 
     /// In lower case.
     let name: String
-    /// The first one is that of requests which name none.
+    /// The accepted ports. The first is the default of a request without a port.
     let ports: [Int]
     let vendor: Vendor
-    /// The host answers other requests with 404.
+    /// The APIs that the host serves. It answers any other request with 404.
     let services: Set<ProviderService>
     /// Whether the host is of Apple's development environment.
     var isDevelopment = false
