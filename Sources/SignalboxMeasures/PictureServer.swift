@@ -10,7 +10,7 @@ public final class PictureServer: Sendable {
     // A class because connections and the benchmark share it.
     /// Relaxed order suffices: the benchmark reads it after its requests.
     private let asked = Atomic<Int>(0)
-    /// Of each response body, unless its header and name are longer.
+    /// The size of each response body, unless its header and name are longer.
     private let bytes: Int
 
     /// `bytes`: the size of each picture.

@@ -119,7 +119,7 @@ private final class ArrivalHandler: ChannelInboundHandler {
     // A class because a channel calls it, on its event loop only.
     /// Called once for each request, when its last byte has arrived.
     private let arrived: (ByteBuffer) -> Void
-    /// Of the request that is arriving; connections have a handler each.
+    /// The body of the request that is arriving; each connection has a handler of its own.
     private var body = ByteBuffer()
     /// Without a body, so the connection can be used again at once.
     private let answer = ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")

@@ -18,8 +18,8 @@ public struct RouteMeasure {
     /// How many kinds of routes there are; every tenth route is of one kind.
     public static let kinds = 10
 
-    /// `routes`: how many. `kind`: of one kind only. Throws if the config of these routes is invalid. Compiles all
-    /// patterns, which is not part of a measurement.
+    /// `routes`: the number of routes. `kind`: makes routes of this kind only. Throws if the config of these
+    /// routes is invalid. Compiles all patterns, which is not part of a measurement.
     public init(routes: Int, kind: Int? = nil) throws {
         let texts = (0..<routes).map { number in
             "{\"name\":\"r\(number)\",\"to\":[\"i\"],\"match\":{\(Self.type),\(Self.pattern(number, kind: kind ?? number % Self.kinds))}}"

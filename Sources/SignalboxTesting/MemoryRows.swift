@@ -38,7 +38,8 @@ package struct MemoryRows: Equatable {
         person.ledger = ledger(.user(user))
         var device = devices[id] ?? DeviceState(id: id)
         device.ledger = ledger(.device(id))
-        let own = offers.values.filter { $0.device == id || ($0.user == user && $0.state == .offered) }
+        let leased = offers.values.filter { $0.device != id && $0.user == user && $0.state == .offered }
+        let own = offers.values.filter { $0.device == id } + leased.prefix(Bounds.leasesElsewhere)
         let anonymous = AnonymousUser.id(on: id)
         return InAppState(
             user: person, device: device, offers: own,

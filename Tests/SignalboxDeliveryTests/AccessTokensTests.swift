@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func asksOnceForAllWhoWait() async throws {
+    @Test func requestsOneTokenForAllCallers() async throws {
         try await withTokens([Self.grant("first"), Self.grant("second")]) { (tokens, _) async throws in
             let all = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<50 { group.addTask { try await tokens.token() } }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct BackoffTests {
     private let bench = LaneBench()
 
-    @Test func recordsOnlyWhatIsNew() {
+    @Test func recordsNewBackoffsOnly() {
         var record = BackoffRecord()
         func open(_ seconds: Int) -> BackoffRecord.Backoff { .init(kind: .breakerOpen, until: .seconds(seconds)) }
         let begins = [record.begin(), record.begin()]

@@ -116,7 +116,7 @@ import Testing
     @Test(
         arguments: [(nil, 120, 2, 500), (1, 120, 1, 1000), (10, 120, 2, 500), (1, nil, 1, 1000)]
             as [(Double?, Int?, Int, Int)])
-    func theLowerOfItsRateAndWhatItPermitsIsKept(
+    func keepsTheLowerOfItsRateAndThePermittedRate(
         own: Double?, allowed: Int?, atOnce: Int, milliseconds: Int
     ) async throws {
         try await withTemporaryDirectory { directory in

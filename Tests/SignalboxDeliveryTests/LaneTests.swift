@@ -190,7 +190,7 @@ import Testing
         Lease(delivery: 7, event: "e", destination: crm, attempts: 1, earlier: 4, body: Array(body.utf8))
     }
 
-    @Test func anEventAboutADeadDeliverySaysWhatDied() throws {
+    @Test func anEventAboutADeadDeliveryDescribesTheDelivery() throws {
         let events = DeadLetterEvents(
             gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"),
             variants: EventVariants(tokens: TokenHash(key: [UInt8](repeating: 7, count: 32))))

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -62_167_219_201, 253_402_300_800, .max])
-    func secondsOutsideTheCalendarAreNoDate(_ seconds: Int64) {
+    func secondsOutsideTheCalendarAreNotADate(_ seconds: Int64) {
         #expect(Timestamp(seconds: seconds) == nil)
     }
 

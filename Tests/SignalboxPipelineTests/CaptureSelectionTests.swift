@@ -47,8 +47,20 @@ import Testing
         #expect(mismatch == nil)
     }
 
+    /// APNs reads hexadecimal tokens in lower case, FCM reads them as they are.
+    @Test func selectsBothSpellingsOfAToken() {
+        let both = Self.mismatch(CaptureSetting.accepted()) { selection in
+            (selection.token, selection.otherToken) = ("sha256:bb", "sha256:aa")
+        }
+        #expect(both == nil)
+        let neither = Self.mismatch(CaptureSetting.accepted()) { selection in
+            (selection.token, selection.otherToken) = ("sha256:bb", "sha256:cc")
+        }
+        #expect(neither == "token is sha256:aa, expected sha256:bb")
+    }
+
     /// The source and the token of such a push are not known, so they are not the reason.
-    @Test func aRefusalIsTheReasonBeforeWhatItDoesNotKnow() {
+    @Test func aRefusalIsReportedBeforeAMissingValue() {
         let words = Self.mismatch(CaptureSetting.refused()) { selection in
             selection.source = SourceName("mobile")
             selection.token = "sha256:aa"

@@ -34,7 +34,7 @@ import Testing
         #expect(log.waits == 0)
     }
 
-    @Test func explainsAfterItsTimeWhatCameInstead() async throws {
+    @Test func listsNearMissesAfterTheTimeout() async throws {
         let (log, clock) = (CaptureLog(), ManualClock())
         log.append(CaptureSetting.accepted(run: "before"))
         let wait = Self.wait(2, run: "a", after: 1, timeout: .seconds(10))

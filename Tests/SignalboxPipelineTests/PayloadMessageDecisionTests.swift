@@ -79,6 +79,9 @@ import Testing
         device.client.topics = ["news", "sourse_sdk_integrated"]
         #expect(device.trigger(.sessionStart) == nil)
         #expect(device.trigger(.poll, after: day)?.hasPrefix("sourse:") == true)
+        var elsewhere = try Device(payload)
+        elsewhere.client.topics = ["sports", "sourse_sdk_integrated"]
+        #expect(elsewhere.trigger(.poll, after: day) == nil, "not subscribed to news")
         var late = try Device(payload)
         late.client.topics = ["news", "sourse_sdk_integrated"]
         #expect(late.trigger(.sessionStart, after: 30 * day) == nil)

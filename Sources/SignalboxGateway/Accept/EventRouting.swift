@@ -38,9 +38,9 @@ extension RouteTable {
             event, try decision(on: body, at: place), in: body, variants: variants, hasLastingID: hasLastingID)
     }
 
-    /// The routing decision on the bytes of an event; nil if `filter` does not match. `place`: of its payload, for a
-    /// rejection. `parser`: from ``ParserPool/events``. Used by runs that need the decision only, so it makes no
-    /// variants.
+    /// The routing decision on the bytes of an event; nil if `filter` does not match. `place`: the position of its
+    /// payload, for a rejection. `parser`: from ``ParserPool/events``. Used by runs that need the decision only, so it
+    /// makes no variants.
     func decision(
         on event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, matching filter: Pattern?,
         with parser: JSONParser
@@ -58,8 +58,8 @@ extension RouteTable {
 }
 
 extension Pattern {
-    /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection. Used to select
-    /// recorded payloads for an upload.
+    /// True if the pattern matches the bytes of an event. `place`: the position of its payload, for a rejection. Used
+    /// to select recorded payloads for an upload.
     func selects(
         _ event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
     ) throws(Rejection) -> Bool {

@@ -28,7 +28,7 @@ package struct Intake: Sendable {
     private let uniform: UniformRouting?
     let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
-    private let variants: EventVariants
+    let variants: EventVariants
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.events
     private let spareWriter = SpareWriter()
@@ -149,13 +149,8 @@ package struct Intake: Sendable {
     /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
     /// the commit, so repeats and failed commits are not counted.
     private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
-        count(read.events, without: duplicates)
+        variants.count(read.events, without: duplicates)
         return Self.completed(read, duplicates)
-    }
-
-    /// Counts the matches of committed events. `duplicates`: by position; they are not counted.
-    func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
-        variants.count(events, without: duplicates)
     }
 
     /// Moves duplicates from positions among the events to positions among the items. The queue knows only accepted

@@ -146,8 +146,7 @@ package struct Normalizer: Sendable {
         _ payload: RecordedPayload, of reception: Reception, with parser: JSONParser,
         into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
-        let recognised = try recognise(
-            payload.text, at: payload.place, isSentToAPNs: payload.push?.platform == .apns, with: parser)
+        let recognised = try recognise(payload.text, at: payload.place, form: payload.push?.form, with: parser)
         notification.readsMessages = registersMessages
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
@@ -176,11 +175,11 @@ package struct Normalizer: Sendable {
         return recognised
     }
 
-    /// Recognises the push service of a payload. The result is valid until the parser's next text. `isSentToAPNs`: the
-    /// payload is the body of a request to APNs. Throws a ``Rejection`` for a text that is not JSON, exceeds the
-    /// limits, or is not an object.
+    /// Recognises the push service of a payload. The result is valid until the parser's next text. `form`: of the
+    /// request that brought the payload, if it is known. Throws a ``Rejection`` for a text that is not JSON, exceeds
+    /// the limits, or is not an object.
     package func recognise(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, isSentToAPNs: Bool = false,
+        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, form: RequestForm? = nil,
         with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
         parser.reset()
@@ -191,8 +190,7 @@ package struct Normalizer: Sendable {
             throw Rejection(error, in: payload, at: place)
         }
         do throws(PlatformError) {
-            return try Platforms.recognise(
-                root, size: payload.count, isSentToAPNs: isSentToAPNs, parser: parser)
+            return try Platforms.recognise(root, size: payload.count, form: form, parser: parser)
         } catch {
             throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
         }

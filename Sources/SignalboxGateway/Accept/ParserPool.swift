@@ -15,7 +15,7 @@ package final class ParserPool: Sendable {
     /// Idle parsers that stay allocated; further ones are freed.
     private static let kept = 16
 
-    /// `limits`: of every parser of the pool.
+    /// `limits`: the limits of every parser of the pool.
     private init(limits: JSONParser.Limits) { self.limits = limits }
 
     /// Parsers with the limits of payloads.

@@ -78,8 +78,8 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Cuts a line that is not one payload at its brackets; nil when it holds one text. `place`: of the line in the
-    /// input, so that rejections keep absolute positions.
+    /// Cuts a line that is not one payload at its brackets; nil when it holds one text. `place`: the position of the
+    /// line in the input, so that rejections keep absolute positions.
     private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) {
         var splitter = JSONSplitter(
             limit: Normalizer.payloadLimit, takesLines: false, line: place.line, offset: place.offset)

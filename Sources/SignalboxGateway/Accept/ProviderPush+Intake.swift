@@ -55,10 +55,11 @@ extension Intake {
         let events = reads.compactMap { try? $0.get() }
         guard let first = events.first else { return done(.success(Self.answers(to: reads, [:]))) }
         let request = pushes.count == 1 ? pushes[0].request(storing: first.event.id.description) : nil
-        queue.append(events, of: request) { result in
+        // Not `self`, because a copy of all that it holds takes longer than the rest.
+        queue.append(events, of: request) { [variants] result in
             switch result {
             case .success(.appended(let duplicates)):
-                count(events, without: duplicates)
+                variants.count(events, without: duplicates)
                 done(.success(Self.answers(to: reads, duplicates)))
             case .success(.repeated(let answer)):
                 done(.success([.repeated(event: String(decoding: answer.body, as: UTF8.self))]))

@@ -39,9 +39,18 @@ package struct ProviderPush: Sendable {
         self.platform = platform
     }
 
+    /// The API that the push was sent to.
+    var form: RequestForm {
+        switch platform {
+        case .apns: .apns
+        case .fcm: project == nil ? .fcmLegacy : .fcmV1
+        case .expo: .expo
+        }
+    }
+
     /// How long a push service keeps a push that it cannot deliver at once.
     package enum Expiration: Sendable, Equatable {
-        /// As long as the service wants.
+        /// As long as the service chooses.
         case unlimited
         /// Not at all: one attempt.
         case once
@@ -62,7 +71,7 @@ package struct ProviderPush: Sendable {
     }
 }
 
-/// The result of a push that was not rejected because of the store.
+/// The result of a push, unless the store failed.
 package enum ProviderAnswer: Sendable {
     /// The event is durable.
     case accepted(Event)
@@ -73,10 +82,10 @@ package enum ProviderAnswer: Sendable {
 }
 
 extension PushNotification {
-    /// Adds the parameters of a request. Values of the payload have precedence for the tag; the earlier end counts for
-    /// the period.
+    /// Adds the parameters of a request. The payload's own tag has precedence. The delivery period ends at the earlier
+    /// of both ends.
     mutating func apply(_ push: ProviderPush) {
-        // The body of a message to another service names its addressee, which the reader has found.
+        // For other services, the body names the addressee, and the reader has found it there.
         if push.platform == .apns, push.topic != nil || push.channel != nil {
             var target = target ?? Target()
             target.topic = push.topic ?? target.topic

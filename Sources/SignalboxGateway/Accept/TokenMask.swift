@@ -29,7 +29,9 @@ struct TokenMask {
     /// With more tokens than this, texts are parsed without searching them first.
     private static let mostSearched = 4
 
-    private let texts: Set<[UInt8]>
+    private let texts: [[UInt8]]
+    /// Nil for a few tokens, which are compared faster than hashed.
+    private let lookup: Set<[UInt8]>?
     private let keys: Set<[UInt8]>
     private let hash: TokenHash
 
@@ -37,8 +39,9 @@ struct TokenMask {
     /// that they were found under.
     init?(_ tokens: [DeviceToken], hashedBy hash: TokenHash) {
         guard !tokens.isEmpty else { return nil }
-        texts = Set(tokens.map(\.text))
-        keys = Set(tokens.map(\.key))
+        texts = tokens.map { $0.text }
+        lookup = texts.count > Self.mostSearched ? Set(texts) : nil
+        keys = Set(tokens.map { $0.key })
         self.hash = hash
     }
 
@@ -81,7 +84,7 @@ struct TokenMask {
             || byte == UInt8(ascii: "/")
     }
 
-    /// `key`: of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings. Copies
+    /// `key`: the key of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings. Copies
     /// everything but the tokens, in the same order.
     private func write(
         _ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
@@ -136,7 +139,8 @@ struct TokenMask {
 
     /// Short tokens count only under a key that ends with the token's own key.
     private func isToken(_ text: [UInt8], under key: [UInt8]) -> Bool {
-        texts.contains(text) && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
+        (lookup?.contains(text) ?? texts.contains(text))
+            && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
     }
 
     /// True if the first character that is not a space opens an object or an array.

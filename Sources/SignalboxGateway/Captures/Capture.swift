@@ -5,19 +5,21 @@ package import SignalboxNotification
 package struct Capture: Sendable {
     /// The decision of the gateway on a push. Raw values are the words of the API.
     package enum Outcome: String, Sendable, CaseIterable {
-        /// Its event is durable.
+        /// The event of the push is durable.
         case accepted
-        /// It repeats an earlier push, whose event has the same id.
+        /// The push repeats an earlier one. Its event id is that of the earlier push.
         case repeated
-        /// A check of the endpoint refused it, or the real push service did, to which it was forwarded.
+        /// A check of the endpoint rejected the push, or the real push service did, if the push was forwarded.
         case rejected
-        /// A failure rule answered it.
+        /// A failure rule answered the push.
         case injected
-        /// The gateway could not store it, or the real push service did not answer.
+        /// The gateway could not store the push, or the real push service did not answer.
         case unavailable
+        /// Its sender asked for the checks alone, and it passed those of the endpoint. It makes no event.
+        case dryRun = "dry-run"
     }
 
-    /// The receivers of a push, as far as its request names them.
+    /// The addressee of a push, as far as its request names it.
     package struct Addressee: Sendable, Equatable {
         /// The keyed hash of the device token; see ``TokenHash``.
         package var token: String?
@@ -39,22 +41,24 @@ package struct Capture: Sendable {
         }
     }
 
-    /// Its position among the captures of the process, from 1. Set by ``CaptureLog``.
+    /// The position of this capture among those of the process, from 1. ``CaptureLog`` sets it.
     package internal(set) var number: Int64 = 0
     /// When the answer was decided.
     package let time: Date
     /// The push service that the endpoint stands for. Raw values are the words of the API.
     package let service: PushService
     package let outcome: Outcome
-    /// The HTTP status of the answer. In a batch, of the part.
+    /// The HTTP status of the answer; in a batch, that of the part.
     package let status: Int
     /// The service's word for the error; nil for a success.
     package var reason: String?
+    /// The fault of the sender's proof of identity, which the answer does not name; nil for other reasons.
+    package var detail: String?
     /// Nil if the sender did not prove its identity.
     package var source: SourceName?
     /// The label that the sender gave its run; see ``RunLabel``.
     package var run: String?
-    /// Of an accepted push, the event has the token, topic, condition and channel instead.
+    /// The addressee. Has only the project for an accepted push, whose event has the other members.
     package var addressee = Addressee()
     /// The `apns-id` of the answer.
     package var apnsID: String?
@@ -73,7 +77,7 @@ package struct Capture: Sendable {
     /// True for a push that was refused before it became an event.
     var isRefusal: Bool { outcome == .rejected && event == nil }
 
-    /// About the memory that it takes; computed when it is appended.
+    /// The approximate memory of this capture; computed when it is appended.
     var bytes = 0
 
     /// The memory of a capture besides its event and its texts.
@@ -81,7 +85,7 @@ package struct Capture: Sendable {
 
     mutating func measure() {
         bytes = Self.overhead + (event?.count ?? 0)
-        bytes += Self.size(reason) + Self.size(run) + Self.size(apnsID) + Self.size(eventID)
+        bytes += Self.size(reason) + Self.size(detail) + Self.size(run) + Self.size(apnsID) + Self.size(eventID)
         bytes += Self.size(addressee.token) + Self.size(addressee.topic) + Self.size(addressee.condition)
         bytes += Self.size(addressee.channel) + Self.size(addressee.project)
     }
@@ -89,7 +93,7 @@ package struct Capture: Sendable {
     private static func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
 }
 
-/// The label by which a sender or a test tells its pushes from those of others.
+/// The label of a run, which keeps the pushes of concurrent tests apart.
 package enum RunLabel {
     /// True for 1 to 64 ASCII letters, digits, `.`, `_` and `-`.
     package static func allows(_ label: String) -> Bool { NameRule.allows(label) }

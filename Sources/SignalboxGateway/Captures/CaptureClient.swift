@@ -51,13 +51,13 @@ package struct CaptureClient: Sendable {
     struct Page: Sendable {
         /// Each capture as the API shows it.
         var captures: [JSONText] = []
-        /// The cursor to go on from.
+        /// The cursor of the next page.
         var next = ""
         /// The cursor of the newest capture; empty if the response has none.
         var last = ""
         /// True if the gateway dropped captures that were not read.
         var isTruncated = false
-        /// Those of a wait that ended without enough captures.
+        /// The near misses of a wait that ended without enough captures.
         var nearMisses: [JSONText] = []
         /// False for a wait that ended without enough captures.
         var isComplete = true
@@ -67,13 +67,13 @@ package struct CaptureClient: Sendable {
     private let url: String
     private let token: String?
     private let http: OutboundHTTP
-    /// Bytes of a response. A page has fewer.
+    /// The most bytes of a response. A page has fewer.
     private static let longestReply = 256 * 1024 * 1024
     /// The time for an answer, in addition to that of a wait.
     private static let patience: Duration = .seconds(15)
 
-    /// `token`: of an operator; nil for an open gateway. `http`: its policy permits the address, which the operator
-    /// typed.
+    /// `token`: the token of an operator; nil for an open gateway. `http`: its policy permits the address, which the
+    /// operator typed.
     package init(_ address: GatewayAddress, token: String?, http: OutboundHTTP) {
         url = address.captures
         self.token = token
@@ -90,7 +90,7 @@ package struct CaptureClient: Sendable {
         try await send("/search", CaptureRequest(), [("limit", "1")]).last
     }
 
-    /// Returns as soon as there are so many captures behind the cursor, or the time is over.
+    /// Returns as soon as `count` captures came after the cursor, or the time is over.
     func wait(
         _ request: CaptureRequest, for count: Int, after cursor: String, atMost time: Duration
     ) async throws(Failure) -> Page {

@@ -1,19 +1,19 @@
 package import SignalboxJSON
 
-/// Prints the captures of a running gateway as they come, for `signalbox capture`.
+/// Prints the captures of a running gateway as they arrive, for `signalbox capture`.
 package struct CaptureFollow: Sendable {
     private let client: CaptureClient
     private let request: CaptureRequest
-    /// The run is complete after so many captures; nil never ends.
+    /// The number of captures that completes the run; nil if the run never ends by itself.
     private let until: Int?
-    /// Nil for no end.
+    /// How long the run waits at most; nil for no limit.
     private let timeout: Duration?
     private let clock: any Clock<Duration>
 
     /// The end of a run.
     package enum End: Sendable, Equatable {
         case complete
-        /// The captures that came and did not count, each as text.
+        /// The time is over. `nearMisses`: the captures that arrived and did not count, each as text.
         case timeout(nearMisses: [String])
     }
 
@@ -55,7 +55,7 @@ package struct CaptureFollow: Sendable {
             guard page.captures.isEmpty else { continue }
             let left = timeout.map { $0 - stopwatch.elapsed() } ?? Self.longestWait
             guard left > .zero else { return .timeout(nearMisses: try await nearMisses(after: start)) }
-            // The next search reads its capture again, because more may have come by then.
+            // The next search reads this capture again, because more captures may have arrived by then.
             _ = try await client.wait(request, for: 1, after: cursor, atMost: min(left, Self.longestWait))
         }
     }

@@ -10,7 +10,7 @@ package enum CaptureLine {
         read(capture) { line($0) }
     }
 
-    /// The line of a near miss, with its reason. `nearMiss`: as the API shows it.
+    /// The line of a near miss, with its reason. `nearMiss`: the object of the API.
     static func text(nearMiss: JSONText) -> String {
         read(nearMiss) { nearMiss in
             let reason = EventLine.printable(nearMiss["reason"]?.string ?? "")
@@ -22,7 +22,8 @@ package enum CaptureLine {
         func text(_ name: StaticString) -> String? { capture[name]?.string }
         let event = capture["event"]
         let status = capture["status"]?.integer.map { String($0) }
-        let answer = [status, text("outcome"), text("reason")].compactMap { $0 }.joined(separator: " ")
+        let detail = text("detail").map { "(\($0))" }
+        let answer = [status, text("outcome"), text("reason"), detail].compactMap { $0 }.joined(separator: " ")
         let token = text("token").map { $0.utf8.count > shownToken ? "\($0.prefix(shownToken))…" : $0 }
         let topic = text("topic") ?? text("condition") ?? text("channel") ?? text("project")
         let content = event?["data"]?["content"]

@@ -17,9 +17,10 @@ package final class CaptureLog: Sendable {
     }
 
     let state: Mutex<State>
-    /// Tells the cursors of this process from those of an earlier one.
+    /// Distinguishes the cursors of this process from those of an earlier one.
     private let mark = hexadecimal(randomBytes(4))
 
+    /// An empty log. `limits`: how many captures it keeps.
     package init(limits: GatewayConfig.Captures = .init()) { state = Mutex(State(ring: CaptureRing(limits: limits))) }
 
     /// False if the config has switched captures off. Then ``append(_:)`` has no effect.
@@ -31,7 +32,7 @@ package final class CaptureLog: Sendable {
     /// Appends a capture and wakes the waits. Returns at once: it copies and parses no event.
     package func append(_ capture: Capture) { append(contentsOf: CollectionOfOne(capture)) }
 
-    /// As ``append(_:)``, in order.
+    /// Appends captures in their order; see ``append(_:)``.
     package func append(contentsOf captures: some Collection<Capture>) {
         state.withLock { state in
             guard state.ring.limits.count > 0 else { return }
@@ -62,23 +63,24 @@ package final class CaptureLog: Sendable {
 
     // MARK: Reading
 
-    /// Captures that are read under one lock.
+    /// The most captures that one acquisition of the lock reads.
     private static let step = 256
 
     /// Captures that were read in order.
     package struct Reading: Sendable {
+        /// The captures of the page.
         package var captures: [Capture] = []
         /// The number of the last capture that was examined.
         package var examined: Int64
-        /// True if captures behind the start were dropped before they were examined.
+        /// True if captures after the start were dropped before they were examined.
         package var isTruncated = false
     }
 
-    /// The selected captures behind a number, in order, at most `most`, which is at least 1. `number`: nil for all that
-    /// the log has. Suspends between steps, so that a long search holds no thread.
+    /// The selected captures after a number, in order, at most `most` (1 or more). With nil as `number`, searches the
+    /// whole log. Suspends between steps, so a long search does not occupy a thread.
     package func captures(_ selection: CaptureSelection, after number: Int64?, upTo most: Int) async -> Reading {
         var reading = Reading(examined: number ?? 0)
-        // Captures that were dropped before are not a part of the log.
+        // Without a start, captures that were dropped before this call are not missed.
         let start = number ?? state.withLock { $0.ring.dropped }
         while true {
             let (batch, dropped, last) = state.withLock { state in
@@ -117,7 +119,7 @@ package final class CaptureLog: Sendable {
         }
     }
 
-    /// The newest captures behind a number that are not selected, each with its reason; the newest first.
+    /// The newest captures after a number that are not selected, each with the reason; the newest first.
     func nearMisses(_ selection: CaptureSelection, after number: Int64, upTo most: Int) async -> [CaptureNearMiss] {
         var (found, examined) = ([CaptureNearMiss](), Int64.max)
         while true {
@@ -135,7 +137,7 @@ package final class CaptureLog: Sendable {
     }
 }
 
-/// A push that came while a wait was in progress and does not count.
+/// A push that arrived during a wait and does not count.
 package struct CaptureNearMiss: Sendable {
     package let capture: Capture
     package let mismatch: CaptureMismatch

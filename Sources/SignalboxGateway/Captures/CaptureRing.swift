@@ -3,8 +3,8 @@ import SignalboxConfig
 
 /// The newest captures of the process, within limits. A value without a lock.
 ///
-/// Refused pushes have places of their own, because a client without access can send any number of them: they do not
-/// push out those of identified senders.
+/// Refused pushes have a ring of their own: a client without access can send any number of them, and they must not
+/// displace the pushes of identified senders.
 struct CaptureRing: Sendable {
     /// The most refused pushes.
     static let mostRefused = 1000
@@ -12,7 +12,7 @@ struct CaptureRing: Sendable {
     /// Captures of identified senders, and refused ones; each in the order of their numbers.
     private var identified = Deque<Capture>()
     private var refused = Deque<Capture>()
-    /// About the memory of all captures.
+    /// The approximate memory of all captures.
     private(set) var bytes = 0
     /// The number of the newest capture so far; 0 before the first.
     private(set) var last: Int64 = 0
@@ -36,7 +36,7 @@ struct CaptureRing: Sendable {
         trim()
     }
 
-    /// The first captures behind a number, in order.
+    /// The first captures after a number, in order.
     func batch(after number: Int64, upTo most: Int) -> [Capture] {
         var left = identified[Self.start(behind: number, in: identified)...]
         var right = refused[Self.start(behind: number, in: refused)...]

@@ -5,13 +5,18 @@ package import SignalboxRouting
 
 /// Conditions on captures, which must all hold.
 package struct CaptureSelection: Sendable {
+    /// Only captures with this run label; nil for all.
     package var run: String?
+    /// Only captures of this source; nil for all.
     package var source: SourceName?
+    /// Only captures of this push service; nil for all.
     package var service: PushService?
-    /// Inclusive.
+    /// The earliest time of a capture, inclusive.
     package var since: Date?
     /// The hash of the device token.
     package var token: String?
+    /// The hash of another spelling of it, which is selected too.
+    package var otherToken: String?
     /// Nil for all outcomes.
     package var outcome: Capture.Outcome?
     /// A pattern over the event; without one, pushes without an event are selected too.
@@ -32,7 +37,7 @@ package struct CaptureSelection: Sendable {
         }
     }
 
-    /// The work for one event, so that no event delays the others of a wait.
+    /// The most work of the pattern on one event, so that no event delays a wait.
     private static let work = Intake.directWork
 
     /// Whether the capture meets all conditions. False if the pattern takes too much work on its event.
@@ -43,10 +48,10 @@ package struct CaptureSelection: Sendable {
         else { return false }
         guard token != nil || match != nil else { return true }
         // Only here: a selection without conditions on the content parses no event.
-        guard let event = capture.event else { return match == nil && token == capture.addressee.token }
+        guard let event = capture.event else { return match == nil && selects(token: capture.addressee.token) }
         return ParserPool.events.withParser { parser in
             guard let event = EventDocument(event, with: parser) else { return false }
-            if let token, event.text("data", "target", "token") != token { return false }
+            if token != nil, !selects(token: event.text("data", "target", "token")) { return false }
             guard let match else { return true }
             return event.withRoot { root, _ in
                 var work = MatchWork(limit: Self.work)
@@ -54,6 +59,9 @@ package struct CaptureSelection: Sendable {
             }
         }
     }
+
+    /// `name`: of the token of a capture.
+    private func selects(token name: String?) -> Bool { token == name || (otherToken != nil && otherToken == name) }
 
     /// The first condition that the capture does not meet; nil if it meets all.
     ///
@@ -74,7 +82,9 @@ package struct CaptureSelection: Sendable {
         if let since, capture.time < since {
             return CaptureMismatch("since", Timestamp(since).text, Timestamp(capture.time).text)
         }
-        if differs(token, addressee.token) { return CaptureMismatch("token", token, addressee.token) }
+        if !selects(token: addressee.token), differs(token, addressee.token) {
+            return CaptureMismatch("token", token, addressee.token)
+        }
         if isOther { return CaptureMismatch("outcome", outcome?.rawValue, capture.outcome.rawValue) }
         return match.flatMap { $0.mismatch(of: capture.event) }
     }
@@ -84,9 +94,9 @@ package struct CaptureSelection: Sendable {
 package struct CaptureMismatch: Sendable, Equatable {
     /// The parameter of the request, or the JSON Pointer of a field of the event.
     package let condition: String
-    /// As the request has it; nil for a value that must be absent.
+    /// The value in the request; nil for a value that must be absent.
     package let expected: String?
-    /// Nil for a value that is absent.
+    /// The value of the capture; nil if it has none.
     package let actual: String?
 
     init(_ condition: String, _ expected: String?, _ actual: String?) {
@@ -102,7 +112,7 @@ package struct CaptureMismatch: Sendable, Equatable {
 }
 
 extension Capture {
-    /// The addressee, of an accepted push as its event has it.
+    /// The addressee; read from the event of an accepted push.
     package var knownAddressee: Addressee {
         guard let event else { return addressee }
         return ParserPool.events.withParser { parser in
@@ -116,7 +126,7 @@ extension Capture {
 }
 
 extension CaptureSelection.EventMatch {
-    /// Characters of a value in an explanation.
+    /// The most characters of a value in an explanation.
     private static let longest = 200
 
     /// The first field that keeps the event from matching.

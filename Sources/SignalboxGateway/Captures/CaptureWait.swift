@@ -2,12 +2,13 @@ import Synchronization
 
 /// A wait for captures.
 package struct CaptureWait: Sendable {
-    /// The captures that count.
+    /// The conditions of the captures that count.
     package var selection: CaptureSelection
     /// The number of captures to wait for.
     package var count: Int
-    /// Only captures behind this number count; nil for all that the log has.
+    /// Only captures after this number count; nil for all that the log has.
     package var after: Int64?
+    /// How long the wait lasts at most.
     package var timeout: Duration
 
     package init(_ selection: CaptureSelection, count: Int, after: Int64?, timeout: Duration) {
@@ -25,7 +26,7 @@ package struct CaptureWait: Sendable {
         package var examined: Int64
         /// The newest captures that do not count; empty unless the time was over.
         package var nearMisses: [CaptureNearMiss] = []
-        /// True if the log dropped captures behind the start of the wait before they were examined.
+        /// True if the log dropped captures after the start of the wait before they were examined.
         package var isTruncated = false
     }
 
@@ -60,7 +61,7 @@ extension CaptureLog {
         let stopwatch = Stopwatch(clock)
         var start = wait.after
         while true {
-            // Before the reading, so that the last reading is after the end of the time.
+            // Checked before the log is read, so that the last read happens after the deadline.
             let left = wait.timeout - stopwatch.elapsed()
             let more = await captures(wait.selection, after: start, upTo: wait.count - result.captures.count)
             try hold.add(more.captures)

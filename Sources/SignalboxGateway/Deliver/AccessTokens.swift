@@ -11,9 +11,9 @@ package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     /// Sent to the token endpoint only.
     private let secret: String
-    /// Of the webhook, without its pins.
+    /// The transport options of the webhook, without its pins.
     private var transport: TransportOptions
-    /// Of one request to the token endpoint.
+    /// The timeout of one request to the token endpoint.
     private let timeout: Duration
     private let http: OutboundHTTP
     /// Monotonic, so a change of the wall clock does not prolong a token.
@@ -31,7 +31,8 @@ package actor AccessTokens {
         let end: ContinuousClock.Instant
     }
 
-    /// `transport`: of the webhook. Its certificate pins do not apply, because the token server is another server.
+    /// `transport`: the options of the webhook. Its certificate pins do not apply, because the token server is another
+    /// server.
     package init(
         _ credentials: Destination.ClientCredentials, secret: String, transport: TransportOptions, timeout: Duration,
         http: OutboundHTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }

@@ -35,7 +35,7 @@ struct Breaker: Sendable, Equatable {
         case probe
         /// No attempt before this time.
         case none(until: Duration)
-        /// None until the probe has ended.
+        /// No attempt may start until the probe has ended.
         case noneYet
     }
 

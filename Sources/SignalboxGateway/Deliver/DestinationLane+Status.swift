@@ -10,7 +10,7 @@ extension DestinationLane {
 
     /// Requests the destination's permission and passes the reply to the gate. Nil if permission was given; otherwise
     /// the outcome of the deliveries that were to be sent. Records a refusal in the queue and in the gate. The
-    /// deliveries are then due at once but wait behind the gate.
+    /// deliveries are then due at once, and the gate holds them back.
     func outcomeWithoutPermission() async -> Outcome? {
         switch await sender.askPermission() {
         case .unknown:
@@ -19,19 +19,19 @@ extension DestinationLane {
         case .withheld(let reason, let retryAfter):
             if !queue.isWithheld(by: name) {
                 logger.warning(
-                    "Permission withheld; deliveries queued until the destination gives it.",
+                    "Permission withheld; deliveries queued until the destination grants it.",
                     metadata: ["destination": "\(name)", "reason": "\(reason)"])
             }
             await record { () throws(StoreError) in try await queue.withhold(reason, by: name) }
             let now = queue.now
             let asked = min(retryAfter?.delay(from: now) ?? 0, RetryPolicy.longestRetryAfter)
             gate.recordWithheld(at: elapsed(), asked: .seconds(asked))
-            // Due now: it stays the first in order. The gate decides when permission is requested again.
+            // Due now, so the delivery stays first in its order. The gate decides when permission is requested again.
             return .postponed(for: .zero, reason: reason)
         case .given(let perMinute):
             gate.recordGiven(perMinute: perMinute, at: elapsed())
             if queue.isWithheld(by: name) {
-                logger.notice("Permission given.", metadata: ["destination": "\(name)"])
+                logger.notice("Permission granted.", metadata: ["destination": "\(name)"])
                 await forgetWithheld()
             }
             // More attempts may be allowed now.

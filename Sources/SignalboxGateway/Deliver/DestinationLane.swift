@@ -8,7 +8,7 @@ import SignalboxStore
 /// hangs does not delay the others. A value whose copies share the gate and the wake-up. The dispatcher runs it on
 /// one task, and each attempt on a child task.
 struct DestinationLane: Sendable {
-    /// Its options under the config that started the lane.
+    /// The destination's options under the config that started the lane.
     let destination: Destination
     /// Sends batches; shared with the plan.
     let sender: any Sender

@@ -12,13 +12,13 @@ final class LaneGate: Sendable {
         var sending = 0
         /// Attempts in flight, and outcomes that are not on disk yet.
         var unsettled = 0
-        /// The lane ends once no delivery is due.
+        /// Whether the lane ends once no delivery is due.
         var isDraining = false
-        /// A drain for a stop: deliveries that must wait count as not due.
+        /// Whether the drain is for a stop: then deliveries that must wait count as not due.
         var isStopping = false
-        /// The gateway stops.
+        /// Whether the gateway stops.
         var isClosed = false
-        /// A reload replaced or removed the lane.
+        /// Whether a reload replaced or removed the lane.
         var isRetired = false
         /// Attempts that are about to disable the destination.
         var shutters = 0
@@ -172,8 +172,8 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that the destination answered. `delivered`: with 2xx. Every answer closes the breaker, but only a
-    /// delivery or a closing breaker ends the state of failing.
+    /// Records that the destination answered. `delivered`: whether with 2xx. Every answer closes the breaker, but only
+    /// a delivery or a closing breaker ends the state of failing.
     func recordAnswer(delivered: Bool) -> Change {
         state.withLock { state in
             let closes = state.breaker.succeeded()
@@ -218,7 +218,7 @@ final class LaneGate: Sendable {
     /// Call it once for each ``shut()``, when the settlement is on disk.
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
-    /// An attempt checks it before it sends: it may have been claimed before the gate was shut.
+    /// Each attempt checks this before it sends, because its delivery may have been claimed before the gate was shut.
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
 
     /// True if no attempt is in flight and attempts may start. The watchdog uses it. A rate that was unused for five
@@ -259,8 +259,8 @@ final class LaneGate: Sendable {
 
     // MARK: End
 
-    /// Ends the lane once no delivery is due. `isStop`: or no due delivery may be attempted yet. A stop ignores the
-    /// rate limit: a lane that waits for a token then counts as exhausted.
+    /// Ends the lane once no delivery is due. With `isStop`, also if no due delivery may be attempted yet: a lane
+    /// that waits for a token of its rate then counts as exhausted.
     func drain(isStop: Bool) {
         state.withLock { state in
             state.isDraining = true

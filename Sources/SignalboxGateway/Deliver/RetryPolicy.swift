@@ -31,9 +31,9 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// `number`: of this attempt, from 1. `random`: in 0..<1, evaluated for retries only, because it is a system
-    /// call. Delivered for 2xx. Retried for temporary failures: transport errors that may pass, 408, 425, 429 and
-    /// 5xx. Returned if the gateway stopped. Postponed by one to two seconds, without counting the attempt, if this
+    /// `number`: the number of this attempt, from 1. `random`: in 0..<1, evaluated for retries only, because it is a
+    /// system call. Delivered for 2xx. Retried for temporary failures: transport errors that may pass, 408, 425, 429
+    /// and 5xx. Returned if the gateway stopped. Postponed by one to two seconds, without counting the attempt, if this
     /// process has no descriptors. Dead in all other cases, and after the last attempt.
     package func outcome(
         of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double
@@ -74,8 +74,8 @@ package struct RetryPolicy: Sendable {
         return min(retryAfter.delay(from: now), longestRetryAfter)
     }
 
-    /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum. `number`: of the
-    /// attempt that failed, from 1. The exponent is bounded, so large numbers do not overflow.
+    /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum. `number`: the number of
+    /// the attempt that failed, from 1. The exponent is bounded, so large numbers do not overflow.
     package func backoff(_ number: Int) -> TimeInterval {
         let base = TimeInterval(retry.base.milliseconds) / 1000
         let longest = TimeInterval(retry.max.milliseconds) / 1000

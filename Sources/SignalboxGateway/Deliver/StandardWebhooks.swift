@@ -15,9 +15,9 @@ package struct WebhookKey: Sendable {
 
     private let algorithm: Algorithm
 
-    /// Reads a key: its prefix and base64. 24 to 64 bytes behind `whsec_`, which may be missing as in the reference
-    /// libraries; the seed's 32 bytes behind `whsk_`, or these and the public key's 32; 32 behind `whpk_`. Throws
-    /// ``InvalidWebhookKey/notBase64`` or ``InvalidWebhookKey/length(_:wanted:)``. Ignores the public half behind
+    /// Reads a key: its prefix and base64. 24 to 64 bytes after `whsec_`, which may be missing as in the reference
+    /// libraries; the seed's 32 bytes after `whsk_`, or these and the public key's 32; 32 after `whpk_`. Throws
+    /// ``InvalidWebhookKey/notBase64`` or ``InvalidWebhookKey/length(_:wanted:)``. Ignores the public half after
     /// `whsk_` and derives it from the seed.
     package init(_ text: String) throws(InvalidWebhookKey) {
         if text.hasPrefix("whsk_") {
@@ -153,7 +153,7 @@ package enum InvalidWebhookKey: Error, Equatable, CustomStringConvertible {
         case .notBase64:
             "the secret is not base64; it should be whsec_ and the base64 of 24 to 64 random bytes, as signalbox keys new prints it"
         case .length(let count, let wanted):
-            "the secret has \(count) bytes; Standard Webhooks wants \(wanted), as signalbox keys new prints it"
+            "the secret has \(count) bytes; Standard Webhooks requires \(wanted), as signalbox keys new prints it"
         }
     }
 }

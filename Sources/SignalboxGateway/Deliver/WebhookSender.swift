@@ -9,25 +9,25 @@ package import SignalboxStore
 /// not followed. The destination's timeout covers the request and its reply. The lanes of one destination call it
 /// from several tasks at once. Only the token cache is shared state.
 package struct WebhookSender: Sender {
-    /// Its URL, limits and transport.
+    /// The URL, limits and transport of the webhook.
     private let webhook: Destination.Webhook
     /// Makes bodies in the webhook's format.
     private let writer: MessageWriter
-    /// Every message has a signature of each.
+    /// The signing keys. Every message has a signature by each of them.
     private let keys: WebhookKeys
     /// Shared by destinations with the same address policy.
     private let http: OutboundHTTP
     private let userAgent: String
-    /// In addition to those of the format and the signature.
+    /// The webhook's own headers, in addition to those of the format and the signature.
     private let headers: [(name: String, value: String)]
     /// Nil without client credentials.
     private let tokens: AccessTokens?
     /// The wall clock, for timestamps of signatures.
     private let now: @Sendable () -> Date
 
-    /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: of its
-    /// OAuth credentials, if it has some. `version`: for the `user-agent` unless the webhook sets its own. `http`:
-    /// the client for the destination's address policy. Client credentials require `clientSecret`.
+    /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: the
+    /// secret of its OAuth credentials; nil without them. `version`: for the `user-agent` unless the webhook sets its
+    /// own. `http`: the client for the destination's address policy. Client credentials require `clientSecret`.
     package init(
         _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
         clientSecret: String? = nil, http: OutboundHTTP, version: String,

@@ -12,14 +12,16 @@ package struct FailureDecider: Sendable {
         package let id: Int
         /// Pushes that the rule selected.
         package fileprivate(set) var selected = 0
-        /// Pushes that it took.
+        /// Pushes that the rule took.
         package fileprivate(set) var taken = 0
 
+        /// The rule that took the push.
         package var rule: FailureRule { prepared.rule }
     }
 
-    /// In the order of evaluation: those of the API first, the newest last.
+    /// The rules of the API, which precede those of the config; the newest last.
     private var api: [Entry] = []
+    /// The rules of the config, in its order.
     private var file: [Entry] = []
     private var lastID = 0
 
@@ -31,8 +33,9 @@ package struct FailureDecider: Sendable {
         return api + file.filter { !names.contains($0.rule.name) }
     }
 
-    /// Takes the push with the first rule whose turn it is, and counts. `selected`: ids of the rules that select the
-    /// push, in the order of evaluation; ids of former rules have no effect. Later rules do not see a taken push.
+    /// Returns the first rule whose turn it is, and counts the push; nil if no rule takes it. `selected`: the ids of
+    /// the rules that select the push, in the order of evaluation; ids of former rules have no effect. A push that a
+    /// rule takes does not count for later rules.
     package mutating func decide(_ selected: [Int]) -> FailureRule? {
         for id in selected {
             let rule: FailureRule?
@@ -57,8 +60,8 @@ package struct FailureDecider: Sendable {
         }
     }
 
-    /// Adds a rule of the API, or replaces the one of its name. Its counters begin at 0. Returns whether it is new; nil
-    /// if the API has ``FailureRule/most`` rules.
+    /// Adds a rule of the API, or replaces the rule of the same name. Its counters begin at 0. Returns whether it is
+    /// new, or nil if the API already has ``FailureRule/most`` rules.
     package mutating func put(_ rule: PreparedFailure) -> Bool? {
         if let position = api.firstIndex(where: { $0.rule.name == rule.rule.name }) {
             api[position] = entry(rule, isFromAPI: true)

@@ -5,12 +5,12 @@ package import SignalboxRouting
 /// A failure rule whose tokens are hashed, ready to select pushes.
 package struct PreparedFailure: Sendable, Equatable {
     package let selector: FailureSelector
-    /// As events show device tokens; empty for all pushes.
+    /// The hashed tokens of the selected devices, as events show them; empty for all pushes.
     package let tokens: Set<String>
 
     package var rule: FailureRule { selector.rule }
 
-    /// `hash`: that of the gateway's events.
+    /// `hash`: the hash that the gateway's events use.
     package init(_ selector: FailureSelector, hashedBy hash: TokenHash) {
         self.selector = selector
         var tokens: Set<String> = []
@@ -28,7 +28,7 @@ package struct PreparedFailure: Sendable, Equatable {
 
     private static let hashed = "sha256:"
 
-    /// Whether the rule selects a push, its pattern aside.
+    /// Whether the rule selects a push. Does not evaluate the pattern.
     func selects(_ push: ProviderPush, token: String?) -> Bool {
         guard rule.source.map({ $0 == push.source }) ?? true, rule.service.map({ $0 == push.platform }) ?? true,
             rule.run.map({ $0 == push.run }) ?? true

@@ -37,7 +37,7 @@ enum AnsweredEvent {
 }
 
 extension JSONWriter {
-    /// Left out for a push without any of these.
+    /// Writes `target`, unless the push has none of its members.
     fileprivate mutating func target(_ target: PushNotification.Target) {
         guard target != PushNotification.Target() else { return }
         object("target") { json in

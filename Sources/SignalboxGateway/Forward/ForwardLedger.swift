@@ -30,9 +30,9 @@ package final class ForwardLedger: Sendable {
         package let outcome: PushVerdict.Outcome
     }
 
-    /// Between two equal messages.
+    /// The shortest time between two equal messages.
     private static let logInterval: Duration = .seconds(60)
-    /// Kinds of messages that are remembered. Beyond it, the interval begins anew for all.
+    /// The most kinds of messages that are remembered. One more forgets all of them.
     private static let mostLogged = 1000
 
     private let state = Mutex(State())
@@ -41,8 +41,8 @@ package final class ForwardLedger: Sendable {
     /// `logger`: receives each kind of failure at most once a minute.
     package init(logger: Logger) { self.logger = logger }
 
-    /// Runs `forward`, unless a push of the same source and `key` is in progress: then waits for the result of that.
-    /// Nil when the source has `most` pushes in progress. `key`: nil for a push that is always new.
+    /// Runs `forward`. If a push of the same source and `key` is in progress, waits for its result instead. Returns nil
+    /// if the source has `most` pushes in progress. `key`: nil for a push that is always new.
     func run(
         _ key: String?, of source: SourceName, upTo most: Int, _ forward: () async -> Result
     ) async -> Result? {
@@ -68,7 +68,8 @@ package final class ForwardLedger: Sendable {
         return result
     }
 
-    /// Waits for the result of the push in progress. Nil at once if there is none: then the caller's is in progress.
+    /// Waits for the result of the push in progress. Without one, returns nil at once, and the caller's push is now in
+    /// progress.
     private func join(_ place: Key) async -> Result? {
         await withCheckedContinuation { done in
             let isFirst = state.withLock { state in

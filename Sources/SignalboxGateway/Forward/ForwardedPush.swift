@@ -17,7 +17,7 @@ package struct ForwardedPush: Sendable {
     package var path: String
     /// The sender's fields, in their order, without those of its connection; see ``forwards(_:)``.
     package var headers: [(name: String, value: String)] = []
-    /// As sent.
+    /// The body as sent.
     package var body: [UInt8]
     /// Identifies the credential, such as key and team of an APNs token. Pushes with equal ones share a connection.
     package var credential: [UInt8] = []
@@ -38,7 +38,8 @@ package struct ForwardedPush: Sendable {
     }
 
     /// False for fields that concern the connection between two neighbours (RFC 9110, 7.6.1), and for those of the
-    /// gateway. `accept-encoding` is left out too, so that the gateway can read the verdict. `name`: in lower case.
+    /// gateway. `accept-encoding` is not forwarded either, so that the gateway can read the verdict. `name`: in lower
+    /// case.
     package static func forwards(_ name: String) -> Bool {
         switch name {
         case "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",

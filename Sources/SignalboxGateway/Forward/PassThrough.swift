@@ -77,9 +77,9 @@ package struct PassThrough: Sendable {
 
     // MARK: Forwarding
 
-    /// Forwards a push, and stores the event of the answer before it returns. A repeat gets the recorded answer of
-    /// the first push, and waits for one in progress. If the first one failed in a way that may pass, the repeat is
-    /// forwarded again. A crash between the answer and its record makes the service see a repeat twice.
+    /// Forwards a push, and stores the event of the answer before it returns. A repeat gets the recorded answer of the
+    /// first push; if that is in progress, the repeat waits. After a temporary failure, a repeat is forwarded again. If
+    /// the gateway crashes between an answer and its record, the service receives a repeat a second time.
     package func forward(_ push: ForwardedPush) async -> Answer {
         guard let upstream = upstreams[push.source] else {
             preconditionFailure("Only a source with an upstream forwards pushes.")
@@ -107,6 +107,17 @@ package struct PassThrough: Sendable {
     package func probe(_ push: ForwardedPush) async -> PushVerdict? {
         guard let upstream = upstreams[push.source] else { return nil }
         return await upstream.send(push)
+    }
+
+    /// The service's answer to a push that it only checks, which makes no event and no record. Nil when the source has
+    /// too many pushes in progress.
+    package func check(_ push: ForwardedPush) async -> PushVerdict? {
+        guard let upstream = upstreams[push.source] else { return nil }
+        let answer = await ledger.run(nil, of: push.source, upTo: upstream.settings.concurrency) {
+            .verdict(await upstream.send(push))
+        }
+        if case .verdict(let verdict)? = answer { return verdict }
+        return nil
     }
 
     /// Stores the event of an answer, with the record for repeats, in one transaction.

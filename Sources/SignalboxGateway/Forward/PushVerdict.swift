@@ -6,9 +6,9 @@ package struct PushVerdict: Sendable, Equatable {
     package enum Outcome: String, Sendable, CaseIterable {
         /// The service accepted the push: a status of 2xx.
         case accepted
-        /// It answered with another status.
+        /// The service answered with another status.
         case rejected
-        /// It did not answer in time, or could not be reached. It may still have received the push.
+        /// The service did not answer in time, or could not be reached. It may still have received the push.
         case unreachable
     }
 
@@ -22,6 +22,7 @@ package struct PushVerdict: Sendable, Equatable {
 
     /// Host of the service, with its port if that is not the usual one.
     package var host: String
+    /// The decision of the push service.
     package var outcome: Outcome
     /// Nil if the service is unreachable.
     package var status: Int?
@@ -39,7 +40,7 @@ package struct PushVerdict: Sendable, Equatable {
     /// From the start of the request to the end of the answer.
     package var duration: Duration = .zero
 
-    /// The defaults are those of a service that is unreachable.
+    /// The default values describe an unreachable service.
     package init(
         host: String, outcome: Outcome, status: Int? = nil, headers: [Header] = [], body: [UInt8] = [],
         reason: String? = nil

@@ -11,7 +11,7 @@ package struct DeliveryWaits: Sendable {
     private let destinations: [DestinationName: Destination]?
     private let statuses: [DestinationName: DestinationStatus]
 
-    /// `statuses`: of destinations that are not active. `config`: its destinations and their rates. A destination
+    /// `statuses`: those of destinations that are not active. A destination
     /// that is missing in `statuses` counts as active. Traps if two destinations of the config have the same name,
     /// which the reader of the config rejects. `config`: without one, all destinations count as known.
     package init(_ config: GatewayConfig?, _ statuses: [DestinationName: DestinationStatus]) {

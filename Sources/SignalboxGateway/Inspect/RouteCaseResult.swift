@@ -9,9 +9,9 @@ package struct RouteCaseResult {
     private let item: RouteCase
     private let outcome: Result<RouteTrial, Rejection>
 
-    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative
-    /// paths. `now`: the arrival of payloads whose case has no time. Reads the file at once. A file is read without a
-    /// limit of size; the normalizer rejects a payload beyond ``Normalizer/payloadLimit``.
+    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: the folder of the file of cases, for
+    /// relative paths. `now`: the arrival of payloads whose case has no time. Reads the file at once. A file is read
+    /// without a limit of size; the normalizer rejects a payload beyond ``Normalizer/payloadLimit``.
     package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
         let input: [UInt8]
         switch item.input {

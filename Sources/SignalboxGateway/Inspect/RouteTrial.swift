@@ -36,8 +36,8 @@ package struct RouteTrials: Sendable {
     /// Empty if no source has a fixed vendor.
     private let vendors: [SourceName: VendorID]
 
-    /// `vendors`: of the sources that send payloads of one vendor only. The same arguments as for the gateway's own
-    /// intake, so that a trial decides as the gateway would.
+    /// `vendors`: the vendors of the sources that send payloads of one vendor only. The same arguments as for the
+    /// gateway's own intake, so that a trial decides as the gateway would.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
         self.normalizer = normalizer
         self.routes = routes

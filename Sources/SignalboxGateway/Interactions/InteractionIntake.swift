@@ -90,8 +90,8 @@ package struct InteractionIntake: Sendable {
     /// returns. Throws if the request as a whole is rejected; nothing was stored then. The cases are
     /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
     /// ``Intake/Failure/store(_:)``, also for a disk that does not answer a read. A report that is mistaken becomes an
-    /// item. `source`: of the reporting client, which need not be the source of the notification. Reports are decided
-    /// one after another, each with one read of the queue.
+    /// item. `source`: the source of the reporting client, which need not be the source of the notification. Reports
+    /// are decided one after another, each with one read of the queue.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []

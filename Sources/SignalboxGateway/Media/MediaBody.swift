@@ -42,8 +42,8 @@ final class MediaBody: @unchecked Sendable {
         case failure(MediaOutcome)
     }
 
-    /// Ends the body of a complete response. `headers`: of the response. Call it once, after the request has its
-    /// result. A body of fewer bytes than ``MediaKind/telling`` is recognised here.
+    /// Ends the body of a complete response. `headers`: the headers of the response. Call it once, after the request
+    /// has its result. A body of fewer bytes than ``MediaKind/telling`` is recognised here.
     func end(_ headers: [String: String]) -> Ending {
         if failure == nil, count == 0, passes(rules.objection(to: ReplySink.Head(headers: headers), from: host)) {
             failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes."))

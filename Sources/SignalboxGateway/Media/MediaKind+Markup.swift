@@ -2,8 +2,8 @@ import SignalboxNotification
 
 /// Markup that browsers would run, and calendars.
 ///
-/// HTML is everything that the MIME Sniffing Standard (section 7.1) recognises as HTML, also behind a byte order mark
-/// and in UTF-16, which browsers do not sniff. The name of the root element takes precedence: SVG behind a comment is
+/// HTML is everything that the MIME Sniffing Standard (section 7.1) recognises as HTML, also after a byte order mark
+/// and in UTF-16, which browsers do not sniff. The name of the root element takes precedence: SVG after a comment is
 /// SVG.
 extension MediaKind {
     /// Called after the binary formats. Nil for a text that is none of them.
@@ -40,7 +40,7 @@ extension MediaKind {
         "body", "br", "p", "!--",
     ]
 
-    /// True for one of the standard's tags with a space or a bracket behind it. `text`: in lower case, behind the
+    /// True for one of the standard's tags with a space or a bracket after it. `text`: in lower case, after the
     /// opening bracket.
     private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
         tags.contains { tag in
@@ -49,7 +49,7 @@ extension MediaKind {
         }
     }
 
-    /// The name, without its prefix, that the document type states, or else that of the first element, behind
+    /// The name, without its prefix, that the document type states, or else that of the first element, after
     /// instructions and comments. Nil when the header ends before.
     private static func rootElement(_ text: ArraySlice<UInt8>) -> String? {
         var rest = text

@@ -39,14 +39,14 @@ extension MediaKind {
     /// AIFF, and MP3 with or without a tag. Sounds in other containers are found by those.
     private static func sound(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("FORM"), header.holds("AIFF", at: 8) || header.holds("AIFC", at: 8) { return .aiff }
-        // The eleven set bits that begin a frame occur in many files; a second frame right behind the first does not.
+        // The eleven set bits that begin a frame occur in many files; a second frame right after the first does not.
         guard let tag = id3TagBytes(header) else {
             guard let first = MP3Frame(header, at: 0), let second = MP3Frame(header, at: first.bytes) else {
                 return nil
             }
             return first.stream == second.stream ? .mp3 : nil
         }
-        // Zeros may pad the tag. The frame behind it may lie beyond the header.
+        // Zeros may pad the tag. The frame after it may lie beyond the header.
         var offset = tag
         while header[offset] == 0 { offset += 1 }
         return header.count < offset + 4 || MP3Frame(header, at: offset) != nil ? .mp3 : nil
@@ -149,9 +149,9 @@ extension MediaKind {
         return isTransportStream(header) ? .transportStream : nil
     }
 
-    /// The sequence header of MPEG-2 has an extension right behind it (ISO/IEC 13818-2, 6.2.2.3 and 6.3.3).
+    /// The sequence header of MPEG-2 has an extension right after it (ISO/IEC 13818-2, 6.2.2.3 and 6.3.3).
     private static func isMPEG2(_ header: HeaderBytes) -> Bool {
-        // Behind the header itself and up to two quantiser matrices of 64 bytes.
+        // After the header itself and up to two quantiser matrices of 64 bytes.
         [12, 76, 140].contains { end in
             header.holds(bytes: [0, 0, 1, 0xB5], at: end) && (header[end + 4] ?? 0) >> 4 == 1
         }
@@ -187,7 +187,7 @@ extension MediaKind {
     private static func document(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("%PDF-") { return .pdf }
         if programs.contains(where: { header.holds(bytes: $0) }) { return .executable }
-        // A DOS header has zeros behind the two letters; a text has none.
+        // A DOS header has zeros after the two letters; a text has none.
         if header.holds("MZ"), header.count >= 64, header.bytes.prefix(64).contains(0) { return .executable }
         if header.holds("#!/") || header.holds("#! /") { return .executable }
         return archives.contains { header.holds(bytes: $0) } ? .archive : nil

@@ -228,8 +228,8 @@ package struct MediaService: Service {
         }
     }
 
-    /// The result to record for an outcome. `number`: of this attempt, from 1. `random`: in 0..<1. Pure. The last
-    /// attempt keeps an older stored file in use for a while, if there is one.
+    /// The result to record for an outcome. `number`: the number of this attempt, from 1. `random`: in 0..<1. Pure. The
+    /// last attempt keeps an older stored file in use for a while, if there is one.
     static func end(
         of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, random: Double
     ) -> MediaSettlement.End {

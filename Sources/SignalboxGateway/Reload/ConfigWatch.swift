@@ -73,9 +73,9 @@ package struct ConfigWatch: Service, CustomStringConvertible {
 /// Decides when changed files are complete: after they stay the same between two polls, because an editor may write a
 /// file in pieces. Pure. A change back to the loaded files causes no reload.
 package struct ConfigChanges<Stamps: Equatable> {
-    /// Of the files that were loaded last.
+    /// The stamps of the files that were loaded last.
     package private(set) var loaded: Stamps
-    /// Of the last poll.
+    /// The stamps of the last poll.
     private var last: Stamps
 
     /// `loaded`: the files as the active config was read from them. No change is pending.
@@ -104,8 +104,7 @@ package struct FileStamps: Equatable, Sendable {
     private var stamps: [String: [Int]]
     private let folder: String?
 
-    /// Reads the status of each file of the config and of its folder, not the
-    /// contents.
+    /// Reads the status of each file of the config and of its folder, not the contents.
     package init(of origin: GatewayConfig.Origin) {
         var names = Set(origin.files)
         if let folder = origin.folder {

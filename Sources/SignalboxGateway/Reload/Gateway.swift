@@ -10,7 +10,7 @@ package import SignalboxStore
 /// replaces. A value whose copies share the plan and the services. The composition root makes one for each data
 /// directory.
 package struct Gateway: Sendable {
-    /// They stay the same for the life of the process.
+    /// The resources that stay the same for the life of the process.
     package let resources: GatewayPlan.Resources
     /// The service that delivers.
     package let dispatcher: Dispatcher
@@ -136,7 +136,7 @@ package struct Gateway: Sendable {
         do {
             gauges = try await queue.gauges()
         } catch {
-            logger.warning("Cannot look for stranded deliveries.", metadata: ["error": "\(error)"])
+            logger.warning("Cannot search for stranded deliveries.", metadata: ["error": "\(error)"])
             return
         }
         for (name, gauge) in gauges where !known.contains(name) && gauge.waiting > 0 {

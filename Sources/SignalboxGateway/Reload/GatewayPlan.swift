@@ -34,9 +34,9 @@ package struct GatewayPlan: Sendable {
     let clients: ClientPool
     /// In the config's order.
     let destinations: [(destination: Destination, sender: any Sender)]
-    /// For the dispatcher, which makes an event of each dead delivery.
+    /// Makes an event of each dead delivery, for the dispatcher.
     let deadLetters: DeadLetterEvents
-    /// For the download service.
+    /// The settings of the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
     private let forwardClient: OutboundHTTP
@@ -58,7 +58,7 @@ package struct GatewayPlan: Sendable {
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
         /// The version in `user-agent` headers.
-        let version: String
+        package let version: String
         /// In-app messages and their counters.
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
@@ -88,7 +88,8 @@ package struct GatewayPlan: Sendable {
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
             queue: resources.queue, variants: variants)
         inApp = InAppFlow(
-            resources.inApp, events: InAppEvents(gateway: config.gateway.name, routes: routes, variants: variants))
+            resources.inApp, events: InAppEvents(gateway: config.gateway.name, routes: routes, variants: variants),
+            sources: Set(config.sources.keys))
         deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: routes, variants: variants)
         let clients =
             former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }

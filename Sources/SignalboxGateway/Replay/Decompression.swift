@@ -94,7 +94,7 @@ package struct Decompression: ~Copyable {
         if !isComplete { throw Damaged() }
     }
 
-    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2). Bytes behind the last member that
+    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2). Bytes after the last member that
     /// are not a member are damage.
     private mutating func decodeGzip(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, with stream: inout z_stream

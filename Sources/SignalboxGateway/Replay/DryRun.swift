@@ -88,7 +88,7 @@ package struct Decisions: Sendable {
         lines.append(UInt8(ascii: "\n"))
     }
 
-    /// Separated by commas.
+    /// Writes the names, separated by commas.
     private mutating func write(_ names: some Sequence<String>) {
         var isFirst = true
         for name in names {

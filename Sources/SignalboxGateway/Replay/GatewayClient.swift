@@ -58,11 +58,12 @@ package final class GatewayClient: Sendable {
     package static let patience: Duration = .seconds(600)
     /// The longest wait that the client chooses by itself.
     private static let longestWait: Duration = .seconds(30)
-    /// For one request, up to the last byte of its reply.
+    /// The time for one request, up to the last byte of its reply.
     private static let timeout: Duration = .seconds(60)
 
-    /// `token`: of a source. `elapsed`: monotonic time, measured from any start. `token` is sent as a Bearer token.
-    /// `now`: for a `Retry-After` that is a date. `http`: its policy permits the address, which the operator typed.
+    /// `token`: the token of a source. `elapsed`: monotonic time, measured from any start. The token is sent as a
+    /// bearer token. `now`: for a `Retry-After` that is a date. `http`: its policy permits the address, which the
+    /// operator typed.
     /// `clock`: sleeps; tests replace it together with `elapsed`.
     package init(
         _ address: GatewayAddress, token: String?, http: OutboundHTTP, clock: any Clock<Duration> = ContinuousClock(),

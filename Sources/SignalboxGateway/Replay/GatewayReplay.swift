@@ -15,9 +15,9 @@ package struct GatewayReplay {
     private let http: OutboundHTTP
     private let client: GatewayClient
 
-    /// `token`: of a source of that gateway. Throws ``ReplayError/refused(_:)`` for an invalid selection. The routes
-    /// of the config do not apply. `normalizer`, `config`: for selections by vendor and pattern, which are decided
-    /// here.
+    /// `token`: the token of a source of that gateway. Throws ``ReplayError/refused(_:)`` for an invalid selection. The
+    /// routes of the config do not apply. `normalizer`, `config`: for selections by vendor and pattern, which are
+    /// decided here.
     package init(
         _ options: ReplayOptions, to address: GatewayAddress, token: String?, by normalizer: Normalizer,
         _ config: RoutedConfig, in session: ReplaySession

@@ -144,7 +144,7 @@ private struct QueueChunk {
     private(set) var recorded: Timestamp?
     /// Everything before it is in this chunk or an earlier one.
     var end: InputPosition?
-    /// Of events and their payloads.
+    /// The size of the events and their payloads.
     private var bytes = 0
     /// Events that the pace permits together.
     private let most: Int
@@ -162,7 +162,7 @@ private struct QueueChunk {
     /// True when the chunk must be committed.
     var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
 
-    /// False if the event belongs into the next chunk. Rejections always fit. Sets ``end`` behind the entry.
+    /// False if the event belongs into the next chunk. Rejections always fit. Sets ``end`` after the entry.
     mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
         switch entry.value {
         case .failure(let rejection): rejections.append((rejection, input))

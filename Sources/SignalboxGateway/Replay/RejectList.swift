@@ -12,14 +12,14 @@ package struct RejectList: ~Copyable {
     private let file: FileHandle?
     private let namesInputs: Bool
     private let diagnostics: Diagnostics
-    /// Of this process, not of the whole run.
+    /// Rejections reported by this process, not by the whole run.
     private var reported = 0
     /// Rejections that are reported on the diagnostics.
     private static let mostReported = 10
 
     /// `path`: a file for NDJSON of `{line, offset, code, message, input}`. `namesInputs`: include the input's name
     /// in diagnostics. `count`, `bytes`: number of rejections and length of the file after an earlier run; bytes
-    /// behind that length are removed. Throws ``ReplayError/refused(_:)`` if the file cannot be written or is shorter
+    /// after that length are removed. Throws ``ReplayError/refused(_:)`` if the file cannot be written or is shorter
     /// than `bytes`. Creates a missing file with the permissions of the process's umask.
     package init(
         path: String?, namesInputs: Bool, count: Int = 0, bytes: Int = 0, diagnostics: Diagnostics
@@ -31,7 +31,7 @@ package struct RejectList: ~Copyable {
         self.bytes = bytes
     }
 
-    /// Cuts a regular file off behind `bytes` and continues there; a pipe or a device is used as it comes.
+    /// Cuts a regular file off after `bytes` and continues there; a pipe or a device is used as it comes.
     private static func open(_ path: String, keeping bytes: Int) throws(ReplayError) -> FileHandle {
         let unwritable = ReplayError.refused("Cannot write \(path). Name another file with --rejects.")
         let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)

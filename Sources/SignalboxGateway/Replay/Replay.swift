@@ -11,7 +11,7 @@ import SignalboxRouting
 /// applies the ``Selection``. One of three targets consumes the results in the order of the input: ``QueueReplay``
 /// appends events to the durable queue, ``GatewayReplay`` posts payloads to a running gateway, ``DryRun`` prints
 /// decisions. In all three, a ``ReplaySession`` counts, lists rejections, and records progress in the resume file.
-/// Equal to the command line: no value was checked against the config or the disk yet.
+/// The values are those of the command line; they have not been checked against the config or the disk yet.
 package struct ReplayOptions: Sendable {
     /// Input files; empty, or `-`, for standard input.
     package var files: [String] = []

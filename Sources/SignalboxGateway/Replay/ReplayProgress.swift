@@ -51,9 +51,9 @@ package struct ProgressMeter: Sendable {
         bytes = skippedBytes
     }
 
-    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this
-    /// run. Returns text at most five times a second on a terminal, and every five seconds otherwise. A position
-    /// never goes back. The rate counts events of this process only.
+    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: the events
+    /// of this run. Returns text at most five times a second on a terminal, and every five seconds otherwise. A
+    /// position never goes back. The rate counts events of this process only.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
         self.events = events

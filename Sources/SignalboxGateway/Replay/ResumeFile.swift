@@ -153,7 +153,7 @@ package struct InputIdentity: Sendable, Equatable, Codable {
         self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(Array(head))))
     }
 
-    /// The change since this identity was read, as a clause; nil if there is none. A change behind the first 64 KiB
+    /// The change since this identity was read, as a clause; nil if there is none. A change after the first 64 KiB
     /// that keeps the size is not found.
     package func difference(from now: InputIdentity) -> String? {
         if name != now.name { return "it was \(name) and is \(now.name) now" }
