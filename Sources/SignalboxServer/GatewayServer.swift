@@ -19,12 +19,14 @@ package struct GatewayServer: Service {
     /// Outlives reloads, as the budget and the readiness do.
     private let alarm: QueueAlarm
     private let state: ProviderState
+    private let failedTokens: FailedTokens
+    private let refusals = RefusalBudget()
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
     private let table: ConnectionTable
     private let http: HTTPService
-    /// Of `gateway.listen.apns` and `gateway.listen.proxy`.
+    /// The listeners of `gateway.listen.apns` and `gateway.listen.proxy`.
     private let providers: [ProviderListener]
     private let logger: Logger
     /// Read by each request, written by a reload.
@@ -32,11 +34,11 @@ package struct GatewayServer: Service {
 
     /// The addresses of the gateway.
     package struct Addresses: Sendable {
-        /// Of the API.
+        /// The address of the API.
         package let http: ListenAddress
-        /// Of the provider endpoints; nil for none.
+        /// The address of the provider endpoints; nil for none.
         package let providers: ListenAddress?
-        /// Of the proxy to the provider endpoints; nil for none.
+        /// The address of the proxy to the provider endpoints; nil for none.
         package let proxy: ListenAddress?
 
         package init(http: ListenAddress, providers: ListenAddress?, proxy: ListenAddress? = nil) {
@@ -65,11 +67,14 @@ package struct GatewayServer: Service {
         surface.activate()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
+        failedTokens = FailedTokens(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
         let capacity = OpenFiles.connections(atMost: ProviderListener.connections, besides: 1)
         table = ConnectionTable(capacity: capacity)
         let active = Replaceable(
-            ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
+            ActiveAPI(
+                surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
+                refusals: refusals))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -143,7 +148,10 @@ package struct GatewayServer: Service {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         reportCertificate(of: surface, instead: active.value.tls)
         surface.activate()
-        active.replace(by: ActiveAPI(surface, state, table, alarm: alarm, budget: budget, readiness: readiness))
+        active.replace(
+            by: ActiveAPI(
+                surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
+                refusals: refusals))
     }
 }
 
@@ -164,7 +172,7 @@ private final class ActiveAPI: Sendable {
     /// Builds the whole router; the former one answers requests meanwhile.
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
-        budget: BodyBudget, readiness: Readiness
+        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
@@ -174,8 +182,8 @@ private final class ActiveAPI: Sendable {
         state.captures.set(surface.captures)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
-            providers: { ProviderValues(state, connections: table.count) },
-            log: state.captures
+            providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
+            log: state.captures, failedTokens: failedTokens, refusals: refusals
         ).router()
     }
 }

@@ -30,7 +30,8 @@ package final class WebhookDesk: Sendable {
     /// Maximum size of a decompressed body.
     private static let bodyLimit = 64 * 1024 * 1024
 
-    /// `keys`: nil accepts any signature. `status`: of replies to verified webhooks. `print` receives whole lines.
+    /// `keys`: nil accepts any signature. `status`: the status of replies to verified webhooks. `print` receives whole
+    /// lines.
     package init(
         keys: WebhookKeys?, status: Int, form: Form, color: Bool, print: @escaping @Sendable (String) -> Void
     ) {

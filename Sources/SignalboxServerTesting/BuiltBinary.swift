@@ -59,7 +59,7 @@ package final class RunningBinary: Sendable {
     /// Closed by ``send(_:andClose:)`` or with the last reference.
     private let standardInput: Pipe
     /// Has one element: the exit code.
-    private let ended: AsyncStream<Int32>
+    private let ended: BoundedStream<Int32>
     /// One reader at a time.
     package let output: Lines
     /// One reader at a time, like ``output``.
@@ -73,9 +73,6 @@ package final class RunningBinary: Sendable {
         let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
         let outputPipe = Pipe()
         let errorPipe = Pipe()
-        self.ended = ended
-        output = Lines(of: outputPipe)
-        errors = Lines(of: errorPipe)
         let standardInput = Pipe()
         self.standardInput = standardInput
         let descriptors = [
@@ -87,6 +84,12 @@ package final class RunningBinary: Sendable {
             descriptors: descriptors.map(\.fileDescriptor))
         identifier = id
         for end in descriptors { try? end.close() }
+        let name = ([url.lastPathComponent] + arguments.prefix(1)).joined(separator: " ")
+        // A process that ends closes its outputs, so every wait for it is over.
+        let stop: @Sendable () -> Void = { kill(id, SIGKILL) }
+        self.ended = BoundedStream(stream: ended, awaited: "The end of \(name)", end: stop)
+        output = Lines(of: outputPipe, awaited: "The next line of output of \(name)", end: stop)
+        errors = Lines(of: errorPipe, awaited: "The next line of standard error of \(name)", end: stop)
         // A thread, because waiting blocks.
         Thread {
             ending.yield(SpawnedProcess.wait(for: id))
@@ -116,10 +119,11 @@ package final class RunningBinary: Sendable {
         if isWhole { try? handle.close() }
     }
 
-    /// `number`: of the signal, such as SIGTERM.
+    /// `number`: the number of the signal, such as SIGTERM.
     package func signal(_ number: Int32) { kill(identifier, number) }
 
-    /// Its exit code, once it has ended. Does not end the process: send a signal first. One caller only.
+    /// Its exit code, once it has ended. Does not end the process: send a signal first. One caller only. A process that
+    /// does not end within ``WaitBound/time`` fails the test and is killed.
     package func end() async -> Int32 {
         for await status in ended { return status }
         return -1
@@ -151,15 +155,16 @@ package final class RunningBinary: Sendable {
         return nil
     }
 
-    /// The lines of one of its outputs, as they arrive. Lines that arrive before a reader are kept.
+    /// The lines of one of its outputs, as they arrive. Lines that arrive before a reader are kept. A line that does
+    /// not come within ``WaitBound/time`` fails the test and ends the process.
     package struct Lines: Sendable {
         /// Without line ends. Ends with the output.
-        package let stream: AsyncStream<String>
+        package let stream: BoundedStream<String>
 
         /// Starts a thread that reads to the end of the pipe.
-        fileprivate init(of pipe: Pipe) {
+        fileprivate init(of pipe: Pipe, awaited: String, end: @escaping @Sendable () -> Void) {
             let (stream, lines) = AsyncStream.makeStream(of: String.self)
-            self.stream = stream
+            self.stream = BoundedStream(stream: stream, awaited: awaited, end: end)
             // A thread, because reading blocks until the process writes or ends.
             let thread = Thread {
                 var rest = Data()

@@ -19,8 +19,7 @@ package struct Peer: Sendable {
         package let from: Int?
     }
 
-    /// The next request. Waits for it until the server ends: give the test a time limit. Requests are kept in the
-    /// order of their arrival.
+    /// The next request. Requests are kept in the order of their arrival.
     package func next() async throws -> Request? {
         for await line in process.output.stream {
             return try JSONDecoder().decode(Request.self, from: Data(line.utf8))

@@ -23,8 +23,7 @@ package struct PushServicePeer: Sendable {
         package func header(_ name: String) -> String? { headers.first { $0.first == name }?.last }
     }
 
-    /// The next requests, in the order of their arrival. Waits for them until the server ends: give the test a time
-    /// limit.
+    /// The next requests, in the order of their arrival. Waits for each at most ``WaitBound/time``.
     package func next(_ count: Int = 1) async throws -> [Request] {
         var requests: [Request] = []
         while requests.count < count {

@@ -3,10 +3,10 @@ import Foundation
 /// Changes to a queue's file by another process, which a running gateway notices. SQLite's locks belong to a process,
 /// so a second process is needed. Needs Python 3 with its module `sqlite3`.
 package struct QueueFile: Sendable {
-    /// Of `queue.db`.
+    /// The path of `queue.db`.
     private let path: String
 
-    /// `path`: of `queue.db`.
+    /// `path`: the path of `queue.db`.
     package init(_ path: String) { self.path = path }
 
     /// Holds the lock of writers while `body` runs. Returns after the lock is released. Rethrows the error of `body`.
@@ -67,7 +67,7 @@ package struct QueueFile: Sendable {
         guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
-    /// The script finds the connection in `file` and the arguments behind the path in `sys.argv`.
+    /// The script finds the connection in `file` and the arguments after the path in `sys.argv`.
     private func python(_ script: String, _ arguments: String...) throws -> RunningBinary {
         let opening = "import shutil, sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         return try RunningBinary(

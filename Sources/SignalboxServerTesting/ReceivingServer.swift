@@ -7,12 +7,12 @@ package import SignalboxServer
 package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
     /// Unbounded: a test that does not read them keeps them in memory.
-    private let messages: AsyncStream<WebhookReceiver.Message>
+    private let messages: BoundedStream<WebhookReceiver.Message>
     /// 127.0.0.1 and the port that the system chose.
     package let address: ListenAddress
 
     /// ``run(answer:_:)`` makes it once the server listens.
-    private init(address: ListenAddress, messages: AsyncStream<WebhookReceiver.Message>) {
+    private init(address: ListenAddress, messages: BoundedStream<WebhookReceiver.Message>) {
         self.address = address
         self.messages = messages
     }
@@ -20,8 +20,8 @@ package final class ReceivingServer: Sendable {
     /// The URL of the endpoint.
     package var url: String { "http://\(address)/hooks" }
 
-    /// The next `count` messages. Waits until all have arrived: give the test a time limit. Messages are kept in the
-    /// order of their arrival. One reader at a time.
+    /// The next `count` messages. Waits until all have arrived; one that does not come within ``WaitBound/time`` fails
+    /// the test. Messages are kept in the order of their arrival. One reader at a time.
     package func next(_ count: Int = 1) async -> [WebhookReceiver.Message] {
         var received: [WebhookReceiver.Message] = []
         guard count > 0 else { return [] }
@@ -57,7 +57,8 @@ package final class ReceivingServer: Sendable {
             }
             tasks.addTask {
                 for await address in addresses {
-                    return try await body(ReceivingServer(address: address, messages: messages))
+                    let bounded = BoundedStream(stream: messages, awaited: "The next webhook") { arrival.finish() }
+                    return try await body(ReceivingServer(address: address, messages: bounded))
                 }
                 return nil
             }

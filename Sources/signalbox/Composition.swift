@@ -53,7 +53,9 @@ extension GatewayOptions {
     func open(
         _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {
-        let directory = try DataDirectory(path: dataDirectory(file: loaded.config.gateway.dataDirectory))
+        // A process that was killed keeps the lock until the kernel has freed its memory.
+        let directory = try DataDirectory(
+            path: dataDirectory(file: loaded.config.gateway.dataDirectory), patience: .seconds(3))
         // Before the key: a key implies that there was a queue.
         let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsLoss)
         let key = try directory.key("token.key") { randomBytes(32) }

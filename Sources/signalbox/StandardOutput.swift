@@ -38,6 +38,11 @@ struct StandardOutput: ~Copyable {
     /// Exits with 2 when the output cannot be written, such as on a full disk.
     private func put(_ bytes: UnsafeRawBufferPointer) {
         guard !writeAll(bytes, to: STDOUT_FILENO) else { return }
+        if errno == EPIPE {
+            // A command that has connections ignores the signal, which a write to a closed connection would cause too.
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        }
         StandardError.write("signalbox: cannot write standard output: \(String(cString: strerror(errno))).\n")
         exit(2)
     }

@@ -34,7 +34,7 @@ import Testing
         #expect(Self.fill(&shares, for: try Self.holder("c", at: 3)) == 150)
     }
 
-    @Test func aPeerHoldsNoMoreThanTwiceWhatItLeaves() throws {
+    @Test func aPeerHoldsAtMostTwiceTheFreeMemory() throws {
         var shares = BodyShares(bytes: 1200)
         var held = 0
         for number in 0..<50 { held += Self.fill(&shares, for: try Self.holder("\(number)")) }

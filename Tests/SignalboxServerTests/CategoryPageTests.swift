@@ -22,7 +22,7 @@ import Testing
             let page = CategoryPage(
                 statics: statics, dynamic: Array(behind.prefix(limit + 1)), after: former, limit: limit, bytes: bytes)
             pages.append(page.records.map(\.identifier))
-            former = try page.next.map { try #require(CategoryPage.identifier(of: $0)) }
+            former = try page.next.map { try #require(PageCursor.position(of: $0)) }
         } while former != nil && pages.count < 100
         return pages
     }
@@ -56,6 +56,6 @@ import Testing
 
     @Test(arguments: ["", "%", "a b", "_-8"])
     func encodesACursorInBase64URL(_ cursor: String) {
-        #expect(CategoryPage.identifier(of: cursor) == (cursor.isEmpty ? "" : nil))
+        #expect(PageCursor.position(of: cursor) == (cursor.isEmpty ? "" : nil))
     }
 }

@@ -53,7 +53,7 @@ import Testing
         #expect(line("x", ["a": "\(long)é"]) == "x a=" + long + "…")
     }
 
-    /// Of the server's logger and of the one that a request gets from it.
+    /// Covers the server's logger and the logger that a request gets from it.
     @Test func writesTheFieldsOfTheLogger() {
         let lines = Lines()
         let server = Logger(label: "x") { _ in LineLogHandler { line in lines.all.withLock { $0.append(line) } } }

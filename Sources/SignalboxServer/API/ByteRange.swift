@@ -8,9 +8,9 @@ enum ByteRange: Equatable {
     /// The file has no such bytes.
     case unsatisfiable
 
-    /// `length`: of the file. Several ranges, other units and malformed ranges are ignored. The unit is compared
-    /// without case. A last position beyond the end means the end (RFC 9110, 14.1.2); a suffix longer than the file
-    /// means the whole file, as a part.
+    /// `length`: the length of the file. Several ranges, other units and malformed ranges are ignored. The unit is
+    /// compared without case. A last position beyond the end means the end (RFC 9110, 14.1.2); a suffix longer than the
+    /// file means the whole file, as a part.
     init(_ header: String?, of length: Int) {
         self = .whole
         guard let header, header.lowercased().hasPrefix("bytes=") else { return }

@@ -16,8 +16,6 @@ struct CategoriesAPI: Sendable {
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
-    /// Also the default size of a page.
-    private static let longestPage = 500
     /// Bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
@@ -27,20 +25,15 @@ struct CategoriesAPI: Sendable {
     /// appear late or be missing. Answers the object `{"categories": […], "next": …}`, without `next` on the last
     /// page.
     func list(_ call: Call) async throws -> Response {
-        let size = try call.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
-        let previous = try call.query("cursor").map { cursor throws(Problem) in
-            guard let identifier = CategoryPage.identifier(of: cursor) else {
-                throw .badQuery("The cursor is not valid: use `next` of an earlier page.")
-            }
-            return identifier
-        }
+        let size = try call.number("limit", in: 1...QueryParameter.largestPage) ?? QueryParameter.largestPage
+        let previous = try call.position()
         let dynamic = try await reply { () throws(StoreError) in
             try await queue.categories(limit: limit, after: previous, upTo: size + 1)
         }
         let page = CategoryPage(statics: statics, dynamic: dynamic, after: previous, limit: size, bytes: Self.pageBytes)
         let body = [UInt8].json { json in
             json.object { json in
-                json.array("categories", page.records) { $0.raw($1.definition) }
+                json.array("categories", page.records) { $0.raw(Self.shown($1.definition, to: call)) }
                 if let next = page.next { json.member("next", next) }
             }
         }
@@ -55,11 +48,16 @@ struct CategoriesAPI: Sendable {
         let text = call.path("identifier")
         let identifier = text.removingPercentEncoding ?? text
         if let declared = statics.first(where: { $0.identifier == identifier }) {
-            return Response(cacheable: declared.definition, to: call.request)
+            return Response(cacheable: Self.shown(declared.definition, to: call), to: call.request)
         }
         let found = try await reply { () throws(StoreError) in try await queue.category(identifier) }
         guard let found else { throw Problem.noCategory(identifier) }
-        return Response(cacheable: found.definition, to: call.request)
+        return Response(cacheable: Self.shown(found.definition, to: call), to: call.request)
+    }
+
+    /// The definition, without its texts for an operator who may not read content.
+    private static func shown(_ definition: [UInt8], to call: Call) -> [UInt8] {
+        call.hidesContent ? ContentMask.object(definition) ?? Array("{}".utf8) : definition
     }
 
     /// Throws 503 when the queue does not answer within ``StoreLimits/patience``.

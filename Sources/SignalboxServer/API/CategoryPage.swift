@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxNotification
 
 /// One page of the declared categories and those that payloads defined, in the byte order of their identifiers.
@@ -25,26 +24,12 @@ struct CategoryPage {
             return left >= 0
         }.count
         records = Array(all.prefix(max(1, count)))
-        next = records.count < all.count ? records.last.map { Self.cursor(after: $0.identifier) } : nil
+        next = records.count < all.count ? records.last.map { PageCursor.text($0.identifier) } : nil
     }
 
     /// Compares as SQLite orders text. True if the first identifier precedes the second. The order must equal that of
     /// the query, or pages would skip categories.
     private static func isOrdered(_ first: String, _ second: String) -> Bool {
         first.utf8.lexicographicallyPrecedes(second.utf8)
-    }
-
-    /// Identifiers are arbitrary text; base64url needs no escapes in a URL (RFC 4648, 5). The cursor has no state on
-    /// the server, so it stays valid across restarts and reloads.
-    static func cursor(after identifier: String) -> String {
-        Data(identifier.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
-    }
-
-    /// The identifier encoded in a cursor; nil for an invalid cursor. Accepts base64url with and without padding.
-    static func identifier(of cursor: String) -> String? {
-        let padding = String(repeating: "=", count: (4 - cursor.utf8.count % 4) % 4)
-        let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/") + padding
-        return Data(base64Encoded: base64).flatMap { String(bytes: $0, encoding: .utf8) }
     }
 }

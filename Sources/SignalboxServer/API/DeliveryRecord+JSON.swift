@@ -7,9 +7,10 @@ extension JSONWriter {
     /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
     /// Absent values have no member. `due` is written for waiting deliveries only. Members of the last attempt, such
     /// as `status` and `reason`, are members of the delivery itself; `log` has all attempts. `attempts` is a number
-    /// that includes attempts that a crash interrupted.
+    /// that includes attempts that a crash interrupted. `hidesReply`: leaves out the replies, which may repeat texts of
+    /// the event.
     package mutating func delivery(
-        _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
+        _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil, hidesReply: Bool = false
     ) {
         object { json in
             json.member("id", record.id)
@@ -30,29 +31,29 @@ extension JSONWriter {
                     json.member("detail", wait.detail)
                 }
             }
-            if let last = record.last { json.members(of: last) }
-            if let attempts { json.array("log", attempts) { $0.attempt($1) } }
+            if let last = record.last { json.members(of: last, hidesReply: hidesReply) }
+            if let attempts { json.array("log", attempts) { $0.attempt($1, hidesReply: hidesReply) } }
         }
     }
 
     /// Writes one attempt as an object. Durations are in milliseconds. The excerpt of the reply is decoded as UTF-8,
     /// with replacement characters. The record of an interrupted attempt has a number, an error and a reason only.
-    package mutating func attempt(_ attempt: AttemptRecord) {
+    package mutating func attempt(_ attempt: AttemptRecord, hidesReply: Bool = false) {
         object { json in
             json.member("attempt", attempt.number)
-            json.members(of: attempt)
+            json.members(of: attempt, hidesReply: hidesReply)
         }
     }
 
     /// Writes into the open object. An attempt without a response has no status. `reply` has at most the first
     /// kilobyte of the reply's body.
-    private mutating func members(of attempt: AttemptRecord) {
+    private mutating func members(of attempt: AttemptRecord, hidesReply: Bool) {
         member("startedAt", attempt.startedAt)
         if let duration = attempt.duration { member("durationMs", duration) }
         if let status = attempt.status { member("status", status) }
         member("error", attempt.error)
         member("reason", attempt.reason)
         member("remote", attempt.remote)
-        if !attempt.excerpt.isEmpty { member("reply", String(decoding: attempt.excerpt, as: UTF8.self)) }
+        if !attempt.excerpt.isEmpty, !hidesReply { member("reply", String(decoding: attempt.excerpt, as: UTF8.self)) }
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -24,12 +26,21 @@ struct GatewayAPI: Sendable {
 
     /// Pushes that reached the provider endpoints; shared by all configs.
     let log: CaptureLog
+    /// Counts and delays wrong tokens; shared by all configs.
+    let failedTokens: FailedTokens
+    /// Bounds the refusals that are recorded; shared by all configs.
+    let refusals: RefusalBudget
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
 
+    /// The log of actions.
+    var actions: ActionsAPI {
+        ActionsAPI(queue: surface.operations.queue, refusals: refusals, delayed: surface.operations.delayed)
+    }
+
     /// In-app messages under the same config.
-    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, mayExplain: surface.sources.isOpen, alarm: alarm) }
+    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm) }
 
     /// Other methods receive 404 from the router.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
@@ -40,6 +51,9 @@ struct GatewayAPI: Sendable {
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())
+        // The group turns its own problems into responses, so that they have the fields of operators' responses.
+        let operators = router.group().add(middleware: OperatorFields())
+            .add(middleware: ProblemMiddleware<GatewayRequestContext>())
         var paths: Set<String> = []
         for path in Endpoint.all.map(\.path) where paths.insert(path).inserted {
             let endpoints = Endpoint.all.filter { $0.path == path }
@@ -47,49 +61,106 @@ struct GatewayAPI: Sendable {
             for method in Self.methods {
                 let name = method == .head ? "GET" : method.rawValue
                 let endpoint = endpoints.first { $0.method == name }
-                router.on(RouterPath(path), method: method) { request, context in
-                    let known = endpoint?.parameters ?? endpoints.flatMap(\.parameters)
+                let handler: @Sendable (Request, GatewayRequestContext) async throws -> Response = {
+                    request, context in
+                    let known = (endpoint?.parameters ?? endpoints.flatMap(\.parameters)).map(\.name)
                     if let query = request.uri.query { try Endpoint.check(query, known: known) }
                     guard let endpoint else { throw Problem.methodNotAllowed(request, allow: allow) }
                     return try await respond(to: Call(request: request, context: context), at: endpoint)
+                }
+                if endpoints.contains(where: { $0.access.role != nil }) {
+                    operators.on(RouterPath(path), method: method, use: handler)
+                } else {
+                    router.on(RouterPath(path), method: method, use: handler)
                 }
             }
         }
         return router.buildResponder()
     }
 
+    /// Records a change of memory after it was made, and a refused change of a known operator.
+    ///
     /// Checks the access first: a client without a token cannot make the gateway read its body. Releases the memory
     /// of the body when the response is ready. Throws problems of access and body; 400 for a body that the endpoint
     /// does not take. A source may hold only its part of the budget; see ``BodyHolder``. Bodies of POST requests to
     /// endpoints without one are rejected rather than ignored: a filter that was sent as a body would select
     /// everything.
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
-        let source = try check(endpoint.access, call)
+        var call = call
+        call.operation = endpoint.operation
+        do {
+            let response = try await perform(&call, at: endpoint)
+            if endpoint.operation?.isStored == false { try await actions.record(call.action) }
+            return response
+        } catch let problem as Problem {
+            await actions.refused(call, problem)
+            throw problem
+        }
+    }
+
+    private func perform(_ call: inout Call, at endpoint: Endpoint) async throws -> Response {
+        let source = try await check(endpoint.access, &call)
         guard let limit = endpoint.bodyLimit else {
             if call.request.method == .post { try await call.request.requireNoBody() }
             return try await endpoint.handler(self, call, [])
         }
-        var call = call
         if let source { call.source = source }
         var reservation = BodyReservation(in: budget, for: BodyHolder(source: source, peer: call.context.peer))
         let body = try await call.request.wholeBody(upTo: limit, reserving: &reservation)
         return try await endpoint.handler(self, call, body)
     }
 
-    /// Returns the source of a request to an endpoint for sources. Nil for all other endpoints. Throws 401 or 403.
-    /// Links are checked by their handler. `either` accepts the token of any source or of an operator; without
-    /// sources it accepts requests from this machine.
-    private func check(_ access: Endpoint.Access, _ call: Call) throws(Problem) -> SourceName? {
+    /// Returns the source of a request to an endpoint for sources; nil for all other endpoints. Sets the actor of a
+    /// request to an endpoint for operators. Throws 401 or 403; a wrong token is recorded, and its answer may be late.
+    private func check(_ access: Endpoint.Access, _ call: inout Call) async throws(Problem) -> SourceName? {
         let head = call.request.head
+        do throws(Problem) {
+            return try check(access, head, &call)
+        } catch {
+            if error.status == .unauthorized, head.headerFields[.authorization] != nil {
+                let address = call.context.channel.remoteAddress?.ipAddress ?? ""
+                await failedTokens.record(
+                    at: access.role == nil ? .source : .operator, from: call.context.peer, address: address)
+            }
+            throw error
+        }
+    }
+
+    /// Links are checked by their handler. `sourceOr` accepts the token of any source or of an operator; without
+    /// sources it accepts requests from this machine.
+    private func check(
+        _ access: Endpoint.Access, _ head: HTTPRequest, _ call: inout Call
+    ) throws(Problem) -> SourceName? {
         switch access {
         case .source:
             return try surface.sources.source(named: call.context.parameters.get("source"), of: Credentials(head))
-        case .admin: try surface.operators.check(head)
-        case .either where !surface.sources.isOpen && surface.operators.isGranted(by: Credentials(head)): break
-        case .either: _ = try surface.sources.source(named: nil, of: Credentials(head))
+        case .role(let role):
+            let found = try surface.operators.actor(of: head)
+            // Set first: a refusal is recorded with its actor.
+            call.actor = found
+            try found.require(role)
+        case .sourceOr(let role):
+            if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
+                call.actor = found
+                try found.require(role)
+            } else {
+                _ = try surface.sources.source(named: nil, of: Credentials(head))
+            }
         case .link, .none: break
         }
         return nil
+    }
+
+    /// The operator and its role. For consoles and scripts that adapt to the role of their token.
+    func whoami(_ call: Call) throws(Problem) -> Response {
+        guard let actor = call.actor else { preconditionFailure("The endpoint requires an operator.") }
+        return .json { json in
+            json.member("name", actor.name)
+            json.member("role", actor.role.rawValue)
+            json.member("content", actor.readsContent)
+            json.member("open", actor.isOpen)
+            json.member("version", surface.version)
+        }
     }
 
     // MARK: Health
@@ -131,7 +202,7 @@ struct GatewayAPI: Sendable {
     /// seconds are cheap enough.
     func metrics() async throws(Problem) -> Response {
         let page = try await surface.operations.metrics(
-            surface.routes, surface.inApp, providers(), surface.failures.rules
+            surface.routes, surface.inApp, providers(), surface.failures.rules, failedTokens
         ).page
         let type = "text/plain; version=0.0.4; charset=utf-8"
         return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))

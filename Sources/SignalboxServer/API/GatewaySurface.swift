@@ -23,7 +23,7 @@ package struct GatewaySurface: Sendable {
     let routes: RoutesAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
-    /// Those of the config, which replace the former ones when the surface becomes active.
+    /// The failure rules of the config. They replace those of the former config when the surface becomes active.
     let configuredFailures: [PreparedFailure]
     /// Button sets for apps.
     let categories: CategoriesAPI
@@ -39,11 +39,14 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
+    /// The version of the program.
+    let version: String
     /// The certificate of the listener for providers; nil without TLS.
     let tls: ProviderTLS?
 
-    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators. `senders`: the
-    /// identities of the same sources at provider endpoints. `tls`: for new connections to the listener for providers.
+    /// `plan`: a plan of `gateway`, active or not. `sources`, `operators`: the access of senders and operators.
+    /// `senders`: the identities of the same sources at provider endpoints. `tls`: for new connections to the listener
+    /// for providers.
     package init(
         _ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess,
         senders: ProviderSenders, tls: ProviderTLS?
@@ -72,6 +75,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
+        version = gateway.resources.version
         self.tls = tls
     }
 

@@ -19,6 +19,8 @@ struct MetricValues: Sendable {
     let providers: ProviderValues
     /// Decisions and messages.
     let inApp: InAppValues
+    /// Wrong tokens since the start of the process.
+    let failedTokens: [FailedTokens.Endpoint: Int]
     /// Forwarded pushes since the start of the process.
     let forwards: ForwardLedger
     /// Counters since the start of the process, in the order of the config.
@@ -163,6 +165,12 @@ package struct Metric: Sendable {
             return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {
                 ([$0.0], Double($0.1))
             }
+        },
+        Metric(
+            "signalbox_auth_failures_total", .counter, ["endpoint"],
+            "Requests with a wrong token, by the kind of endpoint, since the start."
+        ) { values in
+            FailedTokens.Endpoint.allCases.map { ([$0.rawValue], Double(values.failedTokens[$0] ?? 0)) }
         },
         single("signalbox_media_files", "Stored media files.") { Double($0.media.files) },
         single("signalbox_media_bytes", "Bytes of all stored media files.") { Double($0.media.bytes) },

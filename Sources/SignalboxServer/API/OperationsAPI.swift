@@ -13,7 +13,7 @@ struct OperationsAPI: Sendable {
     let queue: any InspectionStore
     /// The destinations of the config.
     let destinations: [DestinationName]
-    /// Those of them with a rate.
+    /// The destinations with a rate.
     let limited: Set<DestinationName>
     /// The sender of each destination, for test events. Of the active config.
     let senders: [DestinationName: any Sender]
@@ -26,20 +26,31 @@ struct OperationsAPI: Sendable {
 
     // MARK: Deliveries
 
-    /// Pages go from new to old: `next` is the number of the last delivery on the page. At most 500, 50 by default.
-    /// Throws 400 for an invalid query and 503 when the queue does not answer. Deliveries that are appended while a
-    /// client pages have larger numbers, so they do not shift the pages.
+    /// In cursors of deliveries.
+    private static let list: StaticString = "d"
+
+    /// Pages go from new to old. At most 500 deliveries, 50 by default. A page that is not `complete` ended because the
+    /// filter matched too few of the deliveries that one request examines; `next` continues. Throws 400 for an invalid
+    /// query and 503 when the queue does not answer. Deliveries that are appended while a client pages have larger
+    /// numbers, so they do not shift the pages.
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
-        let limit = try call.number("limit", in: 1...500) ?? 50
-        if let cursor = try call.number("cursor", in: 1...Int.max) { filter.before = Int64(cursor) }
-        let page = filter
-        let (records, statuses) = try await reply { () throws(StoreError) in
-            (try await queue.deliveries(page, limit: limit + 1), try await queue.statuses())
+        let limit = try call.pageSize()
+        (filter.acceptedSince, filter.acceptedBefore) = (try call.time("since"), try call.time("until"))
+        filter.before = try call.number(in: Self.list)
+        let chosen = filter
+        let (page, statuses) = try await reply { () throws(StoreError) in
+            (
+                try await queue.deliveryPage(chosen, limit: limit, examining: StoreLimits.scannedRows),
+                try await queue.statuses()
+            )
         }
         return .json { json in
-            json.array("deliveries", records.prefix(limit)) { $0.delivery($1, wait: wait(of: $1, statuses)) }
-            if records.count > limit { json.member("next", String(records[limit - 1].id)) }
+            json.array("deliveries", page.records) {
+                $0.delivery($1, wait: wait(of: $1, statuses), hidesReply: call.hidesContent)
+            }
+            if let next = page.next { json.member("next", PageCursor.text(String(next), in: Self.list)) }
+            json.member("complete", page.isComplete)
         }
     }
 
@@ -66,7 +77,10 @@ struct OperationsAPI: Sendable {
         let (attempts, statuses) = try await reply { () throws(StoreError) in
             (try await queue.attempts(of: record.id), try await queue.statuses())
         }
-        let body = [UInt8].json { $0.delivery(record, wait: wait(of: record, statuses), attempts: attempts) }
+        let body = [UInt8].json {
+            $0.delivery(
+                record, wait: wait(of: record, statuses), attempts: attempts, hidesReply: call.hidesContent)
+        }
         return Response(Reply(status: .ok, body: body))
     }
 
@@ -94,7 +108,9 @@ struct OperationsAPI: Sendable {
     /// Answers `{"due": 1}`.
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
-        let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
+        let count = try await reply { () throws(StoreError) in
+            try await queue.retry(DeliveryFilter(ids: [id]), as: call.action)
+        }
         // Read again, because the delivery may have changed since.
         guard count == 1 else { throw Problem.notRetried(try await record(call)) }
         return .json { $0.member("due", count) }
@@ -107,7 +123,9 @@ struct OperationsAPI: Sendable {
         var filter = try filter(call)
         filter.state = filter.state ?? .dead
         let chosen = filter
-        let count = try await reply { () throws(StoreError) in try await queue.retry(chosen) }
+        let count = try await reply { () throws(StoreError) in
+            try await queue.retry(chosen, as: call.action)
+        }
         return .json { $0.member("due", count) }
     }
 
@@ -142,7 +160,7 @@ struct OperationsAPI: Sendable {
     /// Setting the present state again is not an error and restarts its `since`.
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
-        try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
+        try await reply { () throws(StoreError) in try await queue.set(state, of: name, as: call.action) }
         return .json { json in
             json.member("name", name.name)
             json.member("state", state?.rawValue ?? "active")
@@ -176,7 +194,8 @@ struct OperationsAPI: Sendable {
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules
+        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules,
+        _ failedTokens: FailedTokens
     ) async throws(Problem) -> MetricValues {
         let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
             (
@@ -186,7 +205,8 @@ struct OperationsAPI: Sendable {
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due), forwards: forwards,
+            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due),
+            failedTokens: failedTokens.values, forwards: forwards,
             routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
             config: routes.status, now: queue.now)
     }

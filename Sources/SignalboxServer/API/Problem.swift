@@ -1,15 +1,16 @@
 import HTTPTypes
 import Hummingbird
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. All texts and status
-/// codes of the HTTP side are declared here. Details name the remedy. They never contain a token, and payload text
-/// only as far as a rejection quotes it.
+/// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. Its texts and
+/// status codes are declared in extensions of this type. Details name the remedy. They never contain a token, and
+/// payload text only as far as a rejection quotes it.
 struct Problem: Error, Equatable {
-    /// Of the response; in a batch, of the item.
+    /// The status of the response; in a batch, of the item.
     let status: HTTPResponse.Status
     /// Stable across versions; docs/reference/errors.md lists all codes.
     let code: String
@@ -85,24 +86,37 @@ extension Problem {
     /// Also for the token of a source.
     static let adminUnauthorized = Problem(
         .unauthorized, "unauthorized",
-        "An admin token is required, one of admin.auth.bearer; source tokens are not accepted here. "
+        "An admin token is required, one of admin.auth or admin.tokens; source tokens are not accepted here. "
             + "Send it as authorization: Bearer TOKEN.", headers: [.wwwAuthenticate: "Bearer"])
     /// Without admin tokens, only an open gateway on loopback has operator endpoints.
     static let adminClosed = Problem(
         .forbidden, "admin-closed",
         "The config has no admin token, and the gateway is open to other machines or requires source tokens. Add "
             + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to the config.")
+    /// The token is valid. `role`: the least one that the endpoint accepts.
+    static func roleInsufficient(_ role: OperatorRole, of actor: Operator) -> Problem {
+        Problem(
+            .forbidden, "role-insufficient",
+            "This needs the role \(role.rawValue), and the token of \"\(actor.name)\" has the role "
+                + "\(actor.role.rawValue): use another token. No change was made.")
+    }
+    /// The token has `"content": false`.
+    static let contentHidden = Problem(
+        .forbidden, "content-hidden",
+        "The token may not read the content of notifications, and this request would tell it: use another token.")
     /// Protects an open gateway from pages in a browser on the same machine (DNS rebinding).
     static let foreignPage = Problem(
         .forbidden, "not-from-this-machine",
         "Without sources in its config, the gateway accepts only requests that name localhost or a loopback address, "
             + "and none from pages of other sites. Configure sources with tokens, or use http://127.0.0.1.")
 
-    /// `path`: as the client sent it, without the query.
+    /// `path`: as the client sent it, without the query. Shows at most 200 characters of it, and suggests the nearest
+    /// path without parameters.
     static func notFound(_ path: String) -> Problem {
-        Problem(
-            .notFound, "not-found", title: "Not found",
-            "No such endpoint: \(path). Send payloads to POST /v1/notifications.")
+        let known = Endpoint.all.map(\.path).filter { !$0.contains("{") }
+        let hint = Spelling.nearest(to: path, among: known).map { "; did you mean \($0)?" } ?? "."
+        return Problem(
+            .notFound, "not-found", title: "Not found", "No such endpoint: \(path.prefix(200))\(hint)")
     }
 
     /// `allow`: the methods of the path (RFC 9110, 15.5.6).
@@ -153,8 +167,8 @@ extension Problem {
         .badRequest, "idempotency-key-malformed",
         "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
 
-    /// 413 for too large payloads, 422 for too costly ones, otherwise 400. `title`: of the kind of request. The
-    /// detail is the rejection's message, with its position in the body.
+    /// 413 for too large payloads, 422 for too costly ones, otherwise 400. `title`: the title of the kind of request.
+    /// The detail is the rejection's message, with its position in the body.
     init(_ rejection: Rejection, title: String = noPayload) {
         let status: HTTPResponse.Status =
             switch rejection.code {

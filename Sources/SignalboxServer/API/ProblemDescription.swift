@@ -56,6 +56,12 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
+            "Use a token with the role that `detail` names."),
+        Self(
+            "content-hidden", 403, "The token has `\"content\": false`, and the request would tell content.",
+            "Use a token that may read content."),
+        Self(
             "admin-closed", 403,
             "Operator endpoints are closed: the config has no admin token, and the gateway is not loopback-only.",
             "Configure `admin.auth.bearer`."),
@@ -76,7 +82,10 @@ package struct ProblemDescription: Sendable {
             "Correct the value at `pointer`; see `detail`."),
         Self(
             "inapp-explain-forbidden", 403, "A source's token asks for the explanation of an in-app decision.",
-            "Leave `explain` out, or ask `POST /v1/inapp/explain` with an admin token."),
+            "Set `sources.NAME.explain`, or ask `POST /v1/inapp/explain` with an admin token."),
+        Self(
+            "inapp-device-forbidden", 403, "A request about a device that uses another source.",
+            "Give devices of different apps different ids. To move an app, give its source a further token."),
         Self("inapp-too-large", 413, "A message, or a part of it, is too large.", "Shorten the value at `pointer`."),
         Self(
             "inapp-limit-unknown", 422, "The config has no limit with this name.",

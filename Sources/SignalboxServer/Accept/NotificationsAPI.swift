@@ -13,7 +13,7 @@ import SignalboxStore
 /// call from any task and event loop.
 final class NotificationsAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
-    /// Of one config; a reload makes another object.
+    /// The intake of one config; a reload makes another object.
     private let intake: Intake
     /// Checked again for each direct request; the router checks its own before it calls ``accept(_:of:)``.
     private let sources: SourceAccess

@@ -1,35 +1,66 @@
 import HTTPTypes
+package import SignalboxConfig
 
-/// Decides which requests may read and change the queue. Tokens of sources do not count.
+/// Decides which requests may read and change the queue, and in whose name. Tokens of sources do not count.
 package struct AdminAccess: Sendable {
     /// UTF-8 bytes, for comparisons in constant time.
-    private let tokens: [(value: Void, token: [UInt8])]
+    private let tokens: [(value: Operator, token: [UInt8])]
     private let isOpen: Bool
 
     /// `tokens`: each of them grants access. `isOpen`: without tokens, requests from this machine have access; for a
     /// gateway that listens on loopback and accepts payloads without a token. Otherwise no request has access, because
     /// behind a proxy all requests seem to come from this machine.
-    package init(tokens: [String], isOpen: Bool) {
-        self.tokens = tokens.map { ((), Array($0.utf8)) }
+    package init(tokens: [SecretResolver.OperatorToken], isOpen: Bool) {
+        self.tokens = tokens.map { (Operator($0), Array($0.text.utf8)) }
         self.isOpen = isOpen
     }
 
-    /// Throws ``Problem/adminUnauthorized`` without a valid token, ``Problem/adminClosed`` when the config grants
-    /// access to no request, and ``Problem/foreignPage`` for a request that did not begin on this machine.
-    func check(_ head: HTTPRequest) throws(Problem) {
+    /// The operator that makes a request. Throws ``Problem/adminUnauthorized`` without a valid token,
+    /// ``Problem/adminClosed`` when the config grants access to no request, and ``Problem/foreignPage`` for a request
+    /// that did not begin on this machine.
+    func actor(of head: HTTPRequest) throws(Problem) -> Operator {
+        let credentials = Credentials(head)
         guard tokens.isEmpty else {
-            if !isGranted(by: Credentials(head)) { throw .adminUnauthorized }
-            return
+            guard let found = actor(by: credentials) else { throw .adminUnauthorized }
+            return found
         }
         guard isOpen else { throw .adminClosed }
         let isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].contains {
             head.headerFields[text: $0] != nil
         }
-        guard Credentials(head).isFromThisMachine, !isForwarded else { throw .foreignPage }
+        guard credentials.isFromThisMachine, !isForwarded else { throw .foreignPage }
+        return .local
     }
 
-    /// Whether a request presents one of the tokens. False when the config has no admin token.
-    func isGranted(by request: Credentials) -> Bool { !request.granted(of: tokens).isEmpty }
+    /// The owner of the token that a request presents; nil for any other request, and when the config has no token.
+    /// Compares with every token, so the time does not tell which one is right.
+    func actor(by request: Credentials) -> Operator? { request.granted(of: tokens).first }
+}
+
+/// A person or a program that operates the gateway, and its rights.
+struct Operator: Sendable, Equatable {
+    /// A name of `admin.tokens`, `admin` for a token of `admin.auth`, `local` without tokens.
+    let name: String
+    let role: OperatorRole
+    /// Whether responses have the texts of notifications.
+    let readsContent: Bool
+    /// Whether the gateway needs no token.
+    var isOpen = false
+
+    /// Throws ``Problem/roleInsufficient(_:of:)`` for a smaller role.
+    func require(_ role: OperatorRole) throws(Problem) {
+        guard self.role >= role else { throw .roleInsufficient(role, of: self) }
+    }
+
+    /// Every request from this machine, for a gateway without tokens.
+    static let local = Operator(name: "local", role: .admin, readsContent: true, isOpen: true)
+}
+
+extension Operator {
+    /// The owner of a token.
+    fileprivate init(_ token: SecretResolver.OperatorToken) {
+        self.init(name: token.name, role: token.role, readsContent: token.content)
+    }
 }
 
 // Shows no token, however it is printed.

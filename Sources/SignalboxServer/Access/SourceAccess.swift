@@ -6,23 +6,30 @@ package struct SourceAccess: Sendable {
     /// True when no request needs a token. Not the same as a list without tokens: the sources of a config may have
     /// identities at provider endpoints only.
     package let isOpen: Bool
+    private let explaining: Set<SourceName>
 
     /// Accepts any source without a token, from this machine only. For a gateway that listens on loopback. Requests
     /// from pages of other sites, or for another host name, are rejected.
-    package static let open = SourceAccess(tokens: [], isOpen: true)
+    package static let open = SourceAccess(tokens: [], isOpen: true, explaining: [])
 
     /// Accepts requests with one of a source's tokens. There must be at least one source; a source without tokens
-    /// cannot use the endpoints for sources.
-    package init(_ sources: [SourceName: [String]]) {
+    /// cannot use the endpoints for sources. `explaining`: those that may read explanations of in-app decisions.
+    package init(_ sources: [SourceName: [String]], explaining: Set<SourceName> = []) {
         precondition(!sources.isEmpty, "Without sources, access is open.")
         self.init(
-            tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } }, isOpen: false)
+            tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } }, isOpen: false,
+            explaining: explaining)
     }
 
-    private init(tokens: [(SourceName, [UInt8])], isOpen: Bool) {
+    private init(tokens: [(SourceName, [UInt8])], isOpen: Bool, explaining: Set<SourceName>) {
         self.tokens = tokens
         self.isOpen = isOpen
+        self.explaining = explaining
     }
+
+    /// Whether the answers to a source's devices may have explanations, which tell what a user has seen. With open
+    /// access, every client is an operator on this machine.
+    func mayExplain(_ source: SourceName) -> Bool { isOpen || explaining.contains(source) }
 
     /// The source whose token a request presents; nil if it presents none. Does not know open access.
     func owner(of request: Credentials) -> SourceName? { request.granted(of: tokens).first }

@@ -17,7 +17,7 @@ struct CheckedHead {
     let expectsContinue: Bool
     /// Whether only the method, the target, the credentials and the body matter for the response.
     let isPlain: Bool
-    /// Of the head as changed: an absolute target decides the authority.
+    /// The credentials of the changed head: an absolute target decides the authority.
     let credentials: Credentials
 
     /// Throws the problem to answer with before the connection closes.
@@ -104,7 +104,7 @@ struct CheckedHead {
     }
 
     /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2). Leaves `*` and the targets of
-    /// CONNECT as they are;  no endpoint has such a target.
+    /// CONNECT unchanged; no endpoint has such a target.
     private static func readTarget(of head: inout HTTPRequestHead) throws(Problem) {
         if head.method == .CONNECT || (head.method == .OPTIONS && head.uri == "*") { return }
         let target = head.uri[...]

@@ -22,7 +22,7 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Calls `body` while the signal is fired as soon as the client of the channel is gone.
+    /// Calls `body` with a signal that fires as soon as the client of the channel is gone.
     static func watching<R: Sendable>(
         _ channel: any Channel, _ signal: Signal, _ body: () async throws -> R
     ) async rethrows -> R {

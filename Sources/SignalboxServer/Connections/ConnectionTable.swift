@@ -15,6 +15,7 @@ final class ConnectionTable: Sendable {
     }
 
     private let state: Mutex<State>
+    private let evictedCount = Atomic(0)
 
     /// `capacity`: from this many connections on, each new one replaces an idle one.
     init(capacity: Int) { state = Mutex(State(ledger: ConnectionLedger(capacity: capacity))) }
@@ -30,7 +31,10 @@ final class ConnectionTable: Sendable {
             guard case .acceptedInsteadOf(let other) = admission else { return (true, nil) }
             return (true, state.channels[other])
         }
-        evicted?.triggerUserOutboundEvent(CloseIfIdle(), promise: nil)
+        if let evicted {
+            evictedCount.add(1, ordering: .relaxed)
+            evicted.triggerUserOutboundEvent(CloseIfIdle(), promise: nil)
+        }
         return isAccepted
     }
 
@@ -42,6 +46,10 @@ final class ConnectionTable: Sendable {
             state.channels[id] = nil
         }
     }
+
+    /// Connections that were chosen to close for newer ones, since the start. A request may have begun on one of them
+    /// just before, and saved it.
+    var evicted: Int { evictedCount.load(ordering: .relaxed) }
 
     /// The number of connections that are open now.
     var count: Int { state.withLock { $0.channels.count } }

@@ -19,7 +19,7 @@ struct DirectResponder: Sendable {
 
 /// A whole response. Both paths, the router and the direct one, send it, so equal requests receive equal responses.
 struct Reply: Sendable, Equatable {
-    /// Final, so from 200 on.
+    /// The status of a final response, 200 or higher.
     let status: HTTPResponse.Status
     /// In addition to type, length and date.
     var headers: HTTPFields = [:]

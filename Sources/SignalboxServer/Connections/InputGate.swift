@@ -3,7 +3,7 @@ import NIOCore
 /// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and sends whole responses.
 ///
 /// ``RequestGuard`` updates the window, and holds back reads while bytes are held. The first handler of the pipeline.
-/// Bytes pass in their order. Bytes behind the last request are dropped.
+/// Bytes pass in their order. Bytes after the last request are dropped.
 final class InputGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -22,13 +22,13 @@ final class InputGate: ChannelInboundHandler {
     private let heldLimit: Int
     /// In the order of arrival.
     private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
-    /// Of ``held``.
+    /// The size of ``held``.
     private var heldBytes = 0
     /// True during a call into the parser, which may reenter the gate.
     private var isPassing = false
     /// Whether a read of the channel was put off.
     private var isReadHeld = false
-    /// Whether the client ended its input behind held bytes.
+    /// Whether the client ended its input after held bytes.
     private var isInputClosed = false
     private var context: ChannelHandlerContext?
 
@@ -55,7 +55,7 @@ final class InputGate: ChannelInboundHandler {
         if heldBytes > heldLimit { context.close(promise: nil) }
     }
 
-    /// Holds the end of input back behind held bytes.
+    /// Holds the end of input back after held bytes.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent, !held.isEmpty else {
             return context.fireUserInboundEventTriggered(event)

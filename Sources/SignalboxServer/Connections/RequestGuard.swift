@@ -18,7 +18,7 @@ final class RequestGuard: ChannelDuplexHandler {
     struct BodyIsRead: Sendable {}
 
     // A class because the channel calls it, only on its event loop.
-    /// Holds the bytes behind the current request.
+    /// Holds the bytes after the current request.
     let gate: InputGate
     /// Nil sends every request to the router.
     let responder: DirectResponder?

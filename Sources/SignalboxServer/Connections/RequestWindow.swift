@@ -71,8 +71,8 @@ struct RequestWindow {
         return bytes.count
     }
 
-    /// A head has arrived. `length`: of its body; nil when it is chunked. No further request follows one with
-    /// `isLast`.
+    /// A head has arrived. `length`: the length of its body; nil when it is chunked. No further request follows one
+    /// with `isLast`.
     mutating func begin(length: Int?, isLast: Bool) {
         unanswered += 1
         body = length.map { .counted(left: $0) } ?? .chunked

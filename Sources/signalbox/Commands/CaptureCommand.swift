@@ -34,7 +34,7 @@ struct CaptureCommand: AsyncParsableCommand {
     @Option(help: "Only pushes to this device token, in clear or as sha256:… of an event.") var token: String?
     @Option(
         help: ArgumentHelp(
-            "Only pushes with this outcome: accepted, repeated, rejected, injected, unavailable or any.",
+            "Only pushes with this outcome: accepted, repeated, rejected, injected, unavailable, dry-run or any.",
             discussion: "Default: any; with --until: accepted.")
     )
     var outcome: String?
@@ -93,9 +93,9 @@ struct CaptureCommand: AsyncParsableCommand {
     }
 
     private static func report(_ nearMisses: [String], after time: Duration) -> String {
-        let heading = "signalbox: the pushes did not come within \(time.text)."
-        guard !nearMisses.isEmpty else { return heading + " No other push came either.\n" }
-        return heading + " Instead came, the newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
+        let heading = "signalbox: the pushes did not arrive within \(time.text)."
+        guard !nearMisses.isEmpty else { return heading + " No other push arrived.\n" }
+        return heading + " Other pushes, newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
     }
 
     private func request() throws(ExitCode) -> CaptureRequest {

@@ -89,6 +89,8 @@ struct Deliveries: AsyncParsableCommand {
         @Flag(help: "All dead deliveries.") var dead = false
         /// Narrows the selection and selects none by itself. Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
+        /// Not required.
+        @Option(help: "Why; the action log records it.") var reason: String?
 
         /// An empty selection is an error, so a typing mistake does not requeue everything.
         func validate() throws {
@@ -103,7 +105,7 @@ struct Deliveries: AsyncParsableCommand {
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: dead ? .dead : nil,
                 destination: destination.map { DestinationName($0) })
-            let count = try await queue.retry(filter)
+            let count = try await queue.retry(filter, as: .command("deliveries.retry", filter, reason: reason))
             print("\(count) deliveries requeued")
             if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
         }
@@ -130,6 +132,8 @@ struct Deliveries: AsyncParsableCommand {
         @Option(help: "Only deliveries of events accepted longer ago than this, such as 30d.") var olderThan: String?
         /// Required without a terminal when waiting deliveries are selected.
         @Flag(help: "Remove waiting deliveries without asking.") var yes = false
+        /// Not required.
+        @Option(help: "Why; the action log records it.") var reason: String?
 
         /// Rejects an empty selection and an invalid age. Called by ArgumentParser before ``run()``, so no delivery
         /// is removed after a mistake.
@@ -151,7 +155,8 @@ struct Deliveries: AsyncParsableCommand {
                 ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
                 acceptedBefore: age.map { Date(timeIntervalSinceNow: -($0 / .seconds(1))) })
             let isAgreed = try await agrees(to: filter, in: queue)
-            let count = try await queue.purge(filter, sparingWaiting: !isAgreed)
+            let count = try await queue.purge(
+                filter, sparingWaiting: !isAgreed, as: .command("deliveries.purge", filter, reason: reason))
             print("\(count) deliveries removed")
             if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
         }

@@ -54,12 +54,16 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
+        /// Shown as the reason of the pause.
+        @Option(help: "Why; the action log records it.") var reason: String?
 
         /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
         /// returns. A running gateway notices the change at its next tick.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            try await options.existingQueue(config).set(.paused, of: destination.name)
+            try await options.existingQueue(config).set(
+                .paused, of: destination.name,
+                as: .command("destinations.pause", target: destination.name.name, reason: reason))
             print("\(name) is paused; its deliveries wait")
         }
     }
@@ -75,12 +79,16 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
+        /// Not required.
+        @Option(help: "Why; the action log records it.") var reason: String?
 
         /// One write. Resuming an active destination has no effect. Durable when it returns. A destination that
         /// answers 410 again is disabled again.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            try await options.existingQueue(config).set(nil, of: destination.name)
+            try await options.existingQueue(config).set(
+                nil, of: destination.name,
+                as: .command("destinations.resume", target: destination.name.name, reason: reason))
             print("\(name) is active")
         }
     }

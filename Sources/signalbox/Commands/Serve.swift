@@ -117,7 +117,7 @@ struct Serve: AsyncParsableCommand {
         let config = plan.config
         let sources = try options.secretResolver.sourceTokens(config)
         let operators = AdminAccess(
-            tokens: try options.secretResolver.adminTokens(config, sources: sources),
+            tokens: try options.secretResolver.operatorTokens(config, sources: sources),
             isOpen: addresses.http.isLoopback && config.sources.isEmpty)
         let open = addresses.all.first { !$0.isLoopback }
         if let open, config.sources.isEmpty {
@@ -134,7 +134,8 @@ struct Serve: AsyncParsableCommand {
                     + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
         }
         if let address = addresses.proxy { try check(tls, ofProxyOn: address) }
-        let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
+        let explaining = Set(config.sources.filter(\.value.explain).keys)
+        let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources, explaining: explaining)
         let senders = try ProviderSenders(config, by: resolver)
         return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
     }

@@ -1,0 +1,93 @@
+import SignalboxJSON
+
+/// Hides what people read from JSON that is shown to operators without the right to read content: every text, and the
+/// paths of links. The structure stays, with kinds, identifiers, codes and times.
+///
+/// Members whose values stay are listed, so a member that is added later is hidden until someone decides otherwise.
+struct ContentMask {
+    /// In place of a text.
+    private static let hidden = "[hidden]"
+
+    /// Attributes of an event whose values stay; `data` is masked by its own rules.
+    private static let attributes: Set<String> = [
+        "specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema", "traceparent",
+    ]
+    /// Members whose string or list of strings stays, wherever they are.
+    private static let open: Set<String> = [
+        "vendor", "platform", "kind", "vendorKind", "evidence", "also", "identifier", "origin", "type", "vendorType",
+        "options", "interruptionLevel", "orientation", "layout", "role", "status", "reason", "contentType", "mode",
+        "notBefore", "notAfter", "token", "topic", "code", "path", "id", "messageId", "eventId", "outcome",
+    ]
+    /// Members whose numbers and keys' values are of the sender's own choice: all their values are hidden.
+    private static let foreign: Set<String> = ["custom", "arguments", "extra"]
+
+    /// The form of a structured CloudEvent; nil for bytes that are not a JSON object.
+    static func event(_ bytes: [UInt8]) -> [UInt8]? {
+        read(bytes) { event, json in
+            json.object { json in
+                for (key, value) in event.members {
+                    json.key(utf8: key)
+                    let name = String(decoding: key, as: UTF8.self)
+                    if attributes.contains(name) { json.value(value) } else { write(value, into: &json) }
+                }
+            }
+        }
+    }
+
+    /// The form of any other object, such as an in-app message or a category; nil for bytes that are not one.
+    static func object(_ bytes: [UInt8]) -> [UInt8]? {
+        read(bytes) { value, json in write(value, into: &json) }
+    }
+
+    private static func read(
+        _ bytes: [UInt8], _ write: (JSONValue, inout JSONWriter) -> Void
+    ) -> [UInt8]? {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            let root: JSONValue
+            // The caller leaves out what cannot be read, rather than showing it.
+            do throws(JSONError) { root = try parser.parse(bytes) } catch { return nil }
+            return root.isObject ? .json(capacity: bytes.count) { write(root, &$0) } : nil
+        }
+    }
+
+    /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``.
+    private static func write(
+        _ value: JSONValue, named name: String = "", isForeign: Bool = false, into json: inout JSONWriter
+    ) {
+        if value.isObject {
+            json.object { json in
+                for (key, member) in value.members {
+                    json.key(utf8: key)
+                    let key = String(decoding: key, as: UTF8.self)
+                    write(member, named: key, isForeign: isForeign || foreign.contains(key), into: &json)
+                }
+            }
+        } else if value.isArray {
+            json.beginArray()
+            for element in value.elements { write(element, named: name, isForeign: isForeign, into: &json) }
+            json.endArray()
+        } else if let text = value.string {
+            json.string(!isForeign && open.contains(name) ? text : hide(text))
+        } else if isForeign, !value.isNull {
+            json.string(hidden)
+        } else {
+            json.value(value)
+        }
+    }
+
+    /// A link keeps its scheme and host, without user and port.
+    private static func hide(_ text: String) -> String {
+        guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].utf8.allSatisfy(\.isASCIILetter) else {
+            return text.isEmpty ? "" : hidden
+        }
+        let rest = text[end.upperBound...].prefix { !"/?#".contains($0) }
+        let host = rest.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        guard !host.isEmpty, host.utf8.count <= 255 else { return hidden }
+        return "\(text[..<end.upperBound])\(host)/\(hidden)"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+}

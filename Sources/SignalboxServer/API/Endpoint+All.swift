@@ -1,0 +1,187 @@
+import SignalboxConfig
+import SignalboxStore
+
+/// Also read by the test that compares docs/reference/http.md with the endpoints.
+extension Endpoint {
+    /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
+    package static let all: [Endpoint] =
+        senders + inAppMessages + categories + deliveries + destinations + captures + routes + service
+
+    /// Of senders: payloads, taps and devices.
+    private static let senders: [Endpoint] = [
+        Endpoint("POST", "/v1/notifications", .source, "Accepts payloads for the source of the token.") {
+            try await $0.notifications.accept($2, of: $1)
+        },
+        Endpoint("POST", "/v1/sources/{source}/notifications", .source, "Accepts payloads for the named source.") {
+            try await $0.notifications.accept($2, of: $1)
+        },
+        Endpoint("POST", "/v1/interactions", .source, "Accepts reports of taps.") {
+            try await $0.acceptInteractions($1, $2)
+        },
+        Endpoint(
+            "POST", "/v1/inapp/triggers", .source, "Decides which in-app message a device shows now.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.trigger($1, $2) },
+        Endpoint(
+            "POST", "/v1/inapp/slots", .source, "Fills the slots of a page with inline messages.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.place($1, $2) },
+        Endpoint(
+            "POST", "/v1/inapp/offers/{id}/outcome", .source, "Accepts a report about an offered message.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.report($1, $2) },
+    ]
+
+    /// In-app messages.
+    private static let inAppMessages: [Endpoint] = [
+        Endpoint(
+            "POST", "/v1/inapp/explain", .reader,
+            "Explains what a trigger would bring, at another time or with other counters; stores nothing.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.explain($1, $2) },
+        Endpoint(
+            "GET", "/v1/inapp/messages", .reader, "Lists in-app messages by id.",
+            parameters: [.withdrawn, .limit, .cursor]
+        ) { try await $0.inApp.list($1) },
+        Endpoint("GET", "/v1/inapp/messages/{id}", .reader, "Returns one in-app message.") {
+            try await $0.inApp.show($1)
+        },
+        Endpoint(
+            "PUT", "/v1/inapp/messages/{id}", .operator, "Registers an in-app message, or changes it.",
+            bodyLimit: InAppAPI.messageLimit, changes: .stored("inapp.register")
+        ) { try await $0.inApp.register($1, $2) },
+        Endpoint(
+            "DELETE", "/v1/inapp/messages/{id}", .operator, "Withdraws an in-app message: no new offers.",
+            changes: .stored("inapp.withdraw")
+        ) { try await $0.inApp.withdraw($1) },
+    ]
+
+    /// Button sets.
+    private static let categories: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/categories", .sourceOr(.reader), "Lists the button sets that an app registers.",
+            parameters: [.wholeLimit, .cursor]
+        ) { try await $0.surface.categories.list($1) },
+        Endpoint("GET", "/v1/categories/{identifier}", .sourceOr(.reader), "Returns one button set.") {
+            try await $0.surface.categories.show($1)
+        },
+    ]
+
+    /// Deliveries.
+    private static let deliveries: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/deliveries", .reader, "Lists deliveries, newest first.",
+            parameters: [.state, .destination, .event, .since, .until, .limit, .cursor]
+        ) { try await $0.surface.operations.listDeliveries($1) },
+        Endpoint("GET", "/v1/deliveries/{id}", .reader, "Returns one delivery with its attempts.") {
+            try await $0.surface.operations.showDelivery($1)
+        },
+        Endpoint(
+            "POST", "/v1/deliveries/{id}/retry", .operator,
+            "Requeues one dead or waiting delivery with a new retry budget.", changes: .stored("deliveries.retry")
+        ) { try await $0.surface.operations.retryDelivery($1) },
+        Endpoint(
+            "POST", "/v1/deliveries/retry", .operator, "Requeues every matching delivery; `state` defaults to `dead`.",
+            parameters: [.state, .destination, .event], changes: .stored("deliveries.retry")
+        ) { try await $0.surface.operations.retryDeliveries($1) },
+    ]
+
+    /// Destinations.
+    private static let destinations: [Endpoint] = [
+        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state and queue length.") {
+            api, _ in
+            try await api.surface.operations.listDestinations()
+        },
+        Endpoint(
+            "POST", "/v1/destinations/{name}/pause", .operator, "Pauses deliveries to a destination.",
+            changes: .stored("destinations.pause")
+        ) { try await $0.surface.operations.set(.paused, $1) },
+        Endpoint(
+            "POST", "/v1/destinations/{name}/resume", .operator, "Resumes a paused or disabled destination.",
+            changes: .stored("destinations.resume")
+        ) { try await $0.surface.operations.set(nil, $1) },
+        Endpoint(
+            "POST", "/v1/destinations/{name}/ping", .operator, "Sends a signed test event and returns the outcome.",
+            changes: .memory("destinations.ping")
+        ) { try await $0.surface.operations.ping($1) },
+    ]
+
+    /// Pushes that reached the provider endpoints.
+    private static let captures: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/captures", .reader,
+            "Lists pushes that reached the provider endpoints, newest first; with `after`, oldest first.",
+            parameters: CaptureQuery.parameters + [.limit, .cursor]
+        ) { try await $0.captures.list($1) },
+        Endpoint(
+            "POST", "/v1/captures/search", .reader, "The same, with a `match` pattern over the event in the body.",
+            parameters: CaptureQuery.parameters + [.limit, .cursor], bodyLimit: CaptureQuery.bodyLimit
+        ) { try await $0.captures.list($1, $2) },
+        Endpoint(
+            "GET", "/v1/captures/wait", .reader, "Waits for `count` pushes, at most `timeout`.",
+            parameters: CaptureQuery.parameters + [.count, .timeout]
+        ) { try await $0.captures.wait($1) },
+        Endpoint(
+            "POST", "/v1/captures/wait", .reader, "The same, with a `match` pattern over the event in the body.",
+            parameters: CaptureQuery.parameters + [.count, .timeout], bodyLimit: CaptureQuery.bodyLimit
+        ) { try await $0.captures.wait($1, $2) },
+        Endpoint(
+            "DELETE", "/v1/captures", .operator, "Removes the captures of a run, or all.", parameters: [.run],
+            changes: .memory("captures.remove")
+        ) { try $0.captures.remove($1) },
+    ]
+
+    /// Routes and failure rules.
+    private static let routes: [Endpoint] = [
+        Endpoint("GET", "/v1/routes", .reader, "Lists routes with their counters, and the active config.") { api, _ in
+            api.surface.routes.list()
+        },
+        Endpoint(
+            "POST", "/v1/routes/test", .reader, "Evaluates the routes for a payload or an event; stores nothing.",
+            parameters: [.source]
+        ) { try $0.surface.routes.test($1, $2) },
+        Endpoint(
+            "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
+        ) { api, _ in api.surface.failures.list() },
+        Endpoint(
+            "PUT", "/v1/failures/{name}", .operator,
+            "Sets a failure rule until the process ends; before those of the config.",
+            bodyLimit: FailuresAPI.bodyLimit, changes: .memory("failures.put")
+        ) { try $0.surface.failures.put($1, $2) },
+        Endpoint(
+            "DELETE", "/v1/failures/{name}", .operator, "Removes a failure rule that `PUT` has set.",
+            changes: .memory("failures.remove")
+        ) { try $0.surface.failures.remove($1) },
+        Endpoint(
+            "POST", "/v1/failures/reset", .operator, "Sets the counters of all failure rules to 0.",
+            changes: .memory("failures.reset")
+        ) { api, _ in api.surface.failures.reset() },
+    ]
+
+    /// The gateway itself.
+    private static let service: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/actions", .reader, "Lists what operators changed, or tried to change, newest first.",
+            parameters: [.actor, .operation, .target, .since, .until, .limit, .cursor]
+        ) { try await $0.actions.list($1) },
+        Endpoint(
+            "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: [.expires, .signature]
+        ) { try await $0.surface.media.file($1) },
+        Endpoint("GET", "/v1/whoami", .metrics, "Returns the name and the role of the token.") { api, call in
+            try api.whoami(call)
+        },
+        Endpoint("GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format.") { api, _ in
+            try await api.metrics()
+        },
+        Endpoint("GET", "/healthz", .none, "Returns 200 while the process answers requests.") { api, _ in
+            api.health()
+        },
+        Endpoint(
+            "GET", "/readyz", .none, "Returns 200 while the gateway accepts events, otherwise 503 with a reason."
+        ) { api, _ in await api.readiness() },
+        Endpoint(
+            "GET", "/schemas/{file}", .none,
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
+        ) { try $0.schema($1) },
+    ]
+}

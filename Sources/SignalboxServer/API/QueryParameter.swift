@@ -1,0 +1,55 @@
+import SignalboxStore
+
+/// A query parameter of endpoints. The check of names and the reference page derive from its declaration.
+package struct QueryParameter: Sendable, Equatable {
+    /// The form of the value. The handler checks values.
+    package enum Form: Sendable, Equatable {
+        /// Any text.
+        case text
+        /// RFC 3339.
+        case time
+        /// A number and a unit, such as `10s`.
+        case duration
+        /// A whole number.
+        case whole(ClosedRange<Int>)
+        /// One of these words.
+        case words([String])
+    }
+
+    /// Compared with the undecoded query.
+    package let name: String
+    package let form: Form
+    /// One phrase without a full stop.
+    package let purpose: String
+
+    init(_ name: String, _ form: Form = .text, _ purpose: String) {
+        (self.name, self.form, self.purpose) = (name, form, purpose)
+    }
+}
+
+/// Parameters that several endpoints have. A name means the same everywhere.
+extension QueryParameter {
+    /// Rows of the largest page of every list.
+    static let largestPage = 500
+
+    static let limit = Self("limit", .whole(1...largestPage), "The most entries of the page; default 50")
+    static let wholeLimit = Self("limit", .whole(1...largestPage), "The most entries of the page; default 500")
+    static let cursor = Self("cursor", .text, "`next` of the former page")
+    static let since = Self("since", .time, "Entries from this time on")
+    static let until = Self("until", .time, "Entries before this time")
+    static let state = Self(
+        "state", .words(DeliveryRecord.State.allCases.map(\.rawValue)), "Deliveries in this state")
+    static let destination = Self("destination", .text, "Deliveries to this destination")
+    static let event = Self("event", .text, "Deliveries of this event")
+    static let source = Self("source", .text, "The source of the payload")
+    static let withdrawn = Self("withdrawn", .words(["true", "false"]), "Whether to list withdrawn messages too")
+    static let count = Self("count", .whole(1...1000), "The number of pushes to wait for; default 1")
+    static let timeout = Self("timeout", .duration, "The longest wait; default 10s")
+    static let expires = Self("expires", .text, "The end of a signed link")
+    static let signature = Self("signature", .text, "The signature of a signed link")
+    static let reason = Self("reason", .text, "Why; the action log records it, up to 500 characters")
+    static let actor = Self("actor", .text, "Actions of this actor")
+    static let operation = Self("operation", .text, "Actions of this kind")
+    static let target = Self("target", .text, "Actions on this object")
+    static let run = Self("run", .text, "Pushes with this label")
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct ContentMaskTests {
+    private static func event(_ data: String) throws -> String {
+        let text = #"{"specversion":"1.0","id":"e1","subject":"mce/alert","data":\#(data)}"#
+        return String(decoding: try #require(ContentMask.event(Array(text.utf8))), as: UTF8.self)
+    }
+
+    @Test func keepsTheStructureAndHidesTexts() throws {
+        let masked = try Self.event(
+            #"{"vendor":"mce","kind":"alert","content":{"title":"Secret","badge":3},"campaign":{"id":"c1","name":"Spring"}}"#
+        )
+        #expect(
+            masked
+                == #"{"specversion":"1.0","id":"e1","subject":"mce/alert","data":{"vendor":"mce","kind":"alert","content":{"title":"[hidden]","badge":3},"campaign":{"id":"c1","name":"[hidden]"}}}"#
+        )
+    }
+
+    @Test(arguments: [
+        ("https://shop.example/a/b?c=d#e", "https://shop.example/[hidden]"),
+        ("https://user:pass@shop.example:8443/", "https://shop.example:8443/[hidden]"),
+        ("myapp://path/secret", "myapp://path/[hidden]"), ("tel:+48123", "[hidden]"),
+        ("javascript:alert(1)", "[hidden]"),
+        ("not a://link", "[hidden]"), ("://", "[hidden]"), ("https://", "[hidden]"), ("", ""),
+    ])
+    func linksKeepTheirHost(link: String, shown: String) throws {
+        let masked = try Self.event(#"{"action":{"type":"openUrl","value":"\#(link)"}}"#)
+        #expect(masked.hasSuffix(#""data":{"action":{"type":"openUrl","value":"\#(shown)"}}}"#), "\(masked)")
+    }
+
+    @Test func hidesEveryValueOfTheSender() throws {
+        let masked = try Self.event(#"{"custom":{"phone":48123456,"id":"x","list":["a",true,null]}}"#)
+        #expect(
+            masked.hasSuffix(
+                #""data":{"custom":{"phone":"[hidden]","id":"[hidden]","list":["[hidden]","[hidden]",null]}}}"#),
+            "\(masked)")
+    }
+
+    @Test(arguments: ["", "[]", "{", "3"])
+    func omitsUnreadableTexts(text: String) {
+        #expect(ContentMask.event(Array(text.utf8)) == nil)
+        #expect(ContentMask.object(Array(text.utf8)) == nil)
+    }
+}
