@@ -33,7 +33,7 @@ import Testing
             let none = try await binary.run([
                 "capture", "--url", setting.gateway.url, "--new", "--until", "1", "--timeout", "0s",
             ])
-            #expect(none.status == 1 && none.errors.contains("No other push came either."))
+            #expect(none.status == 1 && none.errors.contains("No other push arrived."))
         }
     }
 

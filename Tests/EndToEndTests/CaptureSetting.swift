@@ -6,7 +6,7 @@ import Testing
 /// A gateway whose provider endpoints receive pushes by curl.
 struct CaptureSetting {
     let gateway: Gateway
-    /// Of the listener for providers, without TLS.
+    /// The URL of the listener for providers, without TLS.
     let providers: String
     let directory: String
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Captures of pushes over the API of the built binary.
 @Suite(.timeLimit(.minutes(3))) struct CaptureTests {
-    @Test func showsWhatReachedTheEndpoint() async throws {
+    @Test func showsPushesThatReachedTheEndpoint() async throws {
         try await CaptureSetting.run { setting async throws in
             let id = "eadbc9b3-1a2b-4c3d-8e4f-0123456789ab"
             #expect(try await setting.push(headers: ["apns-id: \(id)", "signalbox-run: t1"]) == "200")
@@ -23,6 +23,62 @@ import Testing
             let event = try #require(captures[2]["event"] as? [String: Any])
             #expect(event.text("id") == captures[2].text("eventId"))
             #expect(!"\(captures)".contains(CaptureSetting.token))
+        }
+    }
+
+    /// 36
+    @Test func showsMessagesThatAreOnlyChecked() async throws {
+        try await CaptureSetting.run { setting async throws in
+            func post(_ path: String, _ body: String) async throws -> String {
+                try await setting.curl(
+                    ["-d", body, "-H", "content-type: application/json", "-H", "signalbox-run: t1"]
+                        + [setting.providers + path])
+            }
+            let send = "/v1/projects/demo/messages:send"
+            #expect(
+                try await post(send, #"{"validate_only":true,"message":{"token":"abc"}}"#).contains("fake_message_id"))
+            #expect(try await post(send, #"{"validate_only":true,"message":{}}"#).contains("INVALID_ARGUMENT"))
+            let multicast = #"{"dry_run":true,"registration_ids":["abc","not a token"],"data":{"n":"1"}}"#
+            #expect(try await post("/fcm/send", multicast).contains(#""success":1"#))
+            let captures = try await setting.captures("/v1/captures?run=t1")
+            #expect(captures.map { $0.text("outcome") } == ["dry-run", "rejected", "rejected", "dry-run"])
+            let checked = captures.filter { $0.text("outcome") == "dry-run" }
+            #expect(checked.allSatisfy { $0["status"] as? Int == 200 && $0["event"] == nil && $0["eventId"] == nil })
+            #expect(checked.allSatisfy { $0.text("source") == "default" })
+            #expect(Set(checked.map { $0.text("token") }).count == 1 && checked[1].text("project") == "demo")
+            #expect(try await setting.captures("/v1/captures?outcome=dry-run").count == 2)
+            #expect(try await setting.api("/v1/captures/wait?timeout=0s").status == "408")
+        }
+    }
+
+    @Test func awaitsATokenOfFCMInCapitals() async throws {
+        try await CaptureSetting.run { setting async throws in
+            for token in ["DEADBEEF", "deadbeef"] {
+                _ = try await setting.curl(
+                    ["-d", #"{"message":{"token":"\#(token)"}}"#, "-H", "content-type: application/json"]
+                        + [setting.providers + "/v1/projects/demo/messages:send"])
+            }
+            #expect(try await setting.captures("/v1/captures/wait?timeout=0s&token=deadbeef").count == 1)
+            #expect(try await setting.captures("/v1/captures/wait?timeout=0s&count=2&token=DEADBEEF").count == 2)
+        }
+    }
+
+    @Test func showsBodiesThatAreTooLarge() async throws {
+        try await CaptureSetting.run { setting async throws in
+            let file = setting.directory + "/large.json"
+            let text = String(repeating: "x", count: 70_000)
+            try Data(#"{"message":{"token":"abc","data":{"k":"\#(text)"}}}"#.utf8).write(to: URL(fileURLWithPath: file))
+            for coding in [[], ["-H", "transfer-encoding: chunked"]] {
+                let answer = try await setting.curl(
+                    ["-w", "%{http_code}", "-o", "answer", "--data-binary", "@" + file] + coding
+                        + ["-H", "content-type: application/json", "--http1.1"]
+                        + [setting.providers + "/v1/projects/demo/messages:send"])
+                #expect(answer == "400")
+            }
+            let captures = try await setting.captures("/v1/captures")
+            #expect(captures.map { $0.text("outcome") } == ["rejected", "rejected"])
+            #expect(captures.allSatisfy { $0["status"] as? Int == 400 && $0.text("reason") == "INVALID_ARGUMENT" })
+            #expect(captures.allSatisfy { $0.text("project") == "demo" && $0.text("source") == "default" })
         }
     }
 
@@ -123,7 +179,8 @@ import Testing
         ("/v1/captures?run=a%20b", "query-malformed"), ("/v1/captures?since=now", "query-malformed"),
         ("/v1/captures?after=x", "query-malformed"), ("/v1/captures?after=0&cursor=0", "query-malformed"),
         ("/v1/captures/wait?timeout=61s", "query-malformed"), ("/v1/captures/wait?count=0", "query-malformed"),
-        ("/v1/captures?tokens=a", "parameter-unknown"),
+        ("/v1/captures?tokens=a", "parameter-unknown"), ("/v1/captures/wait?token=", "query-malformed"),
+        ("/v1/captures/wait?source=", "query-malformed"),
     ])
     func rejectsWrongParameters(path: String, code: String) async throws {
         try await CaptureSetting.run { setting async throws in
@@ -136,7 +193,7 @@ import Testing
         try await CaptureSetting.run { setting async throws in
             for (body, pointer) in [
                 (#"{"match":{"data":{"kind":"alert"}}}"#, "/match/data/kind"), (#"{"macht":{}}"#, "/macht"),
-                (#"{"token":1}"#, "/token"), ("[]", ""), ("{", ""),
+                (#"{"token":1}"#, "/token"), (#"{"token":""}"#, "/token"), ("[]", ""), ("{", ""),
             ] {
                 let (status, problem) = try await setting.api("/v1/captures/search", ["-d", body])
                 #expect(status == "400" && problem.text("code") == "capture-body-malformed")

@@ -56,7 +56,8 @@ import Testing
 
     @Test(arguments: [
         (#"{"answer": {"reason": "Unregistred"}}"#, "/answer/reason", "did you mean"),
-        (#"{"delay": "1s", "match": {"data": 5}}"#, "/match/data", ""), ("{", "", ""),
+        (#"{"delay": "1s", "match": {"data": 5}}"#, "/match/data", ""), ("{", "", "the body ends too early"),
+        ("", "", "the body is empty"), (#"{"delay": "1s"} {}"#, "", "text after the end of the JSON value"),
         (#"{"name": "other", "delay": "1s"}"#, "/name", "the path names the rule"),
         ("{}", "", "this rule has no effect"),
     ])

@@ -27,6 +27,7 @@ extension Gateway {
     }
 
     /// The event `buy` on a device.
+    @discardableResult
     func buy(
         on device: String = "d-1", by user: String = "u-9", id: String? = nil, more: String = ""
     ) async throws -> Answer {

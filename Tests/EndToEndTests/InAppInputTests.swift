@@ -106,7 +106,7 @@ import Testing
             }
             let list = try await gateway.request("GET", "/v1/inapp/messages?withdrawn=true")
             #expect((list.json["messages"] as? [Any])?.isEmpty == true)
-            for query in ["limit=0", "limit=101", "cursor=%21", "withdrawn=yes", "page=2"] {
+            for query in ["limit=0", "limit=501", "cursor=%21", "withdrawn=yes", "page=2"] {
                 #expect(try await gateway.request("GET", "/v1/inapp/messages?\(query)").status == 400, "\(query)")
             }
         }

@@ -137,6 +137,49 @@ import Testing
         }
     }
 
+    /// Devices of two apps may have equal ids. The first path is answered on the event loop, the second by the router.
+    @Test func aDeviceIsClosedToOtherSources() async throws {
+        let config = """
+            "sources": { "first": { "auth": { "bearer": ["env:FIRST"] } },
+                "second": { "auth": { "bearer": ["env:SECOND"] } } },
+            """
+        try await Gateway.run(config: config, environment: ["FIRST": "first-token", "SECOND": "second-token"]) {
+            gateway, _, _ in
+            let poll = #"{"device":"d-1","event":{"type":"poll"}}"#
+            #expect(try await gateway.request("POST", "/v1/inapp/triggers", poll, token: "first-token").status == 200)
+            for (path, body) in [
+                ("triggers", poll), ("triggers?", poll),
+                ("slots", #"{"device":"d-1","page":"p","slots":[{"name":"a"}]}"#),
+            ] {
+                let answer = try await gateway.request("POST", "/v1/inapp/" + path, body, token: "second-token")
+                #expect(answer.status == 403 && answer.json.code == "inapp-device-forbidden", "\(path)")
+            }
+            #expect(try await gateway.request("POST", "/v1/inapp/triggers", poll, token: "first-token").status == 200)
+        }
+    }
+
+    /// The option of one source does not open the explanations to another one.
+    @Test func aSourceMayExplainIfItsOptionSaysSo() async throws {
+        let config = """
+            "sources": { "test": { "auth": { "bearer": ["env:TEST"] }, "explain": true },
+                "app": { "auth": { "bearer": ["env:APP"] } } },
+            """
+        try await Gateway.run(config: config, environment: ["APP": "app-token", "TEST": "test-token"]) {
+            gateway, _, _ in
+            for (path, body) in [
+                ("triggers", #"{"device":"d-1","event":{"type":"poll"},"explain":true}"#),
+                ("triggers?", #"{"device":"d-1","event":{"type":"poll"},"explain":true}"#),
+                ("slots", #"{"device":"d-1","page":"p","slots":[{"name":"a"}],"explain":true}"#),
+            ] {
+                let answer = try await gateway.request("POST", "/v1/inapp/" + path, body, token: "test-token")
+                #expect(answer.status == 200, "\(path)")
+                #expect(path == "slots" || answer.json["candidates"] != nil)
+                #expect(
+                    try await gateway.request("POST", "/v1/inapp/" + path, body, token: "app-token").status == 403)
+            }
+        }
+    }
+
     @Test func aMessageThatTheNewConfigDoesNotPermitIsSkipped() async throws {
         let limits =
             #""inapp": { "interval": "0s", "limits": [{ "name": "season", "owner": "named", "count": 9, "window": "lifetime" }] },"#

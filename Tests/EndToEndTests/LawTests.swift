@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// As above, with a graceful stop: attempts in flight are not repeated either.
+    /// The same law, with a graceful stop: attempts in flight are not repeated either.
     @Test func aStoppedGatewayLosesAndRepeatsNoEvent() async throws {
         let seed: UInt64 = 20_261_122
         print("seed \(seed)")

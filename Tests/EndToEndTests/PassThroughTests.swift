@@ -15,7 +15,7 @@ import Testing
         let receiver: ReceivingServer
         let service: PushServicePeer
         let directory: String
-        /// Of the listener for providers.
+        /// The URL of the listener for providers.
         let url: String
 
         /// The answer to a push with the secret of the source, and a token for the push service.
@@ -152,6 +152,27 @@ import Testing
         }
     }
 
+    /// A type of push that Apple adds must not stop at the gateway.
+    @Test func thePushServiceDecidesOnUnknownTypes() async throws {
+        try await run { setting async throws in
+            let fields = ["-H", "authorization: bearer x.y.z", "-H", "apns-push-type: future"]
+            let reply = try await Reply(
+                setting.url + "/s/open-sesame/3/device/" + Self.token(200),
+                Self.curl + fields + ["-d", #"{"aps":{"alert":"Hello"}}"#])
+            #expect(reply.status == 200)
+            let request = try #require(try await setting.service.next().first)
+            #expect(request.header("apns-push-type") == "future")
+            let event = try #require(
+                await setting.events(2).first { $0["type"] as? String == "io.signalbox.notification.received" })
+            let data = try #require(event["data"] as? [String: Any])
+            let warnings = data["warnings"] as? [[String: Any]] ?? []
+            #expect(warnings.map { $0["code"] as? String } == ["apns.push-type-unknown"])
+            // Without a field of the sender, the identifier of the event is sent on.
+            let transport = try #require(data["transport"] as? [String: Any])
+            #expect(transport["apnsId"] as? String == request.header("apns-id"))
+        }
+    }
+
     @Test func aSilentServiceIsUnavailable() async throws {
         try await run(#""mode": "tee", "timeout": "2s""#) { setting async throws in
             let reply = try await setting.push(Self.token(999))
@@ -162,6 +183,7 @@ import Testing
         }
     }
 
+    /// Scenario 51.
     @Test func onlyTestersReachThePushService() async throws {
         // The hash depends on the key of the data directory, so a first push tells it.
         try await run(#""mode": "only", "tokens": ["file:testers"]"#) { setting async throws in
@@ -178,6 +200,29 @@ import Testing
             #expect(forOthers == 200)
             let isForwarded = try await setting.service.next(1).first?.path.hasPrefix("/3/device/410")
             #expect(isForwarded == true)
+        }
+    }
+
+    /// Google's answer to a dry run reaches the sender too, and no event is made.
+    @Test func dryRunsAreCheckedByGoogle() async throws {
+        try await run { setting async throws in
+            func check(_ token: String) async throws -> Reply {
+                try await Reply(
+                    setting.url + "/v1/projects/demo/messages:send",
+                    ["--http2-prior-knowledge", "-H", "content-type: application/json"]
+                        + ["-H", "authorization: Bearer ya29.google"]
+                        + ["-d", #"{"validate_only":true,"message":{"token":"\#(token)"}}"#])
+            }
+            let accepted = try await check("abc")
+            #expect(String(decoding: accepted.body, as: UTF8.self).contains("fake_message_id"))
+            let dead = try await check("404abc")
+            #expect(dead.status == 404 && String(decoding: dead.body, as: UTF8.self).contains("UNREGISTERED"))
+            let page = try await Reply(
+                setting.gateway.url + "/v1/captures", "-H", "authorization: Bearer admin-token")
+            let text = String(decoding: page.body, as: UTF8.self)
+            #expect(text.contains(#""outcome":"dry-run","status":404,"reason":"UNREGISTERED""#))
+            #expect(text.contains(#""outcome":"dry-run","status":200,"platform""#))
+            #expect(!text.contains(#""eventId""#))
         }
     }
 

@@ -36,7 +36,7 @@ import Testing
         "scenario42": 2, "scenario44": 1, "scenario45": 0, "scenario46": 1, "scenario137": 499, "scenario138": 2,
     ]
 
-    /// Of the scenarios from 137 on.
+    /// The failure rules of the scenarios from 137 on.
     private static let failures = """
         "failures": [
           {"name": "dead", "token": "dead", "answer": {"reason": "UNREGISTERED"}},
@@ -151,16 +151,12 @@ enum ClientLibraries {
         // Requests to loopback must not leave through a proxy.
         environment: [String: String] = ["NO_PROXY": "*", "no_proxy": "*"]
     ) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = [path(program)] + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: data, as: UTF8.self)
+        let process = try RunningBinary(
+            URL(fileURLWithPath: python), [path(program)] + arguments, environment: environment)
+        process.send(Data())
+        let output = await process.output.text()
+        let errors = await process.errors.text()
+        #expect(await process.end() == 0, "\(errors)")
+        return output
     }
 }

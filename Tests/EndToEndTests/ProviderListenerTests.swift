@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func rejectsNamesThatAreNoHosts() async throws {
+    @Test func rejectsNamesThatAreNotHosts() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await binary.run(["certs", "new", "--host", "a,DNS:b"], in: directory)
             #expect(result.status != 0)

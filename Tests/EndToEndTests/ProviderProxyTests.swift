@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["--http2", "--http1.1"]) func theHostDecidesWhatIsServed(version: String) async throws {
+    @Test(arguments: ["--http2", "--http1.1"]) func theHostDecidesWhichPathsAreServed(version: String) async throws {
         try await run { setting async throws in
             let common = [version, "-w", "%{http_code} %{http_version} %header{apns-unique-id}"]
             let number = version == "--http2" ? "2" : "1.1"

@@ -102,7 +102,8 @@ import Testing
 
     // MARK: Many pushes
 
-    /// 3: aioapns never extends the window of its connection; the bodies of errors use it up several times.
+    /// 3: aioapns never extends the window of its connection; the bodies of errors use it up several times. It is
+    /// unchanged: a push that fails in it fails the test.
     @Test func losesNoErrorOfAnAioapnsConnection() async throws {
         try await run { setting in
             let gateway = try await setting.start()
@@ -183,7 +184,7 @@ import Testing
         try await run { setting in
             var gateway = try await setting.start()
             let count = Self.size(1000, 3000)
-            let client = try setting.client("aioapns", ["--count", String(count), "--attempts", "1000"])
+            let client = try setting.client("aioapns", ["--count", String(count), "--attempts", "1000", "--restarts"])
             var (lines, rounds): ([String], Int) = ([], Self.size(2, 5))
             // After some answers, hundreds of pushes are on their way: not read, not committed, or not answered.
             for await line in client.output.stream {
@@ -205,7 +206,7 @@ import Testing
     }
 
     /// 26: every push that the stopping gateway took is answered, and no other is an event.
-    @Test func answersWhatItTookBeforeAStop() async throws {
+    @Test func answersAcceptedRequestsBeforeAStop() async throws {
         try await run { setting in
             let gateway = try await setting.start()
             let client = try setting.play("pushes_until_goaway")

@@ -117,7 +117,7 @@ import Testing
                 Endpoint.all.map { endpoint in
                     [
                         endpoint.allow, "`\(endpoint.path)`",
-                        endpoint.parameters.map { "`\($0)`" }.joined(separator: ", "), endpoint.access.rawValue,
+                        endpoint.parameters.map { "`\($0.name)`" }.joined(separator: ", "), endpoint.access.words,
                         endpoint.purpose,
                     ]
                 }))
@@ -125,7 +125,10 @@ import Testing
 
     @Test func metricPageListsEveryMetric() async throws {
         try await withTemporaryDirectory { directory in
-            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9"))
+            // A failure rule, because labels are read from samples.
+            let rules = #""failures": [{ "name": "slow", "platform": "apns", "delay": "1ms" }],"#
+            let config = Gateway.config(to: "http://127.0.0.1:9", more: rules)
+            let gateway = try await Gateway.start(in: directory, config: config)
             let page = try await gateway.get("/metrics", keeping: 64 * 1024).text
             #expect(await gateway.stop() == 0)
             try check("metrics", "metrics", metrics(page))

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// One alternative of the pattern requires a value and a field below it.
-    @Test func acceptsAValueBesideFieldsBelowIt() async throws {
+    @Test func acceptsAValueInAdditionToFieldsBelowIt() async throws {
         try await run { gateway, receiver in
             let match = #"{ "data": { "custom": { "a": { "b": ["y"] }, "$or": [ { "a": ["x"] }, { "c": ["x"] } ] } } }"#
             let config = Gateway.config(to: receiver.url + "/new").replacing(

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func filesBesideTheConfigBelongToIt() async throws {
+    @Test func filesNextToTheConfigBelongToIt() async throws {
         try await withTemporaryDirectory { directory in
             try write(
                 #"{ \#(inbox), "routes": [ { "name": "all", "match": {}, "to": ["inbox"] } ] }"#,

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aStopDeliversWhatIsDue() async throws {
+    @Test func aStopDeliversDueEvents() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
