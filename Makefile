@@ -34,7 +34,7 @@ help:
 
 run: build
 	@echo
-	@echo "In another terminal, hand in a payload of Examples/ and see its event arrive here:"
+	@echo "In another terminal, send a payload of Examples/ and see its event here:"
 	@echo
 	@echo "    curl -H 'content-type: application/json' --data @Examples/payloads/synerise-simple-push.json http://127.0.0.1:8080/v1/notifications"
 	@echo "    for f in Examples/payloads/*.json; do curl -s --data @\$$f http://127.0.0.1:8080/v1/notifications; echo; done"

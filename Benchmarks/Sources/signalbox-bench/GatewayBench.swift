@@ -185,7 +185,7 @@ final class GatewayProcess {
     private let process = Process()
     let url: String
     private let errors = Pipe()
-    /// Of standard error.
+    /// The text on standard error.
     private var text = ""
 
     /// `data`: the name of its data directory.

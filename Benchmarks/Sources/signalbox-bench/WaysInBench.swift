@@ -88,10 +88,65 @@ struct WaysInBench {
         let gateway = try start(
             "ways-in-tls", tls: #", "tls": { "certificate": "file:\#(certificate)", "key": "file:\#(key)" }"#)
         defer { gateway.stop() }
-        let own = try handshakes(with: try gateway.providerURL().replacing("https://", with: ""))
+        try gateway.post("/v1/destinations/crm/pause")
+        let address = try gateway.providerURL().replacing("https://", with: "")
+        let own = try handshakes(with: address)
+        let pushes = try pushes(to: address)
         let reference = try handshakes(with: "127.0.0.1:28443")
         table.row("TLS handshakes of openssl s_server", "\(reference.readable) a second")
-        table.row("TLS handshakes", "\(own.readable) a second, \((own / reference).readable) times (at least 0.5)")
+        table.row("TLS handshakes", "\(own.readable) a second, \((own / reference).readable) times")
+        table.row(
+            "TLS connections with a durable push each",
+            "\(pushes.readable) a second, \((pushes / reference).readable) times (at least 0.5)")
+    }
+
+    /// Connects, pushes once, waits for the response and closes, one connection after the other, as `openssl s_time`
+    /// does without the push. Header fields are literal (RFC 7541, 6.2.2).
+    private static let pusher = """
+        import socket, ssl, sys, time
+        host, port = sys.argv[1].split(":")
+        body = open(sys.argv[3], "rb").read()
+        field = lambda name, value: bytes([0, len(name)]) + name + bytes([len(value)]) + value
+        path = b"/3/device/" + sys.argv[2].encode()
+        # :method POST and :scheme https by their numbers in the static table.
+        head = b"\\x83\\x87" + field(b":path", path) + field(b":authority", b"localhost")
+        head += field(b"apns-topic", b"com.example.app")
+        frame = lambda kind, flags, stream, data: (
+            len(data).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + data)
+        request = b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + frame(4, 0, 0, b"")
+        request += frame(1, 4, 1, head) + frame(0, 1, 1, body)
+        # HEADERS with END_STREAM of the first request, and the number of :status 200.
+        answer = bytes([1, 5, 0, 0, 0, 1, 0x88])
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(["h2"])
+        count, end = 0, time.monotonic() + 5
+        while time.monotonic() < end:
+            plain = socket.socket()
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.connect((host, int(port)))
+            with context.wrap_socket(plain) as connection:
+                connection.sendall(request)
+                received = b""
+                while answer not in received:
+                    piece = connection.recv(16384)
+                    if not piece:
+                        sys.exit("The gateway closed the connection.")
+                    received += piece
+            count += 1
+        print(count / 5)
+        """
+
+    /// New connections in a second, each with one push.
+    private func pushes(to address: String) throws -> Double {
+        let script = try workspace.write(Self.pusher, to: "pusher.py")
+        let payload = #"{"aps":{"alert":{"title":"Hello","body":"It is on its way"}}}"#
+        let body = try workspace.write(payload, to: "one.json")
+        let text = try Program.run(["python3", script, address, Self.token, body])
+        guard let rate = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw FailedProgram(command: ["python3", script], status: 0)
+        }
+        return rate
     }
 
     private func handshakes(with address: String) throws -> Double {
