@@ -63,32 +63,6 @@ extension SQLiteQueue {
         }
     }
 
-    /// Reads indexes and the ledger. Dead and waiting deliveries are counted row by row in their indexes. `oldestDue`
-    /// is nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
-    package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
-        let now = now.milliseconds
-        return try await file.read { db in
-            var gauges: [DestinationName: DestinationGauges] = [:]
-            func read(_ sql: String, _ set: (inout DestinationGauges, StoredRow) throws -> Void) throws {
-                for row in try db.rows(sql) {
-                    try set(&gauges[DestinationName(try row.text(0)), default: DestinationGauges()], row)
-                }
-            }
-            try read("SELECT destination, accepted FROM ledger") { $0.accepted = try $1.count(1) }
-            try read(
-                "SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination"
-            ) { gauge, row in
-                gauge.waiting = try row.count(1)
-                let due = try row.number(2)
-                if due <= now { gauge.oldestDue = Date(milliseconds: due) }
-            }
-            try read("SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination") {
-                $0.dead = try $1.count(1)
-            }
-            return gauges
-        }
-    }
-
     /// Reads every delivery. One snapshot; slow for a large queue.
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
         try await file.read { try $0.deliveryCounts() }
@@ -135,6 +109,7 @@ extension SQLiteQueue {
     package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let count = try await write { db, now in
+            try db.countRequeued(condition, arguments)
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
@@ -196,6 +171,19 @@ extension Database {
             .reduce(into: [:]) { counts, row in
                 counts[DestinationName(try row.text(0)), default: [:]][try row.word(1)] = try row.count(2)
             }
+    }
+
+    /// Counts the dead deliveries of a condition as waiting ones in the ledger. For the transaction that requeues them.
+    fileprivate func countRequeued(_ condition: String, _ arguments: StatementArguments) throws {
+        var moves = DeliveryMoves()
+        let rows = try StoredRow.fetchAll(
+            self,
+            sql: """
+                SELECT d.destination, count(*) FROM deliveries d WHERE \(condition) AND d.state = 'dead'
+                GROUP BY d.destination
+                """, arguments: arguments)
+        for row in rows { moves.requeue(try row.count(1), of: DestinationName(try row.text(0))) }
+        try moves.write(in: self)
     }
 
     /// 0 when there is no row.

@@ -16,7 +16,7 @@ enum SQLiteSchema {
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
-        ("numbers", numbers), ("actions", actions),
+        ("numbers", numbers), ("actions", actions), ("counts", counts),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.

@@ -82,10 +82,11 @@ extension WriteTransaction {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)
         } else if isFresh {
-            let lease = Lease(
+            var lease = Lease(
                 delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
                 body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
-            file.lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
+            lease.readyAt = due
+            file.lanes.withHandOff { [lease] handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
             effects.fresh.append(lease)
         } else {
             effects.spilled.insert(destination)

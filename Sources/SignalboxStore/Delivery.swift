@@ -22,6 +22,8 @@ package struct Lease: Sendable {
     package let notAfter: Date?
     /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?
+    /// When it could be sent first: when its event was accepted, or later by its schedule. Nil if that is not known.
+    package var readyAt: Date?
     private let holder: UInt64
 
     /// `holder`: names the process that leased it.

@@ -16,6 +16,7 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    private let counters: DestinationCounters
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -32,13 +33,14 @@ struct DestinationLane: Sendable {
     /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
-        deadLetters: Replaceable<DeadLetterEvents?>,
-        logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
+        deadLetters: Replaceable<DeadLetterEvents?>, counters: DestinationCounters, logger: Logger,
+        clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
         self.deadLetters = deadLetters
+        self.counters = counters
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -207,7 +209,10 @@ struct DestinationLane: Sendable {
         if asks, let outcome = await outcomeWithoutPermission() {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
+        counters.inFlight.add(live.count)
         let result = await sender.send(live)
+        counters.inFlight.add(-live.count)
+        counters.durations.observe(result.attempt.duration)
         let now = queue.now
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
@@ -218,6 +223,7 @@ struct DestinationLane: Sendable {
         // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
+        for settlement in settlements { counters.attempted(settlement.outcome, result.answer) }
         await finish(settlements + expired)
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
@@ -262,12 +268,21 @@ struct DestinationLane: Sendable {
         }
     }
 
+    /// The time that a successful delivery took, from when it could be sent first.
+    private func recordLag(of settlement: Settlement) {
+        guard case .delivered = settlement.outcome, let ready = settlement.lease.readyAt else { return }
+        counters.lags.observe(.seconds(queue.now.timeIntervalSince(ready)))
+    }
+
     /// Retries once a second until the settlement is on disk. Returns without it only after ``close()`` or a
     /// cancellation.
     private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {
-                if try await queue.settle(settlement) == .lost { reportLost(settlement.lease) }
+                switch try await queue.settle(settlement) {
+                case .lost: reportLost(settlement.lease)
+                case .recorded: recordLag(of: settlement)
+                }
                 _ = settling.ends()
                 return
             } catch {

@@ -15,6 +15,7 @@ package struct Dispatcher: Service {
     private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    private let counters: GatewayCounters
     private let logger: Logger
     private let clock: any Clock<Duration>
     /// How long a stop starts attempts of due deliveries.
@@ -28,7 +29,7 @@ package struct Dispatcher: Service {
     /// programming error.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
-        deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        deadLetters: DeadLetterEvents? = nil, counters: GatewayCounters = GatewayCounters(), logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
@@ -38,11 +39,13 @@ package struct Dispatcher: Service {
         self.elapsed = elapsed
         let letters = Replaceable(deadLetters)
         self.deadLetters = letters
+        self.counters = counters
         roster = LaneRoster(
             destinations.map {
                 DestinationLane(
-                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters, logger: logger,
-                    clock: clock, elapsed: elapsed)
+                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters,
+                    counters: counters.destinations.series(for: $0.destination.name), logger: logger, clock: clock,
+                    elapsed: elapsed)
             })
     }
 
@@ -56,8 +59,9 @@ package struct Dispatcher: Service {
         self.deadLetters.replace(by: deadLetters)
         let lanes = destinations.map {
             DestinationLane(
-                $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters, logger: logger,
-                clock: clock, elapsed: elapsed)
+                $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters,
+                counters: counters.destinations.series(for: $0.destination.name), logger: logger, clock: clock,
+                elapsed: elapsed)
         }
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }

@@ -38,7 +38,10 @@ package struct Gateway: Sendable {
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
         let plan = GatewayPlan(resolved, on: resources)
-        dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
+        dispatcher = Dispatcher(
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, counters: resources.counters,
+            logger: logger)
+        resources.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -73,6 +76,7 @@ package struct Gateway: Sendable {
             formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
         }
         current.replace(by: next)
+        resources.counters.expect(next.config)
         resources.inApp.messages.replace(policy: next.config.inapp)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)

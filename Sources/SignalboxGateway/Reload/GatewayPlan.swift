@@ -63,6 +63,8 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
+        /// Counts of the flows, since the start of the process.
+        package let counters = GatewayCounters()
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -81,7 +83,7 @@ package struct GatewayPlan: Sendable {
             categories: config.categories.statics)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
-            counts: resources.counts)
+            counts: resources.counts, counters: resources.counters)
         let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,

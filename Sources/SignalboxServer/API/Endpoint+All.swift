@@ -170,9 +170,9 @@ extension Endpoint {
         Endpoint("GET", "/v1/whoami", .metrics, "Returns the name and the role of the token.") { api, call in
             try api.whoami(call)
         },
-        Endpoint("GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format.") { api, _ in
-            try await api.metrics()
-        },
+        Endpoint(
+            "GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format, or OpenMetrics by `accept`."
+        ) { try await $0.metrics($1) },
         Endpoint("GET", "/healthz", .none, "Returns 200 while the process answers requests.") { api, _ in
             api.health()
         },

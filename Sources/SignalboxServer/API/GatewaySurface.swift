@@ -39,6 +39,8 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
+    /// Counts of the flows; shared by all configs.
+    let counters: GatewayCounters
     /// The version of the program.
     let version: String
     /// The certificate of the listener for providers; nil without TLS.
@@ -75,6 +77,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
+        counters = gateway.resources.counters
         version = gateway.resources.version
         self.tls = tls
     }

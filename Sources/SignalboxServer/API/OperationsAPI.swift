@@ -194,21 +194,25 @@ struct OperationsAPI: Sendable {
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules,
-        _ failedTokens: FailedTokens
+        _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters
     ) async throws(Problem) -> MetricValues {
-        let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
+        let inApp = surface.inApp
+        let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices()
+                try await inApp.dueDevices(), try queue.space()
             )
         }
+        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
-            destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due),
+            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media, space: space,
+            health: queue.health, providers: providers,
+            inApp: InAppValues(inApp, dueDevices: due), counters: surface.counters, server: server,
             failedTokens: failedTokens.values, forwards: forwards,
-            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
-            config: routes.status, now: queue.now)
+            routes: MetricValues.bounded(surface.routes.counters),
+            failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
+            config: surface.routes.status,
+            process: .current, version: surface.version, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the

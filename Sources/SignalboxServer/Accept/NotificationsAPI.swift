@@ -21,6 +21,8 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Measures direct requests; the router measures its own.
+    private let timers: (plain: RouteTimer, named: RouteTimer)
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
     /// connections of the event loop wait meanwhile.
@@ -28,11 +30,18 @@ final class NotificationsAPI: Sendable {
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
     /// outage is logged once.
-    init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    init(
+        intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        counters: ServerCounters = ServerCounters()
+    ) {
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
+        timers = (
+            counters.timer(of: "/v1/notifications", success: 202),
+            counters.timer(of: "/v1/sources/{source}/notifications", success: 202)
+        )
     }
 
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
@@ -81,7 +90,14 @@ final class NotificationsAPI: Sendable {
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
             let source = try? sources.source(named: path.source, of: head.credentials)
         else { return nil }
-        return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, done) }
+        let timer = path.source == nil ? timers.plain : timers.named
+        let start = ContinuousClock.now
+        return { [self] body, eventLoop, done in
+            accept(body, from: source, on: eventLoop) { reply in
+                timer.record(reply.status.code, since: start)
+                done(reply)
+            }
+        }
     }
 
     /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply
