@@ -175,7 +175,8 @@ private final class ActiveAPI: Sendable {
         budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget
     ) {
         notifications = NotificationsAPI(
-            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
+            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation)
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls

@@ -16,6 +16,8 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    /// Told of attempts and of changes of the destination.
+    let observation: Observation?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -32,13 +34,14 @@ struct DestinationLane: Sendable {
     /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
-        deadLetters: Replaceable<DeadLetterEvents?>,
+        deadLetters: Replaceable<DeadLetterEvents?>, observation: Observation?,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
         self.deadLetters = deadLetters
+        self.observation = observation
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -250,6 +253,7 @@ struct DestinationLane: Sendable {
     private func finish(_ settlements: [Settlement]) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
+        observation?.settled(settlements)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }
     }

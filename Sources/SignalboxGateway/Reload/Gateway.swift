@@ -36,9 +36,12 @@ package struct Gateway: Sendable {
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
-            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
+            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
+            observation: Observation(recent: resolved.config.console.recent))
         let plan = GatewayPlan(resolved, on: resources)
-        dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
+        dispatcher = Dispatcher(
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: resources.observation,
+            logger: logger)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -74,6 +77,7 @@ package struct Gateway: Sendable {
         }
         current.replace(by: next)
         resources.inApp.messages.replace(policy: next.config.inapp)
+        resources.observation.recent.set(limit: next.config.console.recent)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }

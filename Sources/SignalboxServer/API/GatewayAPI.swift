@@ -93,6 +93,7 @@ struct GatewayAPI: Sendable {
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
             return response
         } catch let problem as Problem {
+            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
             throw problem
         }

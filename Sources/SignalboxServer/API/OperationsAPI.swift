@@ -21,6 +21,8 @@ struct OperationsAPI: Sendable {
     let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
+    /// Told of pauses.
+    let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -161,6 +163,7 @@ struct OperationsAPI: Sendable {
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
         try await reply { () throws(StoreError) in try await queue.set(state, of: name, as: call.action) }
+        observation.changed(name, to: state?.rawValue ?? "active", because: call.query("reason"))
         return .json { json in
             json.member("name", name.name)
             json.member("state", state?.rawValue ?? "active")

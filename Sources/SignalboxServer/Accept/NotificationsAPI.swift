@@ -21,6 +21,8 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Told of refused items.
+    private let observation: Observation
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
     /// connections of the event loop wait meanwhile.
@@ -28,7 +30,11 @@ final class NotificationsAPI: Sendable {
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
     /// outage is logged once.
-    init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    init(
+        intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        observation: Observation = Observation()
+    ) {
+        self.observation = observation
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
@@ -55,6 +61,7 @@ final class NotificationsAPI: Sendable {
             alarm.recover(by: report.items)
             guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
             if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+            observation.refused(report.items, of: call) { (Problem($0), $0.place) }
             return Response(Reply(report.answer))
         }
     }
