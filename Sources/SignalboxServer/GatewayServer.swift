@@ -177,7 +177,8 @@ private final class ActiveAPI: Sendable {
         counters: ServerCounters
     ) {
         notifications = NotificationsAPI(
-            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget, counters: counters)
+            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation, counters: counters)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget, counters: counters)
         providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)

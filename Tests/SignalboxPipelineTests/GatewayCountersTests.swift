@@ -14,12 +14,12 @@ import Testing
     /// Counts payloads of a real intake, one request for each body.
     private func counters(of bodies: [String], routes: [Route] = []) async throws -> GatewayCounters {
         try await withTemporaryDirectory { directory in
-            let counters = GatewayCounters()
+            let observation = Observation()
             let intake = Intake(
                 normalizer: TestPipeline().normalizer, routes: RouteTable(routes: routes),
-                queue: try SQLiteQueue(in: directory), counters: counters, now: { TestPipeline.time })
+                queue: try SQLiteQueue(in: directory), observation: observation, now: { TestPipeline.time })
             for body in bodies { _ = try await intake.accept(Array(body.utf8), from: source) }
-            return counters
+            return observation.counters
         }
     }
 
@@ -44,11 +44,52 @@ import Testing
         #expect(counters.unrouted.value == 0 && received(counters).values.reduce(0, +) == 1)
     }
 
-    @Test func countsRejectedPayloadsByCode() async throws {
-        let counters = try await counters(of: ["nonsense", "1", #"[{"aps":{"alert":"x"}},2]"#])
-        let rejected = counters.rejected.all.reduce(into: [:]) { $0[$1.key.code] = $1.series.value }
-        #expect(rejected[.notJSON] == 1 && rejected[.notAnObject] == 2, "\(rejected)")
-        #expect(counters.rejected.all.allSatisfy { $0.key.source == source })
+    @Test func countsRejectedPayloadsByCode() {
+        let observation = Observation()
+        for (code, source) in [("payload-not-json", source), ("payload-not-json", source), ("BadPath", nil)] {
+            observation.refused(RefusedPayload(at: TestPipeline.time, door: .api, code: code, source: source))
+        }
+        let rejected = observation.counters.rejected.all.reduce(into: [:]) {
+            $0["\($1.key.source) \($1.key.code)"] = $1.series.value
+        }
+        #expect(rejected == ["mobile payload-not-json": 2, "unknown BadPath": 1])
+    }
+
+    @Test func eventsAboutOtherThingsAreNotCounted() {
+        let counters = GatewayCounters()
+        let event = Event(
+            id: EventID(at: TestPipeline.time, random: (1, 2)), source: source, acceptedAt: TestPipeline.time,
+            vendor: VendorID("mce"), kind: .alert, warnings: [], subject: "mce/tap", body: [])
+        counters.accepted([RoutedEvent(event: event, routes: [], deliveries: [])], without: [:])
+        #expect(received(counters).isEmpty && counters.unrouted.value == 0)
+    }
+
+    /// Attempts, their errors, and the time until a delivery succeeded.
+    @Test func countsAttemptsByOutcomeAndError() {
+        let observation = Observation()
+        let crm = DestinationName("crm")
+        func settle(_ outcome: Outcome, error: String? = nil, seconds: Int = 1) {
+            var lease = Lease(delivery: 1, event: "", destination: crm, attempts: 0, body: [])
+            lease.readyAt = observation.clock.now.addingTimeInterval(-7)
+            let attempt = Attempt(startedAt: TestPipeline.time, duration: .seconds(seconds), error: error)
+            observation.settled([Settlement(lease, outcome, attempt: attempt)])
+        }
+        settle(.delivered(status: 200), seconds: 2)
+        settle(.retry(after: .seconds(1), status: 503, reason: ""))
+        settle(.retry(after: .seconds(1), status: nil, reason: ""), error: "timeout-reply")
+        settle(.dead(status: 404, reason: ""))
+        settle(.dead(status: nil, reason: ""), error: "a later word")
+        settle(.returned, error: "stopped")
+        let counters = observation.counters.destinations.series(for: crm)
+        let counts = counters.values.filter { $0.count > 0 }.map { "\($0.outcome.label) \($0.error) \($0.count)" }
+        #expect(
+            counts == [
+                "delivered none 1", "retry status-5xx 1", "retry timeout-reply 1", "dead status-4xx 1", "dead other 1",
+                "postponed stopped 1",
+            ])
+        #expect(counters.durations.values.count == 6 && counters.durations.values.sum == 7)
+        let lags = counters.lags.values
+        #expect(lags.count == 1 && lags.sum > 6 && lags.sum < 60)
     }
 
     @Test func countsAWarningOncePerEvent() async throws {
@@ -59,15 +100,14 @@ import Testing
 
     @Test func repeatsAreNotCounted() {
         let counters = GatewayCounters()
-        let items = (1...3).map { _ in Result<RoutedEvent, Rejection>.success(Self.event(vendor: "mce")) }
-        counters.accepted(items, without: [1: "earlier"], from: source)
+        counters.accepted((1...3).map { _ in Self.event(vendor: "mce") }, without: [1: "earlier"])
         #expect(received(counters) == ["default/mce/alert": 2])
     }
 
     @Test func vendorsBeyondTheLimitShareALabel() {
         let counters = GatewayCounters()
         for number in 0..<(GatewayCounters.mostVendors + 50) {
-            counters.accepted([.success(Self.event(vendor: "v\(number)"))], without: [:], from: source)
+            counters.accepted([Self.event(vendor: "v\(number)")], without: [:])
         }
         let vendors = Set(counters.received.all.map(\.key.vendor.name))
         #expect(vendors.count == GatewayCounters.mostVendors && vendors.contains("other"))
@@ -97,8 +137,8 @@ import Testing
         for source in 0..<200 {
             for vendor in 0..<100 {
                 let event = Self.event(vendor: "v\(vendor)", source: "s\(source)", warnings: ["w\(vendor).\(source)"])
-                counters.accepted([.success(event)], without: [:], from: event.event.source)
-                counters.rejected(.notJSON, from: event.event.source)
+                counters.accepted([event], without: [:])
+                counters.rejected("payload-not-json", from: event.event.source)
             }
             _ = counters.destinations.series(for: DestinationName("d\(source)"))
         }

@@ -29,7 +29,6 @@ package struct Intake: Sendable {
     let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
     let variants: EventVariants
-    let counters: GatewayCounters
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.events
     private let spareWriter = SpareWriter()
@@ -40,12 +39,12 @@ package struct Intake: Sendable {
     /// may be large.
     package let readsAtOnce: Bool
 
-    /// `sources`: settings by source. `counts`: receives the matches of routes. Computes ``UniformRouting`` for the
-    /// routes. `counters`: counts payloads. `now`: the clock for `time` and for ids.
+    /// `sources`: settings by source. `counts`: receives the matches of routes. `observation`: told of committed
+    /// events. Computes ``UniformRouting`` for the routes. `now`: the clock for `time` and for ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
-        counters: GatewayCounters = GatewayCounters(), now: @escaping @Sendable () -> Date = { Date() }
+        observation: Observation? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
@@ -56,8 +55,7 @@ package struct Intake: Sendable {
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
-        variants = EventVariants(tokens: normalizer.tokens, counts: counts)
-        self.counters = counters
+        variants = EventVariants(tokens: normalizer.tokens, counts: counts, observation: observation)
         self.now = now
     }
 
@@ -131,7 +129,7 @@ package struct Intake: Sendable {
             throw .store(error)
         }
         switch result {
-        case .appended(let duplicates): return .report(committed(read, duplicates, from: source))
+        case .appended(let duplicates): return .report(committed(read, duplicates))
         case .repeated(let answer): return .repeated(answer)
         case .conflicting: throw .keyReused
         }
@@ -141,7 +139,7 @@ package struct Intake: Sendable {
     /// thread of the queue that must not block. The direct path of the HTTP server calls it from an event loop; the
     /// call itself does not wait.
     package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
-        queue.append(read.events) { [self] result in done(result.map { committed(read, $0, from: .default) }) }
+        queue.append(read.events) { [self] result in done(result.map { committed(read, $0) }) }
     }
 
     /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
@@ -149,9 +147,8 @@ package struct Intake: Sendable {
     package func finish() async { await queue.finish() }
 
     /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
-    /// the commit, so repeats and failed commits are not counted. `source`: of rejected payloads.
-    private func committed(_ read: Report, _ duplicates: [Int: String], from source: SourceName) -> Report {
-        counters.accepted(read.items, without: duplicates, from: source)
+    /// the commit, so repeats and failed commits are not counted.
+    private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
         variants.count(read.events, without: duplicates)
         return Self.completed(read, duplicates)
     }

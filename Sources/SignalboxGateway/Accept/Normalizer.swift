@@ -29,19 +29,21 @@ package struct Normalizer: Sendable {
     private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
+    private let observation: Observation?
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
     /// `showsPayloads`: events carry APNs payloads as apps should show them. `registersMessages`: events carry the
     /// in-app messages of their payloads. `mediaStatus`: the status of files that are not downloaded. `actions`:
-    /// settings of the config. `categories`: categories that the app contains. The defaults suit tests;
-    /// ``GatewayPlan`` passes the settings of the config.
+    /// settings of the config. `categories`: categories that the app contains. `observation`: decides which payloads
+    /// operators see. The defaults suit tests; ``GatewayPlan`` passes the settings of the config.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
         keepsPayloads: Bool = false, showsPayloads: Bool = false, registersMessages: Bool = false,
         mediaStatus: Media.Status = .pending, actions: ActionTypes = ActionTypes(),
-        categories: StaticCategories = StaticCategories()
+        categories: StaticCategories = StaticCategories(), observation: Observation? = nil
     ) {
         self.chain = chain
+        self.observation = observation
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
@@ -112,6 +114,7 @@ package struct Normalizer: Sendable {
         }
         if notification.category != nil { event.category = categories.definition(in: notification) }
         event.messages = messages
+        if let observation { event.sampling = observation.sampling(payload.text, of: event.vendor) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)

@@ -53,17 +53,12 @@ extension Intake {
         whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
     ) {
         let events = reads.compactMap { try? $0.get() }
-        let source = pushes.first?.source ?? .default
-        guard let first = events.first else {
-            counters.accepted(reads, without: [:], from: source)
-            return done(.success(Self.answers(to: reads, [:])))
-        }
+        guard let first = events.first else { return done(.success(Self.answers(to: reads, [:]))) }
         let request = pushes.count == 1 ? pushes[0].request(storing: first.event.id.description) : nil
         // Not `self`, because a copy of all that it holds takes longer than the rest.
-        queue.append(events, of: request) { [variants, counters] result in
+        queue.append(events, of: request) { [variants] result in
             switch result {
             case .success(.appended(let duplicates)):
-                counters.accepted(reads, without: duplicates, from: source)
                 variants.count(events, without: duplicates)
                 done(.success(Self.answers(to: reads, duplicates)))
             case .success(.repeated(let answer)):

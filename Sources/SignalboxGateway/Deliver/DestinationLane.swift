@@ -16,7 +16,10 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
-    private let counters: DestinationCounters
+    /// Told of attempts and of changes of the destination.
+    let observation: Observation?
+    /// Of this destination; nil without an observation.
+    private let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -33,14 +36,15 @@ struct DestinationLane: Sendable {
     /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
-        deadLetters: Replaceable<DeadLetterEvents?>, counters: DestinationCounters, logger: Logger,
-        clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
+        deadLetters: Replaceable<DeadLetterEvents?>, observation: Observation?,
+        logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
         self.deadLetters = deadLetters
-        self.counters = counters
+        self.observation = observation
+        counters = observation?.counters.destinations.series(for: destination.name)
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -209,10 +213,9 @@ struct DestinationLane: Sendable {
         if asks, let outcome = await outcomeWithoutPermission() {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
-        counters.inFlight.add(live.count)
+        counters?.inFlight.add(live.count)
         let result = await sender.send(live)
-        counters.inFlight.add(-live.count)
-        counters.durations.observe(result.attempt.duration)
+        counters?.inFlight.add(-live.count)
         let now = queue.now
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
@@ -223,7 +226,6 @@ struct DestinationLane: Sendable {
         // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
-        for settlement in settlements { counters.attempted(settlement.outcome, result.answer) }
         await finish(settlements + expired)
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
@@ -256,6 +258,7 @@ struct DestinationLane: Sendable {
     private func finish(_ settlements: [Settlement]) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
+        observation?.settled(settlements)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }
     }
@@ -268,21 +271,12 @@ struct DestinationLane: Sendable {
         }
     }
 
-    /// The time that a successful delivery took, from when it could be sent first.
-    private func recordLag(of settlement: Settlement) {
-        guard case .delivered = settlement.outcome, let ready = settlement.lease.readyAt else { return }
-        counters.lags.observe(.seconds(queue.now.timeIntervalSince(ready)))
-    }
-
     /// Retries once a second until the settlement is on disk. Returns without it only after ``close()`` or a
     /// cancellation.
     private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {
-                switch try await queue.settle(settlement) {
-                case .lost: reportLost(settlement.lease)
-                case .recorded: recordLag(of: settlement)
-                }
+                if try await queue.settle(settlement) == .lost { reportLost(settlement.lease) }
                 _ = settling.ends()
                 return
             } catch {

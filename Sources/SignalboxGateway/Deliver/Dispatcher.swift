@@ -15,7 +15,7 @@ package struct Dispatcher: Service {
     private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
     private let deadLetters: Replaceable<DeadLetterEvents?>
-    private let counters: GatewayCounters
+    private let observation: Observation?
     private let logger: Logger
     private let clock: any Clock<Duration>
     /// How long a stop starts attempts of due deliveries.
@@ -24,12 +24,13 @@ package struct Dispatcher: Service {
     /// How often the queue is checked for due deliveries.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `deadLetters`: makes events about dead deliveries; nil for none. `drainTime`: how long a stop starts attempts
+    /// `deadLetters`: makes events about dead deliveries; nil for none. `observation`: told of attempts. `drainTime`: how long a stop starts attempts
     /// of due deliveries. Attempts in flight are awaited after that. Equal names among the destinations are a
     /// programming error.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
-        deadLetters: DeadLetterEvents? = nil, counters: GatewayCounters = GatewayCounters(), logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        deadLetters: DeadLetterEvents? = nil, observation: Observation? = nil, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
@@ -37,15 +38,14 @@ package struct Dispatcher: Service {
         self.clock = clock
         self.drainTime = drainTime
         self.elapsed = elapsed
+        self.observation = observation
         let letters = Replaceable(deadLetters)
         self.deadLetters = letters
-        self.counters = counters
         roster = LaneRoster(
             destinations.map {
                 DestinationLane(
-                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters,
-                    counters: counters.destinations.series(for: $0.destination.name), logger: logger, clock: clock,
-                    elapsed: elapsed)
+                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters, observation: observation,
+                    logger: logger, clock: clock, elapsed: elapsed)
             })
     }
 
@@ -60,8 +60,7 @@ package struct Dispatcher: Service {
         let lanes = destinations.map {
             DestinationLane(
                 $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters,
-                counters: counters.destinations.series(for: $0.destination.name), logger: logger, clock: clock,
-                elapsed: elapsed)
+                observation: observation, logger: logger, clock: clock, elapsed: elapsed)
         }
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }

@@ -40,23 +40,28 @@ package final class DestinationCounters: Sendable {
 
     package init() {}
 
-    /// Counts one delivery of an attempt. Attempts of expired deliveries do not exist.
-    func attempted(_ outcome: SignalboxStore.Outcome, _ answer: RetryPolicy.Answer) {
-        guard let outcome = Outcome(outcome) else { return }
-        attempts[outcome.rawValue * Self.errors.count + Self.position(of: answer)].add()
+    /// Counts one delivery of an attempt. Expired deliveries had none.
+    func attempted(_ settlement: Settlement) {
+        guard let outcome = Outcome(settlement.outcome) else { return }
+        attempts[outcome.rawValue * Self.errors.count + Self.error(of: settlement)].add()
     }
 
-    private static func position(of answer: RetryPolicy.Answer) -> Int {
-        switch answer {
-        case .replied(let status, _):
-            switch status {
-            case 200..<300: 0
-            case ..<200: 1
-            case ..<400: 2
-            case ..<500: 3
-            default: 4
-            }
-        case .failed(let error): errors.firstIndex(of: error.code) ?? errors.count - 1
+    /// The position in ``errors``.
+    private static func error(of settlement: Settlement) -> Int {
+        switch settlement.outcome {
+        case .delivered: 0
+        case .retry(_, let status?, _), .dead(let status?, _): statusClass(status)
+        case .retry, .dead, .postponed, .returned, .expired:
+            settlement.attempt?.error.flatMap { errors.firstIndex(of: $0) } ?? errors.count - 1
+        }
+    }
+
+    private static func statusClass(_ status: Int) -> Int {
+        switch status {
+        case ..<200: 1
+        case ..<400: 2
+        case ..<500: 3
+        default: 4
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxStore
@@ -21,7 +22,8 @@ package final class GatewayCounters: Sendable {
     /// Rejected payloads with one code.
     package struct Rejected: Hashable, Sendable {
         package let source: SourceName
-        package let code: Rejection.Code
+        /// Of a problem of the API, or a push service's word.
+        package let code: String
     }
 
     /// Events with one warning.
@@ -35,7 +37,7 @@ package final class GatewayCounters: Sendable {
     package let received = SeriesTable<Received, Counter>(
         limit: 2000, other: { Received(source: SourceName(other), vendor: VendorID(other), kind: $0.kind) },
         make: { Counter() })
-    /// Payloads that were not accepted, except those of requests without a valid token.
+    /// Payloads and reports that were refused, except those of requests without a valid token.
     package let rejected = SeriesTable<Rejected, Counter>(
         limit: 300, other: { Rejected(source: SourceName(other), code: $0.code) }, make: { Counter() })
     package let warned = SeriesTable<Warned, Counter>(
@@ -53,37 +55,51 @@ package final class GatewayCounters: Sendable {
 
     package init() {}
 
-    /// Counts the payloads of one request. `duplicates`: positions among the accepted events, not among the items.
-    /// `source`: of rejected payloads; events have their own. Call it after the commit only.
-    func accepted(_ items: [Result<RoutedEvent, Rejection>], without duplicates: [Int: String], from source: SourceName)
-    {
-        var position = 0
+    /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
+    /// repeat an earlier one.
+    func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
         var run: (key: Received, times: Int)?
-        for item in items {
-            guard case .success(let routed) = item else {
-                if case .failure(let rejection) = item { rejected(rejection.code, from: source) }
-                continue
-            }
-            defer { position += 1 }
-            guard duplicates.isEmpty || duplicates[position] == nil else { continue }
+        for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             let event = routed.event
+            guard event.isOfPayload else { continue }
             // Neighbours are usually alike, so they are counted together.
-            if let known = run?.key, known.kind == event.kind, known.vendor == event.vendor {
+            if let known = run?.key, known.kind == event.kind, known.vendor == event.vendor,
+                known.source == event.source
+            {
                 run?.times += 1
             } else {
-                if let run { received.series(for: run.key).add(run.times) }
-                run = (Received(source: event.source, vendor: vendors.label(of: event.vendor), kind: event.kind), 1)
+                if let run { count(run.key, run.times) }
+                run = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
             }
             if routed.routes.isEmpty { unrouted.add() }
             if !event.warnings.isEmpty { countWarnings(of: event) }
         }
-        if let run { received.series(for: run.key).add(run.times) }
+        if let run { count(run.key, run.times) }
     }
 
-    /// Counts a rejected payload.
-    func rejected(_ code: Rejection.Code, from source: SourceName) {
-        rejected.series(for: Rejected(source: source, code: code)).add()
+    private func count(_ key: Received, _ times: Int) {
+        let label = vendors.label(of: key.vendor)
+        received.series(for: Received(source: key.source, vendor: label, kind: key.kind)).add(times)
     }
+
+    /// Counts a refused payload. `code`: of ``RefusedPayload``. `source`: nil if it is not known.
+    func rejected(_ code: String, from source: SourceName?) {
+        rejected.series(for: Rejected(source: source ?? Self.unknown, code: code)).add()
+    }
+
+    /// Counts the ends of one request to a destination. `now`: by the wall clock.
+    func settled(_ settlements: [Settlement], at now: Date) {
+        guard let first = settlements.first else { return }
+        let counters = destinations.series(for: first.lease.destination)
+        if let attempt = first.attempt { counters.durations.observe(attempt.duration) }
+        for settlement in settlements {
+            counters.attempted(settlement)
+            guard case .delivered = settlement.outcome, let ready = settlement.lease.readyAt else { continue }
+            counters.lags.observe(.seconds(now.timeIntervalSince(ready)))
+        }
+    }
+
+    private static let unknown = SourceName("unknown")
 
     private func countWarnings(of event: Event) {
         let vendor = vendors.label(of: event.vendor)
@@ -98,7 +114,7 @@ extension GatewayCounters {
         let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
         let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
         for source in sources {
-            rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0) })
+            rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })
         }
         received.expect(expected(sources, vendors.map { self.vendors.label(of: $0) }))
         let names = Set(vendors)

@@ -63,8 +63,8 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
-        /// Counts of the flows, since the start of the process.
-        package let counters = GatewayCounters()
+        /// What the gateway observes of its own work.
+        package let observation: Observation
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -80,11 +80,12 @@ package struct GatewayPlan: Sendable {
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
             keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
             registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
-            categories: config.categories.statics)
+            categories: config.categories.statics, observation: resources.observation)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
-            counts: resources.counts, counters: resources.counters)
-        let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
+            counts: resources.counts, observation: resources.observation)
+        let variants = EventVariants(
+            tokens: resources.tokens, counts: resources.counts, observation: resources.observation)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),

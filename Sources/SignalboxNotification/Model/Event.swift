@@ -32,6 +32,19 @@ package struct Event: Sendable {
     package var notAfter: Date?
     /// The in-app messages that the payload brings, each id once.
     package var messages: [InAppRegistration] = []
+    /// Whether operators see the event among the recent ones.
+    package var sampling = Sampling.undecided
+
+    /// Whether the live view of operators has an event. Decided when the payload is read, because its bytes are gone
+    /// afterwards.
+    package enum Sampling: Sendable {
+        /// Decided after the commit.
+        case undecided
+        /// Counted, and not shown.
+        case passed
+        /// Shown. `payload`: as received; nil if it is too large.
+        case shown(payload: [UInt8]?)
+    }
 
     /// `subject`: nil for `vendor/kind`.
     package init(
@@ -47,6 +60,9 @@ package struct Event: Sendable {
         ownSubject = subject
         self.body = body
     }
+
+    /// Whether the event is that of a payload. Others are about a tap, an in-app message or a delivery.
+    package var isOfPayload: Bool { ownSubject == nil }
 
     /// CloudEvents' `subject`, `vendor/kind` for a notification. Allocates on each call.
     package var subject: String { ownSubject ?? "\(vendor.name)/\(kind.rawValue)" }

@@ -97,6 +97,7 @@ struct GatewayAPI: Sendable {
             if let operation = endpoint.operation { counters.count(operation.name, isDone: true) }
             return response
         } catch let problem as Problem {
+            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
             if let operation = endpoint.operation, call.actor != nil { counters.count(operation.name, isDone: false) }
             throw problem

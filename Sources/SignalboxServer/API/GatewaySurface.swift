@@ -39,8 +39,8 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
-    /// Counts of the flows; shared by all configs.
-    let counters: GatewayCounters
+    /// What the gateway observes of its own work; shared by all configs.
+    let observation: Observation
     /// The version of the program.
     let version: String
     /// The certificate of the listener for providers; nil without TLS.
@@ -62,7 +62,8 @@ package struct GatewaySurface: Sendable {
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
-            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards)
+            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards,
+            observation: gateway.resources.observation)
         routes = RoutesAPI(
             routes: plan.routes,
             trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
@@ -77,7 +78,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
-        counters = gateway.resources.counters
+        observation = gateway.resources.observation
         version = gateway.resources.version
         self.tls = tls
     }

@@ -24,7 +24,7 @@ extension Metric {
             samples: { values in
                 sorted(
                     values.counters.rejected.all.map { key, counter in
-                        Sample([key.source.name, key.code.rawValue], counter.value)
+                        Sample([key.source.name, key.code], counter.value)
                     })
             }),
         Metric(

@@ -21,6 +21,8 @@ struct OperationsAPI: Sendable {
     let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
+    /// Told of pauses.
+    let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -161,6 +163,7 @@ struct OperationsAPI: Sendable {
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
         try await reply { () throws(StoreError) in try await queue.set(state, of: name, as: call.action) }
+        observation.changed(name, to: state?.rawValue ?? "active", because: call.query("reason"))
         return .json { json in
             json.member("name", name.name)
             json.member("state", state?.rawValue ?? "active")
@@ -207,7 +210,7 @@ struct OperationsAPI: Sendable {
         return MetricValues(
             destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media, space: space,
             health: queue.health, providers: providers,
-            inApp: InAppValues(inApp, dueDevices: due), counters: surface.counters, server: server,
+            inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),
             failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },

@@ -21,6 +21,8 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Told of refused items.
+    private let observation: Observation
     /// Measures direct requests; the router measures its own.
     private let timers: (plain: RouteTimer, named: RouteTimer)
 
@@ -32,8 +34,9 @@ final class NotificationsAPI: Sendable {
     /// outage is logged once.
     init(
         intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
-        counters: ServerCounters = ServerCounters()
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters()
     ) {
+        self.observation = observation
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
@@ -64,6 +67,7 @@ final class NotificationsAPI: Sendable {
             alarm.recover(by: report.items)
             guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
             if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+            observation.refused(report.items, of: call) { (Problem($0), $0.place) }
             return Response(Reply(report.answer))
         }
     }

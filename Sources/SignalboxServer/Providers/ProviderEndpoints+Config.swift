@@ -12,7 +12,8 @@ extension ProviderEndpoints {
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
             failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
-            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held,
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
+            held: state.held,
             forwarding: surface.passThrough.isEmpty ? nil : forwarding)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
         timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
