@@ -22,7 +22,7 @@ extension SQLiteQueue {
                     (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
                     (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
                         AND destination = d.destination AND order_key = d.order_key AND id < d.id),
-                    \(AttemptRecord.columns)
+                    d.manual, \(AttemptRecord.columns)
                 FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                 """, arguments: arguments + [limit]
         ).map { try DeliveryRecord($0) }
@@ -240,10 +240,11 @@ extension DeliveryRecord {
             id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),
             destination: DestinationName(try row.text(3)), state: try row.word(4), attempts: try row.count(5),
             due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
-            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 13))
+            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 14))
         isInProgress = try row.flag(10)
         mediaUntil = try row.optionalDate(11)
         predecessor = try row.optionalNumber(12)
+        isManual = try row.flag(13)
     }
 }
 

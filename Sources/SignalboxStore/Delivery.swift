@@ -86,6 +86,8 @@ package struct DeliveryRecord: Sendable, Equatable {
     package var mediaUntil: Date?
     /// The waiting delivery that goes first, if deliveries are ordered.
     package var predecessor: Int64?
+    /// Whether an operator ordered it for an event that was stored already.
+    package var isManual = false
     /// The HTTP status of the last attempt.
     package var status: Int? { last?.status }
     /// The reason why the last attempt failed.

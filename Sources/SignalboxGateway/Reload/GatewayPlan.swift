@@ -76,7 +76,8 @@ package struct GatewayPlan: Sendable {
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
-            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
+            keepsPayloads: !routes.payloadTakers.isEmpty, keeping: PayloadKeeping(config.console.keepPayloads),
+            showsPayloads: routes.includesPayloads,
             registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
             categories: config.categories.statics)
         intake = Intake(
@@ -178,6 +179,17 @@ package struct GatewayPlan: Sendable {
                         })
                 }
             }
+        }
+    }
+}
+
+extension PayloadKeeping {
+    /// Nil if the config keeps no payload for operators.
+    init?(_ kept: GatewayConfig.Console.KeptPayloads) {
+        switch kept {
+        case .none: return nil
+        case .dead: self = .untilDelivered
+        case .all: self = .withEvent
         }
     }
 }
