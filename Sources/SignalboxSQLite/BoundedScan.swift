@@ -47,6 +47,7 @@ struct BoundedScan {
         // The conditions that an index serves; SQLite then visits matching rows only.
         var walk = DeliveryFilter()
         (walk.ids, walk.state, walk.event, walk.before) = (filter.ids, filter.state, filter.event, filter.before)
+        walk.through = filter.through
         if walk.state == .delivered || walk.state == .waiting { walk.state = nil }
         let (found, matches) = (walk.sql, filter.sql)
         try self.init(

@@ -133,33 +133,6 @@ package struct AttemptRecord: Sendable, Equatable {
     }
 }
 
-/// Selects deliveries that meet every condition that is set.
-package struct DeliveryFilter: Sendable, Equatable {
-    /// Selects these deliveries.
-    package var ids: [Int64]?
-    /// Selects deliveries in this state.
-    package var state: DeliveryRecord.State?
-    /// Selects deliveries to this destination.
-    package var destination: DestinationName?
-    /// Selects deliveries of events accepted then or later.
-    package var acceptedSince: Date?
-    /// Selects deliveries of events accepted before then.
-    package var acceptedBefore: Date?
-    /// The id of the event.
-    package var event: String?
-    /// Selects smaller ids: the next page.
-    package var before: Int64?
-
-    /// Without arguments, selects every delivery.
-    package init(
-        ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,
-        acceptedBefore: Date? = nil, event: String? = nil
-    ) {
-        (self.ids, self.state, self.destination) = (ids, state, destination)
-        (self.acceptedBefore, self.event) = (acceptedBefore, event)
-    }
-}
-
 /// A stored event.
 package struct StoredEvent: Sendable, Equatable {
     /// The source through which the payload came.

@@ -71,7 +71,7 @@ extension Endpoint {
     private static let deliveries: [Endpoint] = [
         Endpoint(
             "GET", "/v1/deliveries", .reader, "Lists deliveries, newest first.",
-            parameters: [.state, .destination, .event, .since, .until, .limit, .cursor]
+            parameters: DeliveryFilter.parameters + [.limit, .cursor]
         ) { try await $0.surface.operations.listDeliveries($1) },
         Endpoint("GET", "/v1/deliveries/{id}", .reader, "Returns one delivery with its attempts.") {
             try await $0.surface.operations.showDelivery($1)
@@ -82,7 +82,7 @@ extension Endpoint {
         ) { try await $0.surface.operations.retryDelivery($1) },
         Endpoint(
             "POST", "/v1/deliveries/retry", .operator, "Requeues every matching delivery; `state` defaults to `dead`.",
-            parameters: [.state, .destination, .event], changes: .stored("deliveries.retry")
+            parameters: DeliveryFilter.parameters, changes: .stored("deliveries.retry")
         ) { try await $0.surface.operations.retryDeliveries($1) },
     ]
 
