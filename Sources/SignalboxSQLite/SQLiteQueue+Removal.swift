@@ -9,9 +9,9 @@ extension SQLiteQueue {
     private static let step = 500
 
     /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
-    /// `pause` runs between the steps, without a lock. In this order: ended events, payloads, requests, keys of `dedupe`,
-    /// in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws at the
-    /// first failure; the steps before it stay.
+    /// `pause` runs between the steps, without a lock. In this order: ended events, payloads, requests, keys of
+    /// `dedupe`, in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws
+    /// at the first failure; the steps before it stay.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
         var removed = 0

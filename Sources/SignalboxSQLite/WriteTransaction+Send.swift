@@ -4,8 +4,8 @@ import SignalboxStore
 /// Deliveries that operators order for stored events.
 extension WriteTransaction {
     /// The new delivery has the form of the last delivery to the destination, so a receiver that already has the event
-    /// sees a repeat. It is due now, expires never, and waits in the file for its lane. Writes nothing but a result
-    /// unless it is ``ManualResult/ordered(_:)``.
+    /// sees a repeat. It is due now, expires never, and waits in the file for its lane. Changes no row
+    /// unless the result is ``ManualResult/ordered(_:)``.
     mutating func send(_ order: ManualDelivery, as action: OperatorAction?) throws -> ManualResult {
         guard let row = try db.row("SELECT seq, payload IS NOT NULL FROM events WHERE id = ?", [order.event]) else {
             return .unknownEvent

@@ -18,7 +18,7 @@ package protocol EventStore: StoreStatus {
     /// The payload of an event as received; nil unless it was kept.
     func payload(ofEvent id: String) async throws(StoreError) -> [UInt8]?
 
-    /// What is known about these URLs; unknown ones are missing. One lookup for each URL.
+    /// The downloads of these URLs; unknown ones are missing. One lookup for each URL.
     func mediaURLs(named urls: [String]) async throws(StoreError) -> [MediaURLRecord]
 
     /// Makes one more delivery of a stored event, due now. Durable when it returns; the action is recorded in the same

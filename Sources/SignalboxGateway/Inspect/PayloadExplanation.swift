@@ -32,7 +32,7 @@ package struct PayloadExplanation: Sendable {
     package let envelope: Envelope
     /// The vendor as which the payload is read.
     package let vendor: VendorID
-    /// Whether the config names the vendor for the source, whatever the evidence is.
+    /// Whether the config names the vendor for the source, regardless of evidence.
     package let isVendorOfSource: Bool
     /// Those with evidence first, then the others, each in the order of the chain.
     package let detectors: [Detector]

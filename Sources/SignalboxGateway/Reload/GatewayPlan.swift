@@ -26,6 +26,8 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Decides about in-app messages.
     package let inApp: InAppFlow
+    /// Orders deliveries of stored events.
+    package let orders: ManualOrders
     /// Forwards pushes to the real push services.
     package let passThrough: PassThrough
     /// Makes and checks links to stored files.
@@ -84,6 +86,7 @@ package struct GatewayPlan: Sendable {
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
             counts: resources.counts)
         let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
+        orders = ManualOrders(routes: routes, variants: variants)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),

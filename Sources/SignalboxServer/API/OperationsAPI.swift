@@ -74,7 +74,7 @@ struct OperationsAPI: Sendable {
     }
 
     /// Nil when the delivery does not wait. The clock is that of the queue, by which deliveries become due.
-    private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
+    func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
             of: record, status: statuses[name], isKnown: destinations.contains(name),
@@ -203,7 +203,7 @@ struct OperationsAPI: Sendable {
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
     /// abandoned read or write continues. Commits are not withdrawn by the deadline, so a 503 does not mean that a
     /// change was not made.
-    private func reply<T: Sendable>(
+    func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
         do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }

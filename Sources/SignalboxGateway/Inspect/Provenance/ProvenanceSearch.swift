@@ -4,8 +4,8 @@ import SignalboxNotification
 /// Finds the origins of an event's values by experiment: it changes one value of the payload, reads the payload again,
 /// and compares the events.
 ///
-/// A link is a proof by cause and effect, so equal values in two places are told apart, and the readers need no record
-/// of what they read. Values that move because a list becomes shorter or longer give no link. Work is bounded by
+/// A link is a proof by cause and effect: equal values in two places have separate links, and the readers keep no
+/// record of their reads. Values that move because a list becomes shorter or longer give no link. Work is bounded by
 /// ``mostLeaves`` and ``mostBytes``; the caller yields between two steps.
 ///
 /// Not `Sendable`: it owns parsers.
@@ -146,8 +146,8 @@ struct ProvenanceSearch {
 
     // MARK: Readings
 
-    /// The reading of the payload with this value as it is, written as a changed one is: numbers, white space and
-    /// repeated keys may have other forms then.
+    /// The reading of the unchanged payload, written in the form of the changed ones: numbers, white space and repeated
+    /// keys may differ from those of the payload.
     private mutating func reading(around leaf: RawValues.Leaf) -> EventReading? {
         if let known = unchanged[leaf.container] { return known }
         let reading = reading(raw.payload(changing: leaf, to: nil))
