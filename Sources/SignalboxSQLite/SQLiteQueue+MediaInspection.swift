@@ -32,17 +32,25 @@ extension SQLiteQueue {
         return try await file.read { db in
             try db.rows(
                 """
-                SELECT id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks
+                SELECT \(MediaURLRecord.columns)
                 FROM media WHERE state IN (\(words)) AND id < ? ORDER BY id DESC LIMIT ?
                 """, [before ?? .max, limit]
-            ).map { row in
-                MediaURLRecord(
-                    id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
-                    due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
-                    failure: try MediaFailure(row, from: 7), sha256: try row.optionalText(9),
-                    remarks: [MediaRemark](codes: try row.optionalText(10)))
-            }
+            ).map { try MediaURLRecord($0) }
         }
+    }
+}
+
+extension MediaURLRecord {
+    /// The columns of a row of `media`, in the order in which ``init(_:)`` reads them.
+    static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
+
+    /// Reads ``columns``. Throws ``DamagedValue`` for values that the gateway never writes.
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
+            due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
+            failure: try MediaFailure(row, from: 7), sha256: try row.optionalText(9),
+            remarks: [MediaRemark](codes: try row.optionalText(10)))
     }
 }
 

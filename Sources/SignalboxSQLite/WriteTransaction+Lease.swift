@@ -64,8 +64,9 @@ extension WriteTransaction {
         var due: Date?
         let isRecorded: Bool
         switch settlement.outcome {
-        case .delivered(let status): isRecorded = try record(settlement, .delivered, status: status)
-        case .dead(let status, let reason): isRecorded = try record(settlement, .dead, status: status, reason: reason)
+        case .delivered(let status): isRecorded = try record(settlement, .delivered, due: now, status: status)
+        case .dead(let status, let reason):
+            isRecorded = try record(settlement, .dead, due: now, status: status, reason: reason)
         case .retry(let wait, let status, let reason):
             due = now + wait
             isRecorded = try record(settlement, .waiting, due: due, status: status, reason: reason)
@@ -97,8 +98,9 @@ extension WriteTransaction {
 
     /// Records an attempt that was made; false when the lease is not current. Moves the former attempt to `attempts`
     /// first. The prepared statement serves all settlements of the transaction. `status`, `reason`: of this attempt.
+    /// `due`: the end of a delivery that has ended.
     private mutating func record(
-        _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date? = nil, status: Int?, reason: String? = nil
+        _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date?, status: Int?, reason: String? = nil
     ) throws -> Bool {
         let lease = settlement.lease
         guard lease.fence.holder == file.holder else { return false }
@@ -169,7 +171,8 @@ extension WriteTransaction {
             "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
         if let begun { try recordInterrupted(delivery, number: Int(begun)) }
         let ended = try db.run(
-            "UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
+            "UPDATE deliveries SET state = 'expired', due = ? WHERE id = ? AND state = 'waiting'",
+            [now.milliseconds, delivery])
         if ended > 0 { moves.end(.expired, of: destination) }
     }
 

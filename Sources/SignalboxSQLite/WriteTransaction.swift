@@ -30,6 +30,8 @@ enum SQLiteWrite: Sendable {
     case withdraw(MessageID)
     /// One step of the upkeep of in-app rows.
     case removeInApp(InAppRemoval)
+    /// One more delivery of a stored event, with its row of the action log.
+    indirect case send(ManualDelivery, OperatorAction?)
     /// A write on behalf of an operator, with its row of the action log.
     indirect case recorded(OperatorAction, SQLiteWrite)
 
@@ -53,6 +55,8 @@ enum SQLiteWrite: Sendable {
         case settled(SettlementResult)
         /// The result of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
         case claimed([Lease])
+        /// The result of ``SQLiteWrite/send(_:_:)``.
+        case sent(ManualResult)
         /// Nil for an unknown one.
         case message(StoredInAppMessage?)
         /// The next step of the removal; nil for none.
@@ -159,6 +163,7 @@ struct WriteTransaction {
         case .register(let message): return .message(try register(message))
         case .withdraw(let id): return .message(try withdraw(id))
         case .removeInApp(let removal): return .removed(try remove(removal))
+        case .send(let order, let action): return .sent(try send(order, as: action))
         case .recorded(let action, let write):
             _ = try db.record(action, count: nil, at: now)
             return try perform(write)

@@ -153,7 +153,7 @@ package protocol DownloadStore: StoreStatus {
 /// Shows operators what is stored, and changes it on their behalf. Works while another process delivers, which sees a
 /// change at its next tick. `action`: recorded with the number of changed objects in the transaction of the change;
 /// nil records nothing.
-package protocol InspectionStore: ActionStore {
+package protocol InspectionStore: ActionStore, EventStore {
     /// Deliveries, newest first, at most `limit`.
     func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord]
 

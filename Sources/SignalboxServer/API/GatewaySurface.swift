@@ -21,6 +21,10 @@ package struct GatewaySurface: Sendable {
     let operations: OperationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Stored events.
+    let events: EventsAPI
+    /// Explanations of payloads.
+    let explanations: ExplainAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
     /// The failure rules of the config. They replace those of the former config when the surface becomes active.
@@ -64,9 +68,14 @@ package struct GatewaySurface: Sendable {
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
             events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards,
             observation: gateway.resources.observation)
+        let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
+        events = EventsAPI(operations: operations, trials: trials, orders: plan.orders)
+        explanations = ExplainAPI(
+            explainer: PayloadExplainer(
+                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
         routes = RoutesAPI(
             routes: plan.routes,
-            trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
+            trials: trials,
             counts: gateway.resources.counts, status: plan.status)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures

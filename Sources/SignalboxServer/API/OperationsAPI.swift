@@ -38,7 +38,6 @@ struct OperationsAPI: Sendable {
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.pageSize()
-        (filter.acceptedSince, filter.acceptedBefore) = (try call.time("since"), try call.time("until"))
         filter.before = try call.number(in: Self.list)
         let chosen = filter
         let (page, statuses) = try await reply { () throws(StoreError) in
@@ -56,20 +55,10 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Throws for an unknown state. An unknown destination or event matches no delivery. Reads `state`, `destination`
-    /// and `event`. All given conditions must hold.
+    /// Reads the conditions of the query. All of them must hold. Throws 400 for an invalid one. An unknown destination
+    /// or event matches no delivery.
     private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
-        var filter = DeliveryFilter()
-        if let text = call.query("state") {
-            guard let state = DeliveryRecord.State(rawValue: text) else {
-                let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badQuery("Unknown state \(text): write one of \(known).")
-            }
-            filter.state = state
-        }
-        filter.destination = call.query("destination").map { DestinationName($0) }
-        filter.event = call.query("event")
-        return filter
+        try DeliveryFilter { call.query($0.name) }
     }
 
     /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery. The delivery is read
@@ -87,7 +76,7 @@ struct OperationsAPI: Sendable {
     }
 
     /// Nil when the delivery does not wait. The clock is that of the queue, by which deliveries become due.
-    private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
+    func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
             of: record, status: statuses[name], isKnown: destinations.contains(name),
@@ -221,7 +210,7 @@ struct OperationsAPI: Sendable {
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
     /// abandoned read or write continues. Commits are not withdrawn by the deadline, so a 503 does not mean that a
     /// change was not made.
-    private func reply<T: Sendable>(
+    func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
         do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
