@@ -198,6 +198,13 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
+    /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every
+    /// gateway of this version.
+    func openAPI(_ call: Call) -> Response {
+        Response(
+            cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
+    }
+
     /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
     /// seconds are cheap enough.
     func metrics() async throws(Problem) -> Response {
