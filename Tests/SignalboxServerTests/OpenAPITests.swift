@@ -54,8 +54,9 @@ import Testing
 
     @Test func everyOperationHasASuccessfulAnswerAndARole() throws {
         for (key, operation) in try Self.operations() {
-            let statuses = try #require(operation["responses"] as? Object).keys
-            #expect(statuses.contains { $0.hasPrefix("2") }, "\(key)")
+            let answers = try #require(operation["responses"] as? [String: Object])
+            #expect(answers.keys.contains { $0.hasPrefix("2") }, "\(key)")
+            #expect(answers.values.allSatisfy { ($0["description"] as? String)?.isEmpty == false }, "\(key)")
             let endpoint = try #require(Endpoint.all.first { $0.key == key })
             #expect(operation["x-role"] as? String == endpoint.access.role?.rawValue ?? endpoint.access.words)
             let needsToken = endpoint.access != .none && endpoint.access != .link

@@ -1,4 +1,4 @@
-import HTTPTypes
+import NIOHTTP1
 import SignalboxConfig
 
 /// Answers of operations: those of the contract, and a problem for each other status.
@@ -24,7 +24,7 @@ extension OpenAPIDocument {
             if !fields.contains(.cacheControl) { fields.append(.cacheControl) }
         }
         if answer == nil { fields += problemFields(status) }
-        var node: JSONNode = ["description": .string(HTTPResponse.Status(code: status).reasonPhrase)]
+        var node: JSONNode = ["description": .string(HTTPResponseStatus(statusCode: status).reasonPhrase)]
         if !fields.isEmpty {
             node = node.adding([
                 "headers": .object(
