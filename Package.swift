@@ -115,6 +115,13 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            resources: [
+                .embedInCode("OpenAPI/Schemas/common.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
+                .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
+                .embedInCode("OpenAPI/Schemas/operations.json"), .embedInCode("OpenAPI/Schemas/captures.json"),
+                .embedInCode("OpenAPI/Schemas/routes.json"), .embedInCode("OpenAPI/Schemas/service.json"),
+                .embedInCode("OpenAPI/Schemas/webhooks.json"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "signalbox",

@@ -214,5 +214,6 @@ extension Endpoint {
             "GET", "/schemas/{file}", .none,
             "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
         ) { try $0.schema($1) },
+        Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]
 }

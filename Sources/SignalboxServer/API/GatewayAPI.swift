@@ -218,13 +218,12 @@ struct GatewayAPI: Sendable {
         if format.isCompressed { reply.headers[.contentEncoding] = "gzip" }
         return Response(reply)
     }
-}
 
-/// Responses that are made of members, without a type of their own.
-extension Response {
-    /// A JSON object. Complete in memory before the response begins, so an error of `write` cannot cut the object
-    /// off.
-    static func json(_ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void) -> Response {
-        Response(Reply(status: status, body: .json { $0.object(write) }))
+    /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every
+    /// gateway of this version.
+    func openAPI(_ call: Call) -> Response {
+        Response(
+            cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
+    }
     }
 }
