@@ -30,6 +30,13 @@ struct GatewayAPI: Sendable {
     let failedTokens: FailedTokens
     /// Bounds the refusals that are recorded; shared by all configs.
     let refusals: RefusalBudget
+    /// The live streams; shared by all configs.
+    let streams: LiveStreams
+
+    /// What the gateway observed.
+    var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
+    /// The live view.
+    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
