@@ -41,7 +41,7 @@ package final class Histogram: Sendable {
         package let bounds: [Double]
         /// Cumulative: durations up to each bound, then all of them.
         package let buckets: [Int]
-        /// Of all durations, in seconds.
+        /// The sum of all durations, in seconds.
         package let sum: Double
         /// The last one of each bucket; nil for a bucket without a trace.
         package let exemplars: [Exemplar?]

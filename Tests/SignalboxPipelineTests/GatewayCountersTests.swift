@@ -131,6 +131,18 @@ import Testing
         #expect(counters.warned.all.contains { $0.key.vendor.name == "mce" && $0.key.code.hasPrefix("mce.") })
     }
 
+    /// An open gateway accepts any name of a source.
+    @Test func sourcesThatNoConfigHasShareALabel() {
+        let counters = GatewayCounters()
+        counters.expect(GatewayConfig())
+        for number in 0..<50 {
+            counters.accepted([Self.event(vendor: "mce", source: "s\(number)")], without: [:])
+            counters.rejected("payload-not-json", from: SourceName("s\(number)"))
+        }
+        #expect(received(counters)["other/mce/alert"] == 50)
+        #expect(counters.rejected.all.first { $0.key.source.name == "other" }?.series.value == 50)
+    }
+
     /// All series of the process together stay below ten thousand.
     @Test func everySourceKeepsTheBound() {
         let counters = GatewayCounters()

@@ -52,6 +52,7 @@ package final class GatewayCounters: Sendable {
     /// Spans that were neither exported nor kept.
     package let telemetryDropped = Counter()
     private let vendors = VendorLabels()
+    private let sources = SourceLabels()
 
     package init() {}
 
@@ -78,13 +79,15 @@ package final class GatewayCounters: Sendable {
     }
 
     private func count(_ key: Received, _ times: Int) {
-        let label = vendors.label(of: key.vendor)
-        received.series(for: Received(source: key.source, vendor: label, kind: key.kind)).add(times)
+        let key = Received(
+            source: sources.label(of: key.source), vendor: vendors.label(of: key.vendor), kind: key.kind)
+        received.series(for: key).add(times)
     }
 
     /// Counts a refused payload. `code`: of ``RefusedPayload``. `source`: nil if it is not known.
     func rejected(_ code: String, from source: SourceName?) {
-        rejected.series(for: Rejected(source: source ?? Self.unknown, code: code)).add()
+        let source = source.map { sources.label(of: $0) } ?? Self.unknown
+        rejected.series(for: Rejected(source: source, code: code)).add()
     }
 
     /// Counts the ends of one request to a destination. `now`: by the wall clock.
@@ -112,6 +115,7 @@ extension GatewayCounters {
     /// Called for each plan that becomes active. Series of an earlier config stay.
     func expect(_ config: GatewayConfig) {
         let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
+        self.sources.know(sources)
         let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
         for source in sources {
             rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })
