@@ -71,7 +71,7 @@ package final class Histogram: Sendable {
     /// takes a lock.
     package func observe(_ duration: Duration, trace: String? = nil) {
         let (seconds, attoseconds) = duration.components
-        let time = seconds < 0 ? 0 : min(seconds, 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000
+        let time = max(0, min(max(seconds, -1), 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000)
         let bucket = limits.firstIndex { time <= $0 } ?? limits.count
         buckets[bucket].add()
         nanoseconds.add(Int(time))

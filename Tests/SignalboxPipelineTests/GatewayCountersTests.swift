@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 import SignalboxNotification
 import SignalboxRouting
