@@ -99,6 +99,17 @@ import Testing
         #expect(warned.contains("unknown apns.badge-not-a-number 1"), "\(warned)")
     }
 
+    /// In any order, and with more combinations than a request keeps.
+    @Test func aMixedBatchIsCountedByCombination() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let names = (0..<3000).map { _ in "v\(Int.random(in: 0..<60, using: &random))" }
+        let counters = GatewayCounters()
+        counters.accepted(names.map { Self.event(vendor: $0) }, without: [:])
+        let expected = names.reduce(into: [:]) { $0["default/\($1)/alert", default: 0] += 1 }
+        #expect(received(counters) == expected, "seed \(seed)")
+    }
+
     @Test func repeatsAreNotCounted() {
         let counters = GatewayCounters()
         counters.accepted((1...3).map { _ in Self.event(vendor: "mce") }, without: [1: "earlier"])

@@ -59,23 +59,44 @@ package final class GatewayCounters: Sendable {
     /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
     /// repeat an earlier one.
     func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
-        var run: (key: Received, times: Int)?
+        var tally = Tally()
         for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             let event = routed.event
             guard event.isOfPayload else { continue }
-            // Neighbours are usually alike, so they are counted together.
-            if let known = run?.key, known.kind == event.kind, known.vendor == event.vendor,
-                known.source == event.source
-            {
-                run?.times += 1
-            } else {
-                if let run { count(run.key, run.times) }
-                run = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
-            }
+            tally.add(event) { count($0, $1) }
             if routed.routes.isEmpty { unrouted.add() }
             if !event.warnings.isEmpty { countWarnings(of: event) }
         }
-        if let run { count(run.key, run.times) }
+        tally.end { count($0, $1) }
+    }
+
+    /// The events of one request by their labels, so that a batch looks up each combination once.
+    private struct Tally {
+        /// Further combinations are looked up each time.
+        private static let most = 32
+        private var last: (key: Received, times: Int)?
+        private var others: [(key: Received, times: Int)] = []
+
+        mutating func add(_ event: Event, _ count: (Received, Int) -> Void) {
+            func isEqual(_ key: Received) -> Bool {
+                key.kind == event.kind && key.vendor == event.vendor && key.source == event.source
+            }
+            if let last, isEqual(last.key) {
+                self.last?.times += 1
+            } else if let position = others.firstIndex(where: { isEqual($0.key) }) {
+                others[position].times += 1
+            } else {
+                if let last {
+                    if others.count < Self.most { others.append(last) } else { count(last.key, last.times) }
+                }
+                last = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
+            }
+        }
+
+        func end(_ count: (Received, Int) -> Void) {
+            if let last { count(last.key, last.times) }
+            for (key, times) in others { count(key, times) }
+        }
     }
 
     private func count(_ key: Received, _ times: Int) {
@@ -106,7 +127,8 @@ package final class GatewayCounters: Sendable {
 
     private func countWarnings(of event: Event) {
         let vendor = vendors.label(of: event.vendor)
-        for code in Set(event.warnings) { warned.series(for: Warned(vendor: vendor, code: code)).add() }
+        let codes = event.warnings.count == 1 ? event.warnings : Array(Set(event.warnings))
+        for code in codes { warned.series(for: Warned(vendor: vendor, code: code)).add() }
     }
 }
 
