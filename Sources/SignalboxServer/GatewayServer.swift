@@ -186,7 +186,9 @@ private final class ActiveAPI: Sendable {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation)
-        inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
+        inApp = DirectInAppAPI(
+            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
         state.captures.set(surface.captures)

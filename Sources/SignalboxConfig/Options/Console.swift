@@ -1,5 +1,5 @@
 extension GatewayConfig {
-    /// What operators see of accepted payloads.
+    /// The recent events that operators see.
     package struct Console: Sendable, Equatable {
         /// The most events that the gateway keeps in memory for its live view; 0 for none.
         package var recent = 1_000

@@ -21,7 +21,7 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
-    /// Told of refused items.
+    /// Receives refused items.
     private let observation: Observation
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other

@@ -18,9 +18,15 @@ final class DirectInAppAPI: Sendable {
     private let alarm: QueueAlarm
     private let budget: BodyBudget
     private let mailboxes = LoopMailboxes()
+    /// Receives refused requests.
+    private let observation: Observation
 
     /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
-    init(flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    init(
+        flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        observation: Observation = Observation()
+    ) {
+        self.observation = observation
         self.flow = flow
         self.sources = sources
         self.alarm = alarm
@@ -87,6 +93,9 @@ final class DirectInAppAPI: Sendable {
         let mailbox = mailboxes.mailbox(of: eventLoop)
         flow.decide(request, on: { mailbox.add($0) }) { [self] result in
             budget.release(bytes)
+            if case .failure(let failure) = result, let problem = Problem(failure) {
+                observation.refused(problem, from: source, bytes: bytes)
+            }
             answer(result, on: eventLoop, done)
         }
         return true

@@ -5,7 +5,7 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxRouting
 
-/// What one reader of the live view asked for.
+/// The request of one reader of the live view.
 struct LiveSelection: Sendable {
     /// The occurrences that it receives.
     var kinds = Set(RecentEntry.Kind.allCases)

@@ -92,7 +92,7 @@ import Testing
     }
 
     /// 24
-    @Test func aResumedStreamRepeatsNothingAndTellsTheGap() throws {
+    @Test func aResumedStreamRepeatsNoFrameAndTellsTheGap() throws {
         let setting = LiveSetting()
         var session = setting.session(selection())
         setting.accept(3)
