@@ -233,3 +233,12 @@ struct GatewayAPI: Sendable {
             cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
     }
 }
+
+/// Responses that are made of members, without a type of their own.
+extension Response {
+    /// A JSON object. Complete in memory before the response begins, so an error of `write` cannot cut the object
+    /// off.
+    static func json(_ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void) -> Response {
+        Response(Reply(status: status, body: .json { $0.object(write) }))
+    }
+}

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// The resources of this process as Linux counts them (proc(5)). A value that cannot be read is nil.
