@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxNotification
 import SignalboxTesting
+import SignalboxStore
 import Testing
 
 @testable import SignalboxGateway
