@@ -84,6 +84,9 @@ struct Gateway {
         return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
     }
 
+    /// The page of metrics.
+    func metrics() async throws -> String { try await get("/metrics", keeping: 1 << 20).text }
+
     /// The body of a reply, unless it may have more than the bytes that were kept.
     private func whole(_ reply: OutboundReply, of bytes: Int) -> [UInt8]? {
         reply.excerpt.count < bytes ? reply.excerpt : nil
