@@ -210,6 +210,7 @@ let package = Package(
             dependencies: [
                 "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",
                 "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures"), .copy("Messages")], swiftSettings: strict),
         .testTarget(

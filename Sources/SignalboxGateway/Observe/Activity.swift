@@ -49,7 +49,7 @@ package final class Activity: Sendable {
     init(_ clock: ObservationClock) { self.clock = clock }
 
     /// Adds to a series. `now`: nanoseconds of the clock.
-    func count(_ times: Int = 1, _ group: Group, _ name: String, at now: Int64) {
+    func count(_ group: Group, _ name: String, times: Int = 1, at now: Int64) {
         let second = clock.second(at: now)
         parts.withCurrent { part in
             advance(&part, to: second)
@@ -111,7 +111,7 @@ package final class Activity: Sendable {
     /// By vendor.
     package var vendors: [String: VendorTotals] { reading { $0.vendors } }
 
-    private func reading<R>(_ read: (borrowing ActivityHistory) -> R) -> R {
+    private func reading<R: Sendable>(_ read: (ActivityHistory) -> R) -> R {
         parts.forEach { flush(&$0) }
         return history.withLock { read($0) }
     }

@@ -1,3 +1,5 @@
+import SignalboxNotification
+
 /// The occurrences that one reader of the live view has still to receive: at most one second's worth of them. A pure
 /// value: the caller reads the log and sends the frames.
 ///

@@ -1,5 +1,6 @@
+package import Foundation
 package import SignalboxNotification
-package import SignalboxStore
+import SignalboxStore
 
 /// Everything that the gateway observes of its own work, for operators: recent occurrences, counts, refused payloads.
 ///
@@ -15,6 +16,10 @@ package final class Observation: Sendable {
     package let rejections = RejectionLog()
     /// Counts since the start of the process, for metrics.
     package let counters = GatewayCounters()
+    /// Keys of payloads that no detector reads.
+    package let drift: KeyDrift
+    /// When the process began to observe.
+    package let started: Date
     /// The time of everything here.
     package let clock: ObservationClock
     /// Which events and deliveries ``recent`` has.
@@ -26,6 +31,8 @@ package final class Observation: Sendable {
         self.recent = RecentLog(limit: recent)
         self.clock = clock
         activity = Activity(clock)
+        started = clock.now
+        drift = KeyDrift(since: started)
     }
 
     // MARK: Events
@@ -47,7 +54,7 @@ package final class Observation: Sendable {
         func observe(_ routed: RoutedEvent) {
             let event = routed.event
             if event.vendor.name != vendor {
-                if times > 0 { activity.count(times, .received, vendor, at: now) }
+                if times > 0 { activity.count(.received, vendor, times: times, at: now) }
                 (vendor, times) = (event.vendor.name, 0)
             }
             times += 1
@@ -58,7 +65,7 @@ package final class Observation: Sendable {
         for (position, event) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             observe(event)
         }
-        if times > 0 { activity.count(times, .received, vendor, at: now) }
+        if times > 0 { activity.count(.received, vendor, times: times, at: now) }
         if passed > 0 { recent.pass(.event, count: passed) }
     }
 

@@ -5,7 +5,8 @@ import SignalboxStore
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =
-        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + service
+        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + observation
+        + service
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
@@ -187,6 +188,25 @@ extension Endpoint {
             "POST", "/v1/failures/reset", .operator, "Sets the counters of all failure rules to 0.",
             changes: .memory("failures.reset")
         ) { api, _ in api.surface.failures.reset() },
+    ]
+
+    /// What happens now, and what happened since the start.
+    private static let observation: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/stream", .reader,
+            "Streams events, deliveries and changes of destinations as they happen, as server-sent events.",
+            parameters: LiveSelection.parameters
+        ) { try $0.live.stream($1) },
+        Endpoint(
+            "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
+        ) { api, _ in api.observed.vendors() },
+        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
+            api, _ in api.observed.rejections()
+        },
+        Endpoint(
+            "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
+            parameters: ObservationAPI.statsParameters
+        ) { try $0.observed.stats($1) },
     ]
 
     /// The gateway itself.

@@ -32,6 +32,13 @@ struct GatewayAPI: Sendable {
     let refusals: RefusalBudget
     /// Measurements of requests and actions; shared by all configs.
     let counters: ServerCounters
+    /// The live streams; shared by all configs.
+    let streams: LiveStreams
+
+    /// What the gateway observed.
+    var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
+    /// The live view.
+    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
@@ -224,6 +231,5 @@ struct GatewayAPI: Sendable {
     func openAPI(_ call: Call) -> Response {
         Response(
             cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
-    }
     }
 }

@@ -141,6 +141,12 @@ package struct ProblemDescription: Sendable {
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
         Self(
+            "pattern-invalid", 400, "An event pattern has a mistake.",
+            "Correct it at `pointer`; see `detail`."),
+        Self(
+            "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
+        Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
+        Self(
             "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",

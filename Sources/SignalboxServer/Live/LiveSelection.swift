@@ -59,7 +59,8 @@ struct LiveSelection: Sendable {
             return try Pattern(text: Array(text.utf8))
         } catch {
             let mistake = error.mistakes.first { $0.severity == .error }
-            throw .pattern("The pattern is not valid: \(mistake?.message ?? "it is not JSON").", at: mistake?.pointer ?? "")
+            let reason = mistake?.message ?? "it is not JSON"
+            throw .pattern("The pattern is not valid: \(reason).", at: mistake?.pointer ?? "")
         }
     }
 

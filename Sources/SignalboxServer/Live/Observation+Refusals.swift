@@ -17,7 +17,7 @@ extension Observation {
     }
 
     /// The refused items of a batch; the size of each is not known.
-    func refused<Item, Failure>(
+    func refused<Item, Failure: Error>(
         _ items: [Result<Item, Failure>], of call: Call, _ problem: (Failure) -> (Problem, PayloadPosition)
     ) {
         for case .failure(let failure) in items {
