@@ -118,7 +118,8 @@ let package = Package(
             resources: [
                 .embedInCode("OpenAPI/Schemas/common.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
                 .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
-                .embedInCode("OpenAPI/Schemas/operations.json"), .embedInCode("OpenAPI/Schemas/captures.json"),
+                .embedInCode("OpenAPI/Schemas/events.json"), .embedInCode("OpenAPI/Schemas/operations.json"),
+                .embedInCode("OpenAPI/Schemas/captures.json"), .embedInCode("OpenAPI/Schemas/observation.json"),
                 .embedInCode("OpenAPI/Schemas/routes.json"), .embedInCode("OpenAPI/Schemas/service.json"),
                 .embedInCode("OpenAPI/Schemas/webhooks.json"),
             ],
