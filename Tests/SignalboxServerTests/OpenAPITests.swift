@@ -188,7 +188,7 @@ import Testing
         #expect(words("Destination", "properties", "state") == Set(DestinationStatus.words + ["unknown"]))
         #expect(words("Capture", "properties", "outcome") == Set(Capture.Outcome.allCases.map(\.rawValue)))
         #expect(words("Operator", "properties", "role") == Set(OperatorRole.allCases.map(\.rawValue)))
-        #expect(words("PayloadReceipt", "properties", "kind") == Set(Kind.allCases.map(\.rawValue)))
+        #expect(words("PayloadReceipt", "properties", "kind") == Set(PushNotification.Kind.allCases.map(\.rawValue)))
         #expect(words("InAppOutcome", "properties", "outcome") == Set(ReportForm.Outcome.allCases.map(\.rawValue)))
     }
 
