@@ -1,4 +1,4 @@
-/// Endpoints about what the gateway has observed since it started.
+/// Endpoints about the observations of this process.
 extension EndpointContract {
     static let observation: [EndpointContract] = [
         EndpointContract(
