@@ -2,7 +2,7 @@ package import SignalboxNotification
 import Synchronization
 
 /// Counts deliveries that ended since the start of the process, by destination and state. The store counts them once
-/// their end is durable, whatever ended them: an attempt, or their time.
+/// their end is durable, by an attempt or by their time.
 package final class DeliveryEnds: Sendable {
     // A class because the writer and the metrics share it.
     private let counts = Mutex<[DestinationName: [DeliveryRecord.State: Int]]>([:])

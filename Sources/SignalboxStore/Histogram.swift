@@ -41,7 +41,7 @@ package final class Histogram: Sendable {
         package let bounds: [Double]
         /// Cumulative: durations up to each bound, then all of them.
         package let buckets: [Int]
-        /// Of all durations, in seconds.
+        /// The sum of all durations, in seconds.
         package let sum: Double
         /// The last one of each bucket; nil for a bucket without a trace.
         package let exemplars: [Exemplar?]
@@ -71,7 +71,7 @@ package final class Histogram: Sendable {
     /// takes a lock.
     package func observe(_ duration: Duration, trace: String? = nil) {
         let (seconds, attoseconds) = duration.components
-        let time = seconds < 0 ? 0 : min(seconds, 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000
+        let time = max(0, min(max(seconds, -1), 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000)
         let bucket = limits.firstIndex { time <= $0 } ?? limits.count
         buckets[bucket].add()
         nanoseconds.add(Int(time))

@@ -18,7 +18,7 @@ package protocol StoreStatus: AnyObject, Sendable {
     /// The time by which deliveries are due and expire. Callers compare stored times with this clock only.
     var now: Date { get }
 
-    /// Counts of each destination that ever had a delivery. Cheap, whatever the number of deliveries: the store keeps
+    /// Counts of each destination that ever had a delivery. Cheap for any number of deliveries: the store keeps
     /// the counts as they change.
     func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges]
 }

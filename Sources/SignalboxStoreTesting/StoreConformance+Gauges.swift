@@ -63,7 +63,8 @@ extension StoreBench {
         case 0...2:
             let over = Bool.random(using: &random) ? clock.now.addingTimeInterval(20) : nil
             let orders = [DeliveryOrder(to: crm, notAfter: over), DeliveryOrder(to: inbox)]
-            try await queue.append((0..<Int.random(in: 1...5, using: &random)).map { event(step * 10 + $0, to: orders) })
+            try await queue.append(
+                (0..<Int.random(in: 1...5, using: &random)).map { event(step * 10 + $0, to: orders) })
         case 3...5:
             for lease in try await queue.claim(from: destination, upTo: 4) {
                 let outcomes: [Outcome] = [

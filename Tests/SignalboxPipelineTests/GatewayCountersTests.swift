@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 import SignalboxNotification
 import SignalboxRouting
@@ -98,6 +99,17 @@ import Testing
         #expect(warned.contains("unknown apns.badge-not-a-number 1"), "\(warned)")
     }
 
+    /// In any order, and with more combinations than a request keeps.
+    @Test func aMixedBatchIsCountedByCombination() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let names = (0..<3000).map { _ in "v\(Int.random(in: 0..<60, using: &random))" }
+        let counters = GatewayCounters()
+        counters.accepted(names.map { Self.event(vendor: $0) }, without: [:])
+        let expected = names.reduce(into: [:]) { $0["default/\($1)/alert", default: 0] += 1 }
+        #expect(received(counters) == expected, "seed \(seed)")
+    }
+
     @Test func repeatsAreNotCounted() {
         let counters = GatewayCounters()
         counters.accepted((1...3).map { _ in Self.event(vendor: "mce") }, without: [1: "earlier"])
@@ -129,6 +141,18 @@ import Testing
         #expect(received(counters)["default/braze/alert"] == 0 && received(counters)["default/unknown/silent"] == 0)
         #expect(counters.rejected.all.count == Rejection.Code.allCases.count)
         #expect(counters.warned.all.contains { $0.key.vendor.name == "mce" && $0.key.code.hasPrefix("mce.") })
+    }
+
+    /// An open gateway accepts any name of a source.
+    @Test func sourcesThatNoConfigHasShareALabel() {
+        let counters = GatewayCounters()
+        counters.expect(GatewayConfig())
+        for number in 0..<50 {
+            counters.accepted([Self.event(vendor: "mce", source: "s\(number)")], without: [:])
+            counters.rejected("payload-not-json", from: SourceName("s\(number)"))
+        }
+        #expect(received(counters)["other/mce/alert"] == 50)
+        #expect(counters.rejected.all.first { $0.key.source.name == "other" }?.series.value == 50)
     }
 
     /// All series of the process together stay below ten thousand.

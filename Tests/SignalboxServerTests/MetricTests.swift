@@ -65,7 +65,9 @@ import Testing
         let operations = Set(Endpoint.all.compactMap(\.operation?.name))
         #expect(Set(counters.actions.all.map(\.key.operation)) == operations)
         counters.count("destinations.pause", isDone: false)
-        let refused = counters.actions.all.first { $0.key.operation == "destinations.pause" && $0.key.result == "refused" }
+        let refused = counters.actions.all.first {
+            $0.key.operation == "destinations.pause" && $0.key.result == "refused"
+        }
         #expect(refused?.series.value == 1)
     }
 }

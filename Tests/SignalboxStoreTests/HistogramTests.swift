@@ -10,11 +10,12 @@ import Testing
         histogram.observe(.milliseconds(250))
         histogram.observe(.milliseconds(250) + .nanoseconds(1))
         histogram.observe(.seconds(-1))
+        histogram.observe(.milliseconds(-500))
         histogram.observe(.seconds(1_000_000_000_000))
         let values = histogram.values
         func count(_ bound: Double) -> Int? { values.bounds.firstIndex(of: bound).map { values.buckets[$0] } }
-        #expect(count(0.005) == 1 && count(0.1) == 1 && count(0.25) == 2 && count(0.5) == 3)
-        #expect(values.count == 4 && values.buckets.count == values.bounds.count + 1)
+        #expect(count(0.005) == 2 && count(0.1) == 2 && count(0.25) == 3 && count(0.5) == 4)
+        #expect(values.count == 5 && values.sum > 0 && values.buckets.count == values.bounds.count + 1)
     }
 
     @Test(arguments: [Histogram.Bounds.request, .lag]) func boundsAscend(_ bounds: Histogram.Bounds) {

@@ -27,7 +27,9 @@ package final class DestinationCounters: Sendable {
     /// The values of the label `error`: `none` for a success, the class of another status, or the word of
     /// ``TransportError/code``.
     package static let errors =
-        ["none", "status-1xx", "status-3xx", "status-4xx", "status-5xx"] + TransportError.codes + [GatewayCounters.other]
+        ["none", "status-1xx", "status-3xx", "status-4xx", "status-5xx"] + TransportError.codes + [
+            GatewayCounters.other
+        ]
 
     /// Deliveries of attempts in progress.
     package let inFlight = Counter()
@@ -81,8 +83,9 @@ extension DestinationCounters.Outcome {
     fileprivate func expects(_ error: String) -> Bool {
         switch self {
         case .delivered: error == "none"
-        case .retry: ["status-4xx", "status-5xx", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "reset"]
-            .contains(error)
+        case .retry:
+            ["status-4xx", "status-5xx", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "reset"]
+                .contains(error)
         case .dead: ["status-3xx", "status-4xx", "status-5xx", "denied", "refused", "timeout-reply"].contains(error)
         case .postponed: error == "exhausted" || error == "stopped"
         }

@@ -52,39 +52,63 @@ package final class GatewayCounters: Sendable {
     /// Spans that were neither exported nor kept.
     package let telemetryDropped = Counter()
     private let vendors = VendorLabels()
+    private let sources = SourceLabels()
 
     package init() {}
 
     /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
     /// repeat an earlier one.
     func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
-        var run: (key: Received, times: Int)?
+        var tally = Tally()
         for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             let event = routed.event
             guard event.isOfPayload else { continue }
-            // Neighbours are usually alike, so they are counted together.
-            if let known = run?.key, known.kind == event.kind, known.vendor == event.vendor,
-                known.source == event.source
-            {
-                run?.times += 1
-            } else {
-                if let run { count(run.key, run.times) }
-                run = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
-            }
+            tally.add(event) { count($0, $1) }
             if routed.routes.isEmpty { unrouted.add() }
             if !event.warnings.isEmpty { countWarnings(of: event) }
         }
-        if let run { count(run.key, run.times) }
+        tally.end { count($0, $1) }
+    }
+
+    /// The events of one request by their labels, so that a batch looks up each combination once.
+    private struct Tally {
+        /// Further combinations are looked up each time.
+        private static let most = 32
+        private var last: (key: Received, times: Int)?
+        private var others: [(key: Received, times: Int)] = []
+
+        mutating func add(_ event: Event, _ count: (Received, Int) -> Void) {
+            func isEqual(_ key: Received) -> Bool {
+                key.kind == event.kind && key.vendor == event.vendor && key.source == event.source
+            }
+            if let last, isEqual(last.key) {
+                self.last?.times += 1
+            } else if let position = others.firstIndex(where: { isEqual($0.key) }) {
+                others[position].times += 1
+            } else {
+                if let last {
+                    if others.count < Self.most { others.append(last) } else { count(last.key, last.times) }
+                }
+                last = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
+            }
+        }
+
+        func end(_ count: (Received, Int) -> Void) {
+            if let last { count(last.key, last.times) }
+            for (key, times) in others { count(key, times) }
+        }
     }
 
     private func count(_ key: Received, _ times: Int) {
-        let label = vendors.label(of: key.vendor)
-        received.series(for: Received(source: key.source, vendor: label, kind: key.kind)).add(times)
+        let key = Received(
+            source: sources.label(of: key.source), vendor: vendors.label(of: key.vendor), kind: key.kind)
+        received.series(for: key).add(times)
     }
 
     /// Counts a refused payload. `code`: of ``RefusedPayload``. `source`: nil if it is not known.
     func rejected(_ code: String, from source: SourceName?) {
-        rejected.series(for: Rejected(source: source ?? Self.unknown, code: code)).add()
+        let source = source.map { sources.label(of: $0) } ?? Self.unknown
+        rejected.series(for: Rejected(source: source, code: code)).add()
     }
 
     /// Counts the ends of one request to a destination. `now`: by the wall clock.
@@ -103,7 +127,8 @@ package final class GatewayCounters: Sendable {
 
     private func countWarnings(of event: Event) {
         let vendor = vendors.label(of: event.vendor)
-        for code in Set(event.warnings) { warned.series(for: Warned(vendor: vendor, code: code)).add() }
+        let codes = event.warnings.count == 1 ? event.warnings : Array(Set(event.warnings))
+        for code in codes { warned.series(for: Warned(vendor: vendor, code: code)).add() }
     }
 }
 
@@ -112,6 +137,7 @@ extension GatewayCounters {
     /// Called for each plan that becomes active. Series of an earlier config stay.
     func expect(_ config: GatewayConfig) {
         let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
+        self.sources.know(sources)
         let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
         for source in sources {
             rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })

@@ -21,3 +21,19 @@ final class VendorLabels: Sendable {
         }
     }
 }
+
+/// The sources that metrics name: those of the configs so far. An open gateway accepts any name of a source.
+final class SourceLabels: Sendable {
+    // A class because the counters of all flows share it.
+    /// Nil before the first config, when every source has its name.
+    private let known = Mutex<Set<SourceName>?>(nil)
+    private static let other = SourceName(GatewayCounters.other)
+
+    /// Adds the sources of a config.
+    func know(_ sources: [SourceName]) { known.withLock { $0 = ($0 ?? []).union(sources) } }
+
+    /// The source itself, or `other` for one that no config has.
+    func label(of source: SourceName) -> SourceName {
+        known.withLock { $0?.contains(source) == false ? Self.other : source }
+    }
+}

@@ -35,7 +35,7 @@ struct GatewayAPI: Sendable {
     /// The live streams; shared by all configs.
     let streams: LiveStreams
 
-    /// What the gateway observed.
+    /// Observations of the gateway.
     var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
     /// The live view.
     var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
@@ -231,5 +231,14 @@ struct GatewayAPI: Sendable {
     func openAPI(_ call: Call) -> Response {
         Response(
             cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
+    }
+}
+
+/// Responses that are made of members, without a type of their own.
+extension Response {
+    /// A JSON object. Complete in memory before the response begins, so an error of `write` cannot cut the object
+    /// off.
+    static func json(_ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void) -> Response {
+        Response(Reply(status: status, body: .json { $0.object(write) }))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Metrics of the process, with the names of Prometheus' client libraries.
 extension Metric {
-    /// The build, and what Linux tells about the process. A value that cannot be read is missing.
+    /// The build, and the resources of the process as Linux counts them. A value that cannot be read is missing.
     static let process: [Metric] = [
         Metric("signalbox_build_info", .info, ["version"], "1, with the version of the program.") {
             [([$0.version], 1)]

@@ -18,7 +18,7 @@ package struct Metric: Sendable {
 
     /// The values of one combination of labels.
     struct Sample: Sendable {
-        /// What the combination has: a number, or the counts of a histogram.
+        /// A number, or the counts of a histogram.
         enum Value: Sendable {
             case number(Double)
             case histogram(Histogram.Values)

@@ -43,7 +43,9 @@ extension MetricValues {
             others.matched += route.count.matched
             others.failed += route.count.failed
         }
-        return routes.prefix(Bounds.routes) + [(GatewayCounters.other, others)]
+        var bounded = Array(routes.prefix(Bounds.routes))
+        bounded.append((GatewayCounters.other, others))
+        return bounded
     }
 }
 

@@ -21,7 +21,7 @@ struct OperationsAPI: Sendable {
     let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
-    /// Told of pauses.
+    /// Receives pauses.
     let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
@@ -197,7 +197,8 @@ struct OperationsAPI: Sendable {
         }
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
-            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media, space: space,
+            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
+            space: space,
             health: queue.health, providers: providers,
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             failedTokens: failedTokens.values, forwards: forwards,

@@ -1,6 +1,7 @@
+import Dispatch
 import Foundation
 
-/// What Linux tells about this process (proc(5)). A value that cannot be read is nil.
+/// The resources of this process as Linux counts them (proc(5)). A value that cannot be read is nil.
 struct ProcessValues: Sendable {
     /// User and system time of all threads.
     var cpuSeconds: Double?
