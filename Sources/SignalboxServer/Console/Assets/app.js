@@ -85,9 +85,9 @@ function hiddenPages() {
 function content(entry) {
   if (denied) return signInForm();
   if (!entry) return [h("h1", null, "Not found"), h("p", null, "No such page. The navigation lists all pages.")];
-  if (!shown) return [h("h1", null, entry[1]), h("p", { role: "status" }, "Loading …")];
   const reason = whyNot(entry[2]);
   if (reason) return [h("h1", null, entry[1]), h("p", null, `This page ${reason}.`)];
+  if (!shown) return [h("h1", null, entry[1]), h("p", { role: "status" }, "Loading …")];
   try {
     return [shown.view(shown), shown.error && !shown.showsErrors ? problem(shown.error) : null];
   } catch (error) {
