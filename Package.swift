@@ -127,6 +127,11 @@ let package = Package(
                 .embedInCode("Console/Assets/deliveries.js"), .embedInCode("Console/Assets/destinations.js"),
                 .embedInCode("Console/Assets/routes.js"), .embedInCode("Console/Assets/pattern.js"),
                 .embedInCode("Console/Assets/lists.js"), .embedInCode("Console/Assets/settings.js"),
+                .embedInCode("OpenAPI/Schemas/common.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
+                .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
+                .embedInCode("OpenAPI/Schemas/operations.json"), .embedInCode("OpenAPI/Schemas/captures.json"),
+                .embedInCode("OpenAPI/Schemas/routes.json"), .embedInCode("OpenAPI/Schemas/service.json"),
+                .embedInCode("OpenAPI/Schemas/webhooks.json"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -216,6 +221,7 @@ let package = Package(
             dependencies: [
                 "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",
                 "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures"), .copy("Messages")], swiftSettings: strict),
         .testTarget(

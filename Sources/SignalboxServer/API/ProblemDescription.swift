@@ -80,7 +80,13 @@ package struct ProblemDescription: Sendable {
         Self("interaction-malformed", 422, "The report lacks a member or has an invalid one.", "See `detail`."),
         Self(
             "event-not-found", 404, "No stored event has this id.",
-            "Report taps while the event is retained; see `retention`."),
+            "List events with `GET /v1/events`. Report taps while the event is retained; see `retention`."),
+        Self(
+            "payload-gone", 410, "The payload of the event was not kept.",
+            "Set `console.keepPayloads` for later events."),
+        Self(
+            "pattern-invalid", 400, "The pattern is not a valid EventBridge pattern.",
+            "Correct it at `pointer`; a pattern of a query has `line` and `column` too."),
         Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
         Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
         Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),
@@ -141,6 +147,12 @@ package struct ProblemDescription: Sendable {
         Self(
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "pattern-invalid", 400, "An event pattern has a mistake.",
+            "Correct it at `pointer`; see `detail`."),
+        Self(
+            "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
+        Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
         Self(
             "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(
