@@ -32,12 +32,28 @@ import Testing
         #expect(throws: Never.self) { try Self.access.checkHost(of: Self.head(.get, host)) }
     }
 
-    @Test(arguments: ["evil.test", "evil.test:8080", "push.example.com.evil.test", "10.0.0.5", "127.0.0.1.evil.test", ""])
+    @Test(arguments: [
+        "evil.test", "evil.test:8080", "push.example.com.evil.test", "10.0.0.5", "127.0.0.1.evil.test", "",
+    ])
     func otherHostsAreForeign(host: String) {
         #expect(throws: Problem.foreignHost) { try Self.access.checkHost(of: Self.head(.get, host)) }
         #expect(throws: Problem.foreignHost) {
             try BrowserAccess(publicUrl: nil).checkHost(of: Self.head(.get, "push.example.com"))
         }
+    }
+
+    @Test(arguments: [
+        ("https://[2001:DB8::1]", "[2001:db8::1]:443", "https://[2001:db8::1]"),
+        ("https://gw.example.com:443/", "gw.example.com", "https://gw.example.com"),
+        ("http://gw.example.com:80", "gw.example.com", "http://gw.example.com"),
+        ("http://gw.example.com:8080/x/", "10.0.0.1", "http://gw.example.com:8080"),
+    ])
+    func publicUrlsAreComparedAsBrowsersWriteThem(url: String, host: String, origin: String) {
+        let access = BrowserAccess(publicUrl: url)
+        let refusal = host == "10.0.0.1" ? "host-foreign" : nil
+        #expect(Self.refusal(Self.head(.post, host, fields: ["origin": origin]), access) == refusal)
+        // A proxy on this machine may rewrite the host.
+        #expect(Self.refusal(Self.head(.post, "127.0.0.1", fields: ["origin": origin]), access) == nil)
     }
 
     @Test func otherClientsPass() {

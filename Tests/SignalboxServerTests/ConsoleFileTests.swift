@@ -33,7 +33,6 @@ import Testing
         }
     }
 
-    /// Links of the user interface are the exception: they are texts that only navigate.
     @Test func filesNameNoOtherSite() {
         let permitted = ["http://www.w3.org/2000/svg"]
         for (name, file) in ConsoleFile.all {
@@ -44,7 +43,9 @@ import Testing
     }
 
     /// The policy would refuse these at run time only.
-    @Test(arguments: ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", " style=\""])
+    @Test(arguments: [
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", " style=\"",
+    ])
     func noTextBecomesMarkupOrCode(word: String) {
         for (name, file) in ConsoleFile.all { #expect(!Self.text(file).contains(word), "\(name)") }
     }

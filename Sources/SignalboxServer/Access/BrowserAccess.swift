@@ -13,12 +13,15 @@ struct BrowserAccess: Sendable {
 
     /// `publicUrl`: `gateway.publicUrl` of the config.
     init(publicUrl: String?) {
-        let url = publicUrl.flatMap { URLComponents(string: $0) }
-        let host = url?.host?.lowercased()
-        publicHost = host
-        publicOrigin = url.flatMap { url in
-            host.map { "\(url.scheme?.lowercased() ?? "http")://\($0)" + (url.port.map { ":\($0)" } ?? "") }
+        guard let url = publicUrl.flatMap({ URLComponents(string: $0) }), let host = url.host else {
+            (publicHost, publicOrigin) = (nil, nil)
+            return
         }
+        let name = Self.host(of: host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host)
+        let scheme = url.scheme?.lowercased() ?? "http"
+        // Browsers leave the usual port out.
+        let port = url.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
+        (publicHost, publicOrigin) = (name, "\(scheme)://\(name)\(port)")
     }
 
     /// Throws ``Problem/foreignHost`` unless the request names this machine or the host of `gateway.publicUrl`. The
@@ -53,10 +56,11 @@ struct BrowserAccess: Sendable {
         return origin == "http://" + authority || origin == "https://" + authority
     }
 
-    /// Without the port and the final dot.
+    /// In lower case, without the port and the final dot. An IPv6 address keeps its brackets.
     private static func host(of authority: String) -> String {
         let text = authority.lowercased()
-        let host = text.hasPrefix("[") ? text.prefix { $0 != "]" } + "]" : text.prefix { $0 != ":" }
+        if text.hasPrefix("[") { return text.prefix { $0 != "]" } + "]" }
+        let host = text.prefix { $0 != ":" }
         return String(host.hasSuffix(".") ? host.dropLast() : host)
     }
 }
