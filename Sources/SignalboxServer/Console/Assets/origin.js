@@ -41,7 +41,8 @@ function index(provenance, side) {
 
 function tree(value, options, pointer = "", depth = 0) {
   const members = Array.isArray(value) ? value.map((item, at) => [String(at), item]) : Object.entries(value ?? {});
-  if (value === null || typeof value !== "object") return leaf(value, options);
+  if (value === null || typeof value !== "object") return leaf(value);
+  if (!members.length) return h("span", { class: "dim" }, Array.isArray(value) ? "[]" : "{}");
   return h("ul", null, members.map(([name, item]) => {
     if (options.left.count <= 0 || depth > deepest) return null;
     options.left.count -= 1;
@@ -53,7 +54,7 @@ function tree(value, options, pointer = "", depth = 0) {
     return h("li", { "data-p": at, class: isUnread ? "unread" : "", title: isUnread ? "not read" : undefined },
       options.known.has(at) ? h("button", { type: "button", class: "name" }, inline(name, 120)) : label, ": ",
       isBranch ? [typeof item === "string" ? h("span", { class: "dim" }, "(JSON in a string)") : null,
-        tree(inner, options, at, depth + 1)] : leaf(item, options));
+        tree(inner, options, at, depth + 1)] : leaf(item));
   }), options.left.count <= 0 && depth === 0 ? h("li", { class: "dim" },
     `Only the first ${mostNodes} members are shown.`) : null);
 }
