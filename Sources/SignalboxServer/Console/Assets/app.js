@@ -72,8 +72,14 @@ function whoAmI() {
 function zoneSwitch(params) {
   const zone = prefs.zone;
   return h("label", { class: "zone" }, h("span", { class: "hidden" }, "Times in"),
-    h("select", { value: zone, onchange: (event) => { prefer({ zone: event.target.value }); change({ tz: event.target.value, cursor: params.cursor }); redraw(); } },
+    h("select", { value: zone, onchange: (event) => useZone(event.target.value, params) },
       h("option", { value: "utc" }, "UTC"), h("option", { value: "local" }, "local time")));
+}
+
+function useZone(zone, params) {
+  prefer({ zone });
+  change({ tz: zone, cursor: params.cursor });
+  redraw();
 }
 
 function hiddenPages() {
@@ -109,7 +115,8 @@ function signInForm() {
   };
   return [h("h1", null, "Sign in"),
     h("form", { class: "signin", onsubmit: submit },
-      h("p", null, "Send a token of admin.auth or admin.tokens. It stays in the memory of this page and leaves it only in requests to this gateway."),
+      h("p", null, "Send a token of admin.auth or admin.tokens. It stays in the memory of this page and leaves it only in ",
+        "requests to this gateway."),
       session.token ? problem(denied) : null,
       h("label", null, h("span", null, "Token"), h("input",
         { name: "token", type: "password", autocomplete: "off", required: true })),

@@ -42,7 +42,8 @@ export function view(context) {
   const ill = rows.filter((row) => row.state !== "active").length;
   return [h("h1", null, "Destinations"), problem(error),
     h("p", { class: "listfacts", role: "status" }, data
-      ? `${count(rows.length)} destinations, ${count(ill)} not active; in trouble first; read again every 5 s; latencies of the last 256 attempts.` : "Loading …"),
+      ? [`${count(rows.length)} destinations, ${count(ill)} not active; in trouble first; read again every 5 s; `,
+        "latencies of the last 256 attempts."] : "Loading …"),
     table("Destinations", columns(context), rows, (row) => row.name, data ? "The config has no destination."
       : "Loading …")];
 }

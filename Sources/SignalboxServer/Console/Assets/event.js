@@ -173,7 +173,8 @@ function sendAgain({ id, local, reload }) {
 export function curl(origin, source, text, isOpen) {
   const quoted = `'${text.replaceAll("'", "'\\''")}'`;
   const token = isOpen ? "" : "-H \"authorization: Bearer $SIGNALBOX_SOURCE_TOKEN\" ";
-  return `curl -sS -X POST ${token}-H 'content-type: application/json' --data-binary ${quoted} '${origin}v1/sources/${source}/notifications'\n`;
+  const address = `'${origin}v1/sources/${source}/notifications'`;
+  return `curl -sS -X POST ${token}-H 'content-type: application/json' --data-binary ${quoted} ${address}\n`;
 }
 
 function copyCurl({ data, local }) {

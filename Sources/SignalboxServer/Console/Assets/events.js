@@ -3,7 +3,7 @@ import { h } from "./h.js";
 import { call, get, session } from "./api.js";
 import { bytes, count, inline, time } from "./text.js";
 import { change, filters, listFacts, problem, state, table, to, windowFields } from "./ui.js";
-import { editor, readPattern } from "./pattern.js";
+import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
 
 const fields = [["vendor", "Vendor"], ["kind", "Kind"], ["source", "Source"], ["warning", "Warning code"],
@@ -14,11 +14,14 @@ const fields = [["vendor", "Vendor"], ["kind", "Kind"], ["source", "Source"], ["
 export async function load(context) {
   if (context.id) return detail.load(context);
   const { tz: _, pattern, ...query } = context.params;
-  context.local.text ??= pattern ?? "";
+  follow(context.local, pattern);
   if (!pattern) return get("events", query, context.signal);
   const read = readPattern(pattern);
   return call("POST", "events/search", { query, body: { pattern: read.value ?? {} }, signal: context.signal });
 }
+
+/** Ends what the page would do later. */
+export function end({ local }) { clearTimeout(local.timer); }
 
 export const showsErrors = true;
 

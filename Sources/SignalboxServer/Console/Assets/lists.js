@@ -171,7 +171,8 @@ const ledger = {
   view: ({ data, error }) => [h("h1", null, "Ledger"), problem(error),
     data ? h("p", { class: "listfacts", role: "status" }, data.consistent ? badge("consistent", "good")
       : badge("not consistent", "bad"),
-      ` Every accepted delivery is delivered, dead, expired or waiting; read at ${timeText(new Date())}; all deliveries since the queue was made.`) : null,
+      " Every accepted delivery is delivered, dead, expired or waiting; ",
+      `read at ${timeText(new Date())}; all deliveries since the queue was made.`) : null,
     table("Ledger", [["Destination", (row) => h("a", { href: to("destinations", row.destination) },
       inline(row.destination))],
       ...["accepted", "delivered", "dead", "expired", "waiting"].map((name) => [name,

@@ -3,7 +3,7 @@ import { h } from "./h.js";
 import { Refusal, get, session, stream } from "./api.js";
 import { bytes, count, inline, time, visible, zoneName } from "./text.js";
 import { badge, change, chart, problem, state, table, to } from "./ui.js";
-import { chips, editor, readPattern } from "./pattern.js";
+import { chips, editor, follow, readPattern } from "./pattern.js";
 
 const mostRows = 200;
 const mostHeld = 1000;
@@ -12,12 +12,11 @@ const seconds = 120;
 /** Reads the newest events and the counters, then opens the stream. */
 export async function load(context) {
   const { local, params, signal } = context;
-  local.text ??= params.pattern ?? "";
+  follow(local, params.pattern);
   const opened = local.opened;
   if (opened?.pattern === (params.pattern ?? "")) return context.data ?? {};
   local.opened = { pattern: params.pattern ?? "" };
-  Object.assign(local, { rows: new Map(), held: [], dropped: 0, frames: 0, status: "connecting", error: null,
-    series: [] });
+  Object.assign(local, { status: "connecting", error: null });
   listen(context, local.opened);
   get("stats", { window: "15m", step: "10s" }, signal).then((stats) => { local.stats = stats; context.redraw(); },
     () => {});
@@ -25,9 +24,13 @@ export async function load(context) {
 }
 
 /** Ends the stream when the page closes. */
-export function end({ local }) { local.abort?.abort(); }
+export function end({ local }) {
+  local.abort?.abort();
+  clearTimeout(local.timer);
+}
 
-// Reads the stream until the page closes or the pattern changes. Waits longer after each failure.
+// Reads the stream until the page closes or the pattern changes. Waits longer after each failure. The rows of the former
+// pattern stay until the gateway accepts the new one.
 async function listen(context, opened) {
   const { local } = context;
   local.abort?.abort();
@@ -38,7 +41,11 @@ async function listen(context, opened) {
     try {
       await stream({ pattern: opened.pattern }, {
         signal: abort.signal, lastID,
-        opened: () => { [wait, local.status, local.error] = [1, "live", null]; context.redraw(); },
+        opened: () => {
+          if (!opened.isKnown) Object.assign(local, { rows: new Map(), held: [], dropped: 0, missed: 0, series: [] });
+          [opened.isKnown, wait, local.status, local.error] = [true, 1, "live", null];
+          context.redraw();
+        },
         each: (name, value, id) => { if (isCurrent()) { lastID = id ?? lastID; accept(context, name, value); } },
       });
       local.status = "reconnecting";
@@ -59,7 +66,6 @@ async function listen(context, opened) {
 
 function accept(context, name, value) {
   const { local } = context;
-  local.frames += 1;
   if (name === "gap") local.dropped += value.dropped ?? 0;
   else if (name === "stats") {
     local.series.push(value);
@@ -141,13 +147,13 @@ const columns = [
     : badge("no route", "warm"))],
   ["Outcomes", (row) => (row.outcomes.size ? [...row.outcomes.values()].map((item) =>
     h("span", { class: "outcome", key: item.destination }, state(item.outcome), " ", inline(item.destination, 40),
-      item.status ? ` ${item.status}` : "", " ")) : h("span", { class: "dim" }, "pending"))],
+      item.status ? ` ${item.status}` : "", " ")) : h("span", { class: "dim" }, row.routes?.length ? "pending" : "–"))],
 ];
 
 function evidence(row) {
   const warnings = row.warnings ?? [];
-  return [row.evidence ? h("code", null, inline(row.evidence)) : null, row.bytes
-    ? h("span", { class: "dim" }, bytes(row.bytes)) : null,
+  return [[row.evidence ?? []].flat().map((at) => [h("code", null, inline(at)), " "]),
+    row.bytes ? h("span", { class: "dim" }, bytes(row.bytes)) : null,
     warnings.length ? h("span", { title: visible(warnings.join(", "), 500) }, " ",
       badge(`${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`, "warm")) : null];
 }
@@ -180,5 +186,6 @@ function charts(local) {
       ["Rejected", "rejected"]].map(([words, name]) =>
       chart(words, sum(name), shape)),
     now ? h("p", { class: "dim" }, "In the second before ", time(now.at, "clock"),
-      `: ${count(total(now.received))} received, ${count(total(now.delivered))} delivered, ${count(total(now.failed))} failed.`) : null);
+      `: ${count(total(now.received))} received, ${count(total(now.delivered))} delivered, `,
+      `${count(total(now.failed))} failed.`) : null);
 }

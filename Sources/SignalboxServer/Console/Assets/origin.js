@@ -81,10 +81,8 @@ function light(side, pointer, provenance, type) {
   const found = provenance.filter((entry) => entry[side] === pointer
     || entry[side].startsWith(`${pointer}/`)).slice(0, 50);
   const status = document.getElementById("light");
-  if (status) {
-    status.textContent = found.length ? found.slice(0,
-      3).map((entry) => `${visible(entry.event, 200)} ${visible(entry.how, 20)} from ${visible(entry.raw, 200)}`).join("; ") : "";
-  }
+  const words = ({ raw, event, how }) => `${visible(event, 200)} ${visible(how, 20)} from ${visible(raw, 200)}`;
+  if (status) status.textContent = found.slice(0, 3).map(words).join("; ");
   let isFirst = true;
   for (const entry of found) {
     for (const [part, at] of [[side, entry[side]], [other[side], entry[other[side]]]]) {

@@ -80,6 +80,13 @@ const pattern = {
   word: /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y,
 };
 
+/** Shows the pattern of the URL in the editor, unless the operator has typed the same. */
+export function follow(local, pattern = "") {
+  if (local.followed === pattern) return;
+  local.followed = pattern;
+  if (local.text?.trim() !== pattern) local.text = pattern;
+}
+
 /** The pattern with one more permitted value at a path; a value that is there is taken out. */
 export function toggled(value, path, word) {
   const next = structuredClone(value ?? {});
@@ -121,7 +128,8 @@ export function editor({ text, use, error, label }) {
           ? "true" : undefined,
         placeholder: "{\"data\":{\"vendor\":[\"braze\"]}}", oninput: (event) => use(event.target.value) })),
     h("p", { id, class: read.message || error ? "mistake" : "dim", role: "status" },
-      read.message ? `Line ${read.line}, column ${read.column}: ${read.message}. The list below still shows the former pattern.`
+      read.message ? [`Line ${read.line}, column ${read.column}: ${read.message}. `,
+        "The list below still shows the former pattern."]
         : error ?? (read.value ? "The pattern is valid JSON." : "")));
 }
 

@@ -3,19 +3,22 @@ import { h } from "./h.js";
 import { call, get, optional, session, whyNot } from "./api.js";
 import { count, inline, time, visible } from "./text.js";
 import { badge, change, copy, facts, problem, section, state, table, to } from "./ui.js";
-import { editor, readPattern } from "./pattern.js";
+import { editor, follow, readPattern } from "./pattern.js";
 
 const mostNodes = 200;
 
 /** Reads routes, graph and history; evaluates the pattern of the URL. */
 export async function load(context) {
   const { params, signal, local } = context;
-  local.text ??= params.pattern ?? "";
+  follow(local, params.pattern);
   const [list, graph, history] = await Promise.all([get("routes", {}, signal), optional("routes/graph", {}, signal),
     whyNot("admin") ? null : optional("config/history", {}, signal)]);
   match(context);
   return { ...list, graph, history: history?.history };
 }
+
+/** Ends what the page would do later. */
+export function end({ local }) { clearTimeout(local.timer); }
 
 export const showsErrors = true;
 
@@ -120,10 +123,10 @@ function playground(context) {
   const result = local.result;
   const read = readPattern(local.text);
   return [editor({ text: local.text, use, label: "Pattern, tried on the last 1,000 accepted events",
-    error: local.problem?.problem
-    ? visible(`${local.problem.message} ${local.problem.problem.column ? `Column ${local.problem.problem.column}.` : ""}`, 400) : null }),
+    error: refusal(local.problem) }),
     result ? h("p", { role: "status" }, h("strong", null, `${count(result.matched)} of ${count(result.seen)}`),
-      ` events match${result.complete === false ? " (the search stopped early)" : ""}; evaluated in ${count(result.ms)} ms.`) : null,
+      ` events match${result.complete === false ? " (the search stopped early)" : ""}; `,
+      `evaluated in ${count(result.ms)} ms.`) : null,
     read.value ? h("div", { class: "buttons" }, h("button",
       { type: "button", onclick: () => copy(asRoute(read.value, known(context.data)),
       "The route was copied: add it to routes of the config.") }, "Copy as route"),
@@ -134,6 +137,14 @@ function playground(context) {
       ["First mismatch", (row) => (row.matched ? "" : [h("code", null, inline(row.pointer)), row.found !== undefined
         ? [" is ", inline(typeof row.found === "string" ? row.found : JSON.stringify(row.found), 160)] : ""])]],
     result.samples ?? [], (row) => row.id, "No event was accepted yet.") : null];
+}
+
+// The gateway reports where in the request the mistake is.
+function refusal(error) {
+  if (!error) return null;
+  const { line, column, pointer } = error.problem ?? {};
+  const place = column ? ` Line ${line ?? 1}, column ${column}.` : pointer ? ` At ${pointer}.` : "";
+  return visible(`${error.message}${place}`, 400);
 }
 
 function known(data) { return (data.routes ?? []).flatMap((row) => row.to ?? [])[0] ?? data.fallback?.[0] ?? "inbox"; }
@@ -170,14 +181,18 @@ function check(context, local) {
       h("textarea", { class: "code", rows: 6, spellcheck: "false", value: local.config ?? "",
       oninput: (event) => { local.config = event.target.value; } })),
     h("div", { class: "buttons" }, h("button", { type: "button", onclick: run }, "Check")), problem(local.checkProblem),
-    found ? [h("p", { role: "status" }, found.valid
-      ? `Valid: ${count(found.routes)} routes, ${count(found.destinations)} destinations, ${count(found.sources)} sources.` : `Not valid: ${count(found.errors)} errors, ${count(found.warnings)} warnings.`),
+    found ? [h("p", { role: "status" }, verdict(found)),
       table("Problems of the config",
         [["Severity", (row) => badge(row.severity, row.severity === "error" ? "bad" : "warm")],
         ["Line", (row) => `${row.line}:${row.column}`], ["At", (row) => h("code", null, inline(row.pointer))],
         ["Message", (row) => [inline(row.message, 400), row.hint
         ? [" ", h("span", { class: "dim" }, inline(row.hint, 200))] : null]]],
         found.problems ?? [], (row, at) => at, "No problem was found.")] : null];
+}
+
+function verdict({ valid, errors, warnings, routes, destinations, sources }) {
+  return valid ? `Valid: ${count(routes)} routes, ${count(destinations)} destinations, ${count(sources)} sources.`
+    : `Not valid: ${count(errors)} errors, ${count(warnings)} warnings.`;
 }
 
 /** The last configs with their changes. Secrets are not among them. */

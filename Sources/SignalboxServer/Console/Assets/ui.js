@@ -105,7 +105,8 @@ export function listFacts({ params, data, shown, order, sampling }) {
   const since = params.since ? timeText(params.since) : "the beginning";
   const until = params.until ? timeText(params.until) : "now";
   return h("div", { class: "listfacts", role: "status" },
-    h("span", null, `${count(shown)} entries from ${since} until ${until}; ${order ?? "newest first"}; times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`),
+    h("span", null, `${count(shown)} entries from ${since} until ${until}; ${order ?? "newest first"}; `,
+      `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`),
     data?.complete === false
       ? h("strong", { class: "stopped" },
         " The search stopped before the end of the data (50,000 rows or 200 ms): older entries may match. ") : null,
