@@ -188,7 +188,8 @@ private final class ActiveAPI: Sendable {
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation, counters: counters)
         inApp = DirectInAppAPI(
-            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget, counters: counters)
+            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation, counters: counters)
         providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)

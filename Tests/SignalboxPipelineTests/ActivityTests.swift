@@ -71,8 +71,8 @@ import Testing
         for number in 0..<1000 { setting.observation.activity.count(.received, "v\(number)", at: setting.now) }
         setting.advance(by: .seconds(1))
         let sums = setting.observation.activity.series(window: 1, step: 1).sums[.received] ?? [:]
-        #expect(sums.count == Activity.mostNames + 1)
-        #expect(sums[Activity.other] == [800])
+        #expect(sums.count == ActivityCounts.mostNames + 1)
+        #expect(sums[ActivityCounts.other] == [800])
         #expect(setting.observation.activity.vendors.values.reduce(0) { $0 + $1.events } == 1000)
     }
 }

@@ -75,7 +75,7 @@ import Testing
             drift.record(RecentEvent(routed, payload: nil), at: ObservationSetting.start)
         }
         #expect(drift.snapshot.vendors.count == KeyDrift.mostVendors + 1)
-        #expect(drift.snapshot.vendors[Activity.other]?.known["/a"]?.count == 1000 - KeyDrift.mostVendors)
+        #expect(drift.snapshot.vendors[ActivityCounts.other]?.known["/a"]?.count == 1000 - KeyDrift.mostVendors)
     }
 
     /// 15

@@ -7,7 +7,7 @@ import Testing
 
 /// 20, 21 and 24, with a model instead of a clock.
 @Suite struct LiveBacklogTests {
-    /// What one reader received.
+    /// The frames of one reader.
     private struct Received {
         var frames: [RecentPosition] = []
         var dropped = 0

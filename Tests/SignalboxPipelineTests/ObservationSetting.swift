@@ -43,10 +43,10 @@ struct ObservationSetting {
     ) -> RoutedEvent {
         let id = EventID(at: start, random: (number, number))
         let body =
-            #"{"specversion":"1.0","id":"\#(id)","source":"/signalbox/test/mobile","# +
-            #""type":"io.signalbox.notification.received","subject":"\#(vendor)/alert","# +
-            #""time":"2027-01-15T08:00:00.000Z","data":{"vendor":"\#(vendor)","kind":"alert","# +
-            #""content":{"title":"\#(title)"},"custom":\#(custom)}}"#
+            #"{"specversion":"1.0","id":"\#(id)","source":"/signalbox/test/mobile","#
+            + #""type":"io.signalbox.notification.received","subject":"\#(vendor)/alert","#
+            + #""time":"2027-01-15T08:00:00.000Z","data":{"vendor":"\#(vendor)","kind":"alert","#
+            + #""content":{"title":"\#(title)"},"custom":\#(custom)}}"#
         var event = Event(
             id: id, source: SourceName("mobile"), acceptedAt: start, vendor: VendorID(vendor), kind: .alert,
             warnings: warnings, body: Array(body.utf8))

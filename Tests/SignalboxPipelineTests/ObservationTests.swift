@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func showsNothingWhenSwitchedOff() {
+    @Test func aLogThatIsSwitchedOffKeepsNoEvent() {
         let setting = ObservationSetting(recent: 0)
         setting.observation.accepted([ObservationSetting.event()], without: [:])
         setting.observation.settled([ObservationSetting.settlement(.delivered(status: 200))])

@@ -51,8 +51,9 @@ import Testing
         ring.append(Self.change(1, after: 1))
         ring.append(Self.entry(2))
         ring.append(Self.change(2, after: 3))
-        #expect(ring.batch(after: 0, upTo: 10, events: true, others: true).map(\.kind)
-            == [.event, .destination, .event, .destination])
+        #expect(
+            ring.batch(after: 0, upTo: 10, events: true, others: true).map(\.kind)
+                == [.event, .destination, .event, .destination])
         #expect(ring.batch(after: 0, upTo: 10, events: false, others: true).count == 2)
         #expect(ring.newestEvents(upTo: 10).count == 2)
     }
@@ -73,7 +74,9 @@ import Testing
         let position = RecentPosition(events: 7, deliveries: 3, changes: 1)
         #expect(log.position(ofCursor: log.cursor(position)) == position)
         #expect(log.position(ofCursor: other.cursor(position)) == RecentPosition())
-        let wrong = ["", "x", "1-2-3", "\(log.cursor(position))-1", "aaaaaaaa--1-2-3", "aaaaaaaa-1-2-99999999999999999"]
+        let wrong = [
+            "", "x", "1-2-3", "\(log.cursor(position))-1", "aaaaaaaa--1-2-3", "aaaaaaaa-1-2-99999999999999999",
+        ]
         for text in wrong {
             #expect(log.position(ofCursor: text) == nil, "\(text)")
         }

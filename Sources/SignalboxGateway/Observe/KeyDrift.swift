@@ -3,12 +3,12 @@ import SignalboxJSON
 import SignalboxNotification
 import Synchronization
 
-/// Which keys of payloads no detector reads, by vendor, and when each was seen first.
+/// The keys of payloads that no detector reads, by vendor, with the time at which each was seen first.
 ///
 /// A class because a service records and requests read. Examines the sampled events of ``RecentLog``, so a key of a
-/// rare event may be noticed late; what it has recorded outlives a restart (``KnownKeysFile``).
+/// rare event may be noticed late. The record outlives a restart (``KnownKeysFile``).
 package final class KeyDrift: Sendable {
-    /// The most vendors; further ones share ``Activity/other``.
+    /// The most vendors; further ones share ``ActivityCounts/other``.
     static let mostVendors = 200
 
     /// Everything known at one time.
@@ -49,7 +49,7 @@ package final class KeyDrift: Sendable {
         state.withLock { state in
             var name = event.vendor.name
             if state.snapshot.vendors[name] == nil, state.snapshot.vendors.count >= Self.mostVendors {
-                name = Activity.other
+                name = ActivityCounts.other
             }
             state.snapshot.vendors[name, default: VendorKeys()].record(pointers, at: milliseconds)
             state.isChanged = true

@@ -99,7 +99,7 @@ extension KeyType {
         }
     }
 
-    /// The type of values of both types; a null says nothing about the others.
+    /// The type of values of both types; a null does not change it.
     func joined(with other: KeyType) -> KeyType {
         if self == other || other == .null { return self }
         return self == .null ? other : .mixed

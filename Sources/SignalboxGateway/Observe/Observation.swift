@@ -5,13 +5,13 @@ import SignalboxStore
 /// Everything that the gateway observes of its own work, for operators: recent occurrences, counts, refused payloads.
 ///
 /// One for each process; it survives reloads. The flows call it after a commit or an answer, one call for each. A class
-/// because all threads share it. While nobody looks, a call counts and returns: it parses nothing and copies at most
+/// because all threads share it. Without a reader, a call counts and returns: it parses no event and copies at most
 /// the payloads of ``SampleGate``'s rate.
 package final class Observation: Sendable {
     /// The newest events, deliveries and changes of destinations.
     package let recent: RecentLog
     /// Counts of the last minutes.
-    package let activity: Activity
+    package let activity: ActivityCounts
     /// The newest refused payloads.
     package let rejections = RejectionLog()
     /// Counts since the start of the process, for metrics.
@@ -22,7 +22,7 @@ package final class Observation: Sendable {
     package let started: Date
     /// The time of everything here.
     package let clock: ObservationClock
-    /// Which events and deliveries ``recent`` has.
+    /// Choose the events and the deliveries of ``recent``.
     private let events = SampleGate()
     private let deliveries = SampleGate()
 
@@ -30,7 +30,7 @@ package final class Observation: Sendable {
     package init(recent: Int = 1_000, clock: ObservationClock = .system) {
         self.recent = RecentLog(limit: recent)
         self.clock = clock
-        activity = Activity(clock)
+        activity = ActivityCounts(clock)
         started = clock.now
         drift = KeyDrift(since: started)
     }

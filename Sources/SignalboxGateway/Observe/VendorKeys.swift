@@ -3,7 +3,7 @@ package struct VendorKeys: Sendable, Equatable {
     /// The most pointers. Further ones are counted only.
     package static let most = 500
 
-    /// What is known of a key.
+    /// The record of a key.
     package struct Key: Sendable, Equatable {
         /// Milliseconds since 1970.
         package let firstSeen: Int64

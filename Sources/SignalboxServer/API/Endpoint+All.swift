@@ -198,7 +198,7 @@ extension Endpoint {
         ) { api, _ in api.surface.failures.reset() },
     ]
 
-    /// What happens now, and what happened since the start.
+    /// The live view, and counts since the start.
     private static let observation: [Endpoint] = [
         Endpoint(
             "GET", "/v1/stream", .reader,

@@ -35,7 +35,7 @@ struct GatewayAPI: Sendable {
     /// The live streams; shared by all configs.
     let streams: LiveStreams
 
-    /// What the gateway observed.
+    /// Observations of the gateway.
     var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
     /// The live view.
     var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }

@@ -45,7 +45,7 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
-    /// What the gateway observes of its own work; shared by all configs.
+    /// The gateway's observation of its own work; shared by all configs.
     let observation: Observation
     /// The version of the program.
     let version: String

@@ -1,10 +1,11 @@
 import Foundation
 import Hummingbird
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 
-/// What the gateway observed of its work since it started: refusals, counts, vendors. All of it is in memory.
+/// Observations of the gateway since it started: refusals, counts, vendors. All of them are in memory.
 struct ObservationAPI: Sendable {
     let observation: Observation
 
@@ -45,7 +46,7 @@ struct ObservationAPI: Sendable {
             json.member("from", series.from)
             json.key("series")
             json.object { json in
-                for group in Activity.Group.allCases {
+                for group in ActivityCounts.Group.allCases {
                     json.key(group.rawValue)
                     json.object { json in
                         for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {

@@ -38,9 +38,9 @@ struct LiveSetting {
         let events = (0..<min(count, 300)).map { _ in
             let id = EventID(at: Self.start, random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
             let body =
-                #"{"specversion":"1.0","id":"\#(id)","type":"io.signalbox.notification.received","# +
-                #""subject":"\#(vendor)/alert","time":"2027-01-15T08:00:00.000Z","# +
-                #""data":{"vendor":"\#(vendor)","content":{"title":"\#(title)"}}}"#
+                #"{"specversion":"1.0","id":"\#(id)","type":"io.signalbox.notification.received","#
+                + #""subject":"\#(vendor)/alert","time":"2027-01-15T08:00:00.000Z","#
+                + #""data":{"vendor":"\#(vendor)","content":{"title":"\#(title)"}}}"#
             let event = Event(
                 id: id, source: SourceName("mobile"), acceptedAt: Self.start, vendor: VendorID(vendor), kind: .alert,
                 warnings: ["x.y"], body: Array(body.utf8))

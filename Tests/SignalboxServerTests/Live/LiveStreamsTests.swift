@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import NIOCore
 import NIOEmbedded
 import SignalboxConfig
@@ -41,6 +42,39 @@ import Testing
             return
         }
         #expect(problem.code == "streams-closed")
+    }
+
+    /// 23
+    @Test func aReaderThatStallsForAMinuteIsDisconnected() async throws {
+        let (streams, channel) = (LiveStreams(), NIOAsyncTestingChannel())
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+        let stream = try streams.open(Self.head, of: .local, on: channel)
+        let (writes, began) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            var writer: any ResponseBodyWriter = StalledWriter(began: began)
+            try await stream.write({ [1] }, every: .seconds(1), to: &writer)
+        }
+        for await _ in writes { break }
+        await channel.testingEventLoop.advanceTime(by: .seconds(59))
+        #expect(channel.isActive)
+        await channel.testingEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+        task.cancel()
+        _ = await task.result
+    }
+
+    /// A client that reads no byte.
+    private struct StalledWriter: ResponseBodyWriter {
+        let began: AsyncStream<Void>.Continuation
+
+        /// Ends with the task only.
+        func write(_ buffer: ByteBuffer) async throws {
+            began.yield()
+            let (never, _) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+        }
+
+        func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
     /// A reader that does not read cannot end its response.
