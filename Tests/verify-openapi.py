@@ -256,7 +256,6 @@ checks.enabled = false
 auth.openapi.source.bearer = "{APP_TOKEN}"
 auth.openapi.operator.bearer = "{ADMIN_TOKEN}"
 generation.database = "none"
-generation.deterministic = true
 generation.with-security-parameters = false
 warnings = false
 

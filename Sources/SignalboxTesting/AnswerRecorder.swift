@@ -1,7 +1,7 @@
 import Foundation
 
-/// Keeps the answers of gateways that tests asked, so that every one of them can be compared with the description of the
-/// API. The Makefile sets the variable and checks the answers.
+/// Keeps the answers that tests received from gateways, so that each of them can be compared with the description of
+/// the API. The Makefile sets the variable and checks the answers.
 package enum AnswerRecorder {
     /// Appends an answer as a line to the file that SIGNALBOX_RECORD_ANSWERS names. Does nothing if the variable is
     /// unset. `type`: the media type; nil if the client did not keep it. `body`: nil for a body that is not whole.

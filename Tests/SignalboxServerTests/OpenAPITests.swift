@@ -1,5 +1,8 @@
 import Foundation
 import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
 import Testing
 
 @testable import SignalboxServer
@@ -166,6 +169,27 @@ import Testing
             Set(webhooks.keys) == [
                 "notificationReceived", "interactionReceived", "inAppDecided", "pushAnswered", "deliveryDead", "ping",
             ])
+    }
+
+    /// Words that clients switch over.
+    @Test func schemasListTheWordsOfTheCode() throws {
+        let schemas = try #require((try Self.document()["components"] as? Object)?["schemas"] as? [String: Object])
+        func words(_ name: String, _ path: String...) -> Set<String> {
+            let schema = path.reduce(schemas[name]) { $0?[$1] as? Object }
+            return Set(schema?["enum"] as? [String] ?? [])
+        }
+        let delivery = ("Delivery", "properties")
+        #expect(words(delivery.0, delivery.1, "state") == Set(DeliveryRecord.State.allCases.map(\.rawValue)))
+        #expect(
+            words(delivery.0, delivery.1, "waitingFor", "properties", "reason")
+                == Set(DeliveryWait.Reason.allCases.map(\.rawValue)))
+        #expect(
+            words(delivery.0, delivery.1, "blockedBy") == Set(DeliveryWait.Block.allCases.map(\.rawValue)))
+        #expect(words("Destination", "properties", "state") == Set(DestinationStatus.words + ["unknown"]))
+        #expect(words("Capture", "properties", "outcome") == Set(Capture.Outcome.allCases.map(\.rawValue)))
+        #expect(words("Operator", "properties", "role") == Set(OperatorRole.allCases.map(\.rawValue)))
+        #expect(words("PayloadReceipt", "properties", "kind") == Set(PushNotification.Kind.allCases.map(\.rawValue)))
+        #expect(words("InAppOutcome", "properties", "outcome") == Set(ReportForm.Outcome.allCases.map(\.rawValue)))
     }
 
     /// The command line prints it on several lines.

@@ -5,8 +5,16 @@ import SignalboxStore
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =
-        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + observation
-        + service
+        console + senders + inAppMessages + categories + events + deliveries + destinations + captures + routes
+        + observation + service
+
+    /// The console. Its files have no data, so they need no token.
+    private static let console: [Endpoint] = [
+        Endpoint("GET", "/", .none, "Serves the console.") { try ConsoleFile.page($1, $0.surface.browsers) },
+        Endpoint("GET", "/console/{file}", .none, "Serves a file of the console.") {
+            try ConsoleFile.file($1, $0.surface.browsers)
+        },
+    ]
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [

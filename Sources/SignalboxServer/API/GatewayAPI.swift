@@ -135,6 +135,7 @@ struct GatewayAPI: Sendable {
                 await failedTokens.record(
                     at: access.role == nil ? .source : .operator, from: call.context.peer, address: address)
             }
+            reportForeignPage(error, call, at: access)
             throw error
         }
     }
@@ -151,10 +152,12 @@ struct GatewayAPI: Sendable {
             let found = try surface.operators.actor(of: head)
             // Set first: a refusal is recorded with its actor.
             call.actor = found
+            try surface.browsers.check(head)
             try found.require(role)
         case .sourceOr(let role):
             if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
                 call.actor = found
+                try surface.browsers.check(head)
                 try found.require(role)
             } else {
                 _ = try surface.sources.source(named: nil, of: Credentials(head))

@@ -56,6 +56,13 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "host-foreign", 403, "A browser's request, or one for the console, names another host.",
+            "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
+        Self(
+            "origin-foreign", 403,
+            "A change that a browser sent for a page of another site, or not as `application/json`; nothing changed.",
+            "Use the console, or a client that is not a browser."),
+        Self(
             "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
             "Use a token with the role that `detail` names."),
         Self(

@@ -2,7 +2,8 @@
 extension EndpointContract {
     /// One for each element of ``Endpoint/all``; a test compares them.
     static let all: [EndpointContract] =
-        senders + inAppMessages + categories + deliveries + destinations + captures + routes + service
+        console + senders + inAppMessages + categories + events + deliveries + destinations + captures + routes
+        + observation + service
 
     /// By ``endpoint``.
     static let byEndpoint: [String: EndpointContract] = Dictionary(all.map { ($0.endpoint, $0) }) { first, _ in first }

@@ -1,5 +1,5 @@
-/// What clients of an endpoint rely on in addition to its declaration: bodies, answers and problems. The description of
-/// the API derives from both. Tests compare the contracts with the endpoints, and the answers with the contracts.
+/// The bodies, answers and problems of an endpoint, in addition to its declaration. The description of the API derives
+/// from both. Tests compare the contracts with the endpoints, and the answers with the contracts.
 struct EndpointContract: Sendable {
     /// Method and path as the endpoint declares them, such as `GET /v1/deliveries`.
     let endpoint: String
@@ -42,8 +42,8 @@ struct EndpointContract: Sendable {
 
         /// `schema`: its name in the components.
         static func json(_ schema: String) -> Content { Content(type: "application/json", form: .named(schema)) }
-        /// One JSON text a line, each of this schema.
-        static func lines(_ schema: String) -> Content { Content(type: "application/x-ndjson", form: .text) }
+        /// NDJSON: one JSON text a line.
+        static let lines = Content(type: "application/x-ndjson", form: .text)
         static func text(_ type: String) -> Content { Content(type: type, form: .text) }
         static func bytes(_ type: String) -> Content { Content(type: type, form: .bytes) }
     }

@@ -10,6 +10,8 @@ enum AnswerField: String, Sendable, CaseIterable {
     case contentRange = "content-range"
     case acceptRanges = "accept-ranges"
     case contentDisposition = "content-disposition"
+    case contentTypeOptions = "x-content-type-options"
+    case vary
     case idempotencyReplayed = "idempotency-replayed"
 
     /// Whether every answer with this field's status has it.
@@ -45,6 +47,8 @@ enum AnswerField: String, Sendable, CaseIterable {
         case .contentRange: "The position of the bytes in the file, or its size."
         case .acceptRanges: "`bytes`."
         case .contentDisposition: "Whether browsers show the content or save it."
+        case .contentTypeOptions: "`nosniff`."
+        case .vary: "The header fields of the request that change the answer."
         case .idempotencyReplayed: "Present if the answer is that of an earlier request with the same key."
         }
     }
@@ -58,6 +62,7 @@ enum RequestField: String, Sendable, CaseIterable {
     case ifMatch = "if-match"
     case ifRange = "if-range"
     case range
+    case lastEventID = "last-event-id"
 
     /// The parameter of the document's components.
     var node: JSONNode {
@@ -82,6 +87,7 @@ enum RequestField: String, Sendable, CaseIterable {
         case .ifNoneMatch: "Tags of known content: the answer is 304 if one of them is current."
         case .ifMatch: "Tags of content: the answer is 412 if none of them is current."
         case .ifRange: "With another tag than the current one, `range` has no effect."
+        case .lastEventID: "The last `id` that the client has received: the stream continues behind it."
         case .range: "One range of bytes (RFC 9110, 14). A malformed one has no effect."
         }
     }

@@ -76,12 +76,16 @@ extension Endpoint {
         } else if method == "POST" {
             codes += ["body-unexpected", "body-incomplete", "body-too-slow"]
         }
+        // Of browsers only.
+        if access.role != nil, method != "GET" { codes.append("origin-foreign") }
         codes += contract.problems
         var seen: Set<String> = []
         return codes.filter { seen.insert($0).inserted }
     }
 
-    private static let operatorCodes = ["unauthorized", "not-from-this-machine", "role-insufficient", "admin-closed"]
+    private static let operatorCodes = [
+        "unauthorized", "not-from-this-machine", "role-insufficient", "admin-closed", "host-foreign",
+    ]
     /// Of a request that the HTTP layer rejects, and of a defect.
     private static let connectionCodes = [
         "host-invalid", "target-invalid", "framing-ambiguous", "request-refused", "expectation-unsupported",

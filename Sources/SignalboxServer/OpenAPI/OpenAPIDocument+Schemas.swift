@@ -11,8 +11,9 @@ extension OpenAPIDocument {
 
     private static let resources = [
         PackageResources.common_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
-        PackageResources.inapp_answers_json, PackageResources.operations_json, PackageResources.captures_json,
-        PackageResources.routes_json, PackageResources.service_json, PackageResources.webhooks_json,
+        PackageResources.inapp_answers_json, PackageResources.events_json, PackageResources.operations_json,
+        PackageResources.captures_json, PackageResources.routes_json, PackageResources.observation_json,
+        PackageResources.service_json, PackageResources.webhooks_json,
     ]
 
     /// The schemas that `/schemas` serves, by the name of their component.

@@ -51,11 +51,12 @@ extension OpenAPIDocument {
         field("webhook-id", "The same in every attempt, and for every repeat of the event to this destination."),
         field("webhook-timestamp", "The time of the attempt, in seconds since 1970."),
         field("webhook-signature", "Signatures of the Standard Webhooks specification, separated by spaces."),
+        field("traceparent", "The trace of the event (W3C Trace Context), if the destination receives it.", false),
     ]
 
-    private static func field(_ name: String, _ purpose: String) -> JSONNode {
+    private static func field(_ name: String, _ purpose: String, _ isRequired: Bool = true) -> JSONNode {
         [
-            "name": .string(name), "in": "header", "required": true, "description": .string(purpose),
+            "name": .string(name), "in": "header", "required": .bool(isRequired), "description": .string(purpose),
             "schema": ["type": "string"],
         ]
     }

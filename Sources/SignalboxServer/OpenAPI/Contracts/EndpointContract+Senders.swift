@@ -7,16 +7,16 @@ extension EndpointContract {
 
     static let senders: [EndpointContract] = [
         EndpointContract(
-            "POST /v1/notifications", "acceptPayloads", body: [.json("Payloads"), .lines("Payload")],
+            "POST /v1/notifications", "acceptPayloads", body: [.json("Payloads"), .lines],
             fields: [.idempotencyKey], .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
             .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
         EndpointContract(
             "POST /v1/sources/{source}/notifications", "acceptPayloadsOfSource",
-            body: [.json("Payloads"), .lines("Payload")], fields: [.idempotencyKey],
+            body: [.json("Payloads"), .lines], fields: [.idempotencyKey],
             .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
             .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
         EndpointContract(
-            "POST /v1/interactions", "acceptInteractions", body: [.json("Interactions"), .lines("Interaction")],
+            "POST /v1/interactions", "acceptInteractions", body: [.json("Interactions"), .lines],
             .json("InteractionAnswer", status: 202), .json("InteractionReport", status: 207),
             problems: batch + [
                 "interaction-malformed", "event-not-found", "event-not-a-notification", "action-not-found",

@@ -46,7 +46,10 @@ extension EndpointContract {
             ]),
         EndpointContract("GET /v1/whoami", "whoAmI", .json("Operator")),
         EndpointContract(
-            "GET /metrics", "getMetrics", Answer(status: 200, content: [.text("text/plain")]), problems: queue),
+            "GET /metrics", "getMetrics",
+            Answer(
+                status: 200, content: [.text("text/plain"), .text("application/openmetrics-text")], fields: [.vary]),
+            problems: queue),
         EndpointContract("GET /healthz", "getHealth", .json("Health")),
         EndpointContract("GET /readyz", "getReadiness", .json("Readiness"), .json("Unready", status: 503)),
         EndpointContract(
