@@ -39,10 +39,7 @@ extension StoreConformance {
             #expect(try await subjects { $0.vendor = "mce" } == ["mce/alert", "mce/silent", "mce/alert"])
             #expect(try await subjects { $0.vendor = "mc" }.isEmpty)
             #expect(try await subjects { $0.kind = "silent" } == ["mce/silent"])
-            #expect(try await subjects { filter in
-                filter.vendor = "mce"
-                filter.source = SourceName("app")
-            } == ["mce/alert"])
+            #expect(try await subjects { ($0.vendor, $0.source) = ("mce", SourceName("app")) } == ["mce/alert"])
             #expect(try await subjects { $0.isUnrouted = true } == ["mce/alert"])
             let (since, until) = (start.addingTimeInterval(60), start.addingTimeInterval(120))
             #expect(try await subjects { ($0.acceptedSince, $0.acceptedBefore) = (since, until) } == ["braze/alert"])

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing

