@@ -31,12 +31,15 @@ package struct Event: Sendable {
     /// End of the delivery period, exclusive.
     package var notAfter: Date?
     /// The in-app messages that the payload brings, each id once.
-    package var messages: [InAppRegistration] = []
+    package var messages: [InAppRegistration]
 
-    /// `subject`: nil for `vendor/kind`.
+    /// `subject`: nil for `vendor/kind`. The event of a notification is made with all its values at once, because the
+    /// compiler copies a large value that is changed after it was made.
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
-        warnings: [String], subject: String? = nil, body: [UInt8]
+        warnings: [String], subject: String? = nil, body: [UInt8], payload: [UInt8]? = nil, shown: JSONText? = nil,
+        category: DefinedCategory? = nil, notBefore: Date? = nil, notAfter: Date? = nil,
+        messages: [InAppRegistration] = []
     ) {
         self.id = id
         self.source = source
@@ -46,6 +49,12 @@ package struct Event: Sendable {
         self.warnings = warnings
         ownSubject = subject
         self.body = body
+        self.payload = payload
+        self.shown = shown
+        self.category = category
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.messages = messages
     }
 
     /// CloudEvents' `subject`, `vendor/kind` for a notification. Allocates on each call.
