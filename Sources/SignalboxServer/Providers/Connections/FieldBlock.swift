@@ -1,6 +1,6 @@
-/// Fields of a response in the form of HTTP/2, each a literal that no table has to keep (RFC 7541, 6.2.2): values such as
-/// identifiers never repeat, so they would only fill the table of the client. Without Huffman's code, which takes longer
-/// than the rest of a response.
+/// Fields of a response in the form of HTTP/2, each a literal that no table has to keep (RFC 7541, 6.2.2): values such
+/// as identifiers never repeat, so they would only fill the table of the client. Without Huffman's code, which takes
+/// longer than the rest of a response.
 struct FieldBlock {
     private(set) var bytes: [UInt8] = []
 
