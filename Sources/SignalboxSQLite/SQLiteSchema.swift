@@ -16,7 +16,7 @@ enum SQLiteSchema {
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
-        ("numbers", numbers), ("actions", actions),
+        ("numbers", numbers), ("actions", actions), ("pauses", pauses),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -203,6 +203,9 @@ enum SQLiteSchema {
             PRIMARY KEY (app, id)
         ) WITHOUT ROWID;
         """
+
+    /// When the gateway ends a pause.
+    private static let pauses = "ALTER TABLE destinations ADD COLUMN until INTEGER;"
 
     /// Changes by operators, and those that were refused.
     private static let actions = """

@@ -38,6 +38,7 @@ package struct Gateway: Sendable {
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
         let plan = GatewayPlan(resolved, on: resources)
+        resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
         dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }

@@ -17,10 +17,18 @@ package struct GatewaySurface: Sendable {
     let sources: SourceAccess
     /// Access of operators.
     let operators: AdminAccess
-    /// Deliveries, destinations and metrics.
+    /// Deliveries and metrics.
     let operations: OperationsAPI
+    /// Destinations and their lanes.
+    let destinations: DestinationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Checks of configs, and the last ones.
+    let configs: ConfigAPI
+    /// The ledger of deliveries, and the list of media.
+    let ledger: LedgerAPI
+    /// The ways of events, and trials of patterns.
+    let flows: FlowsAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
     /// The failure rules of the config. They replace those of the former config when the surface becomes active.
@@ -59,12 +67,18 @@ package struct GatewaySurface: Sendable {
         self.operators = operators
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
-            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
-            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards)
+            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)),
+            forwards: gateway.resources.forwards)
+        destinations = DestinationsAPI(
+            queue: gateway.queue, destinations: config.destinations, lanes: gateway.dispatcher.snapshots,
+            senders: plan.senders, events: OperationalEvent(gateway: config.gateway.name))
         routes = RoutesAPI(
             routes: plan.routes,
             trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
             counts: gateway.resources.counts, status: plan.status)
+        configs = ConfigAPI(history: gateway.resources.history, folder: config.origin.folder)
+        ledger = LedgerAPI(queue: gateway.queue)
+        flows = FlowsAPI(queue: gateway.queue, routes: plan.routes, counts: gateway.resources.counts)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures
         categories = CategoriesAPI(
