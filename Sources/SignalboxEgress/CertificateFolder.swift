@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of a local authority and its server certificate: `ca.crt`, `ca.key`, `server.crt` and `server.key`, in PEM.
+/// The files of a local authority and its server certificate: `ca.crt`, `ca.key`, `server.crt` and `server.key`.
 package struct CertificateFolder: Sendable {
     /// Why files could not be read or written: one sentence with the remedy.
     package struct Failure: Error, Equatable {

@@ -58,7 +58,7 @@ import Testing
             #expect(preview.json["through"] as? Int == 620)
             #expect((preview.json["oldest"] as? String)?.hasPrefix("20") == true)
             #expect(try await Self.dead(gateway) == 620, "a preview changes nothing")
-            // What the list pages to.
+            // The list has as many.
             var (listed, cursor) = (0, "")
             repeat {
                 let path = "/v1/deliveries?state=dead&destination=crm&status=400&limit=500\(cursor)"
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aMisspeltFilterChangesNothing() async throws {
+    @Test func rejectsAMisspeltFilterWithoutAChange() async throws {
         try await Self.run { gateway in
             try await Self.addDead(3, gateway)
             let misspelt = try await Self.bulk("retry", #"{"filter":{"destinaton":"x"},"dryRun":true}"#, gateway)

@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What operators see of a destination, and what they change.
+/// Destinations in the operations API: their state, measurements and pauses.
 @Suite(.timeLimit(.minutes(2))) struct DestinationTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
@@ -37,8 +37,8 @@ import Testing
             try await ReceivingServer.run(answer: { _ in 503 }) { receiver in
                 let config = """
                     { "egress": { "allow": ["127.0.0.0/8"] },
-                      "destinations": { "crm": { "url": "\(receiver.url)/path?key=secret", "secret": "env:WEBHOOK_SECRET",
-                        "retry": { "base": "1h" }, "breaker": { "failures": 1, "probe": "1h" } } },
+                      "destinations": { "crm": {
+                        "url": "\(receiver.url)/path?key=secret", "secret": "env:WEBHOOK_SECRET", "retry": { "base": "1h" }, "breaker": { "failures": 1, "probe": "1h" } } },
                       "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
                     """
                 let gateway = try await Gateway.start(in: directory, config: config)
@@ -91,7 +91,8 @@ import Testing
             // The gateway resumes it by itself.
             #expect(await receiver.next(1).count == 1)
             let rows = try await gateway.request("GET", "/v1/actions").json["actions"] as? [[String: Any]]
-            #expect(rows?.compactMap { $0["actor"] as? String } == ["gateway", "cli:\(getuid())", "local", "local", "local", "local", "local"])
+            let actors = ["gateway", "cli:\(getuid())"] + Array(repeating: "local", count: 5)
+            #expect(rows?.compactMap { $0["actor"] as? String } == actors)
             #expect(rows?.first?["operation"] as? String == "destinations.resume")
             #expect(rows?.first?["via"] as? String == "gateway")
         }

@@ -51,7 +51,8 @@ import Testing
     @Test func hidesNamesOfUnknownOptions() {
         let change = Self.diff("{}", #"{ "admin": { "auth": { "hunter2": 1 } }, "hunter2": 1 }"#)
         #expect(change.changes.map(\.pointer) == ["/admin/auth/…", "/…"])
-        let tokens = Self.diff("{}", #"{ "admin": { "tokens": { "ann": { "bearer": "hunter2", "role": "reader" } } } }"#)
+        let token = #"{ "bearer": "hunter2", "role": "reader" }"#
+        let tokens = Self.diff("{}", #"{ "admin": { "tokens": { "ann": \#(token) } } }"#)
         #expect(tokens.changes.map(\.to) == [#""[hidden]""#, #""reader""#])
         let source = Self.diff("{}", #"{ "sources": { "app": { "auth": { "bearer": ["env:APP", "hunter2"] } } } }"#)
         #expect(source.changes.map(\.to) == [#""env:APP""#, #""[hidden]""#])

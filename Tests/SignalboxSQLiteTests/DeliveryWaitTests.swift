@@ -42,7 +42,8 @@ import Testing
     /// The destination's status comes first, unless it ends before the delivery is due.
     @Test func namesTheReasonThatEndsLast() {
         let paused = DestinationStatus(.paused, since: now)
-        let failing = DestinationStatus(word: "breaker_open", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
+        let failing = DestinationStatus(
+            word: "breaker_open", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
         #expect(reason(record(), status: failing) == .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)

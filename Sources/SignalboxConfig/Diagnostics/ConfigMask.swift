@@ -2,8 +2,8 @@ import SignalboxJSON
 
 /// Hides values of a config that may be secrets, from those who may see the config otherwise.
 ///
-/// Only values of declared options are shown. Of options for secrets, only references such as `env:NAME` are: a secret
-/// that somebody pasted there, or into an option that does not exist, stays hidden.
+/// Shows only values of declared options, and of options for secrets only references such as `env:NAME`. So a secret
+/// stays hidden if an operator pasted it there, or into an option that does not exist.
 enum ConfigMask {
     /// In place of a hidden value, as JSON text.
     private static let hidden = "\"[hidden]\""

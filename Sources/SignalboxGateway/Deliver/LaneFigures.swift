@@ -3,7 +3,7 @@ import SignalboxEgress
 import SignalboxStore
 import Synchronization
 
-/// Figures of the attempts of a lane: durations, the rate, and the last success and failure. Bounded: a ring of
+/// Measurements of the attempts of a lane: durations, the rate, and the last success and failure. Bounded: a ring of
 /// durations and one of seconds, both allocated once.
 ///
 /// A class because every attempt of the lane reports to it.
@@ -32,7 +32,7 @@ final class LaneFigures: Sendable {
 
     /// Records the end of an attempt. Allocates for failures only. `now`: the wall clock; `elapsed`: the lane's clock.
     func record(_ result: SendResult, at now: Date, elapsed: Duration) {
-        // A request that this process could not make says nothing about the destination.
+        // This process could not make the request, so the result is not one of the destination.
         switch result.answer {
         case .failed(.stopped), .failed(.exhausted): return
         case .failed, .replied: break
@@ -55,7 +55,7 @@ final class LaneFigures: Sendable {
         }
     }
 
-    /// The figures as operators see them.
+    /// The measurements as operators see them.
     struct Values {
         let perSecond: Double
         let latency: LaneSnapshot.Latency?

@@ -61,7 +61,7 @@ extension DestinationLane {
 }
 
 extension LaneGate {
-    /// What operators see of the gate.
+    /// The state of the gate for operators.
     struct Values {
         let inFlight: Int
         let breaker: Breaker

@@ -36,7 +36,7 @@ package struct ConfigCheck: Sendable {
         return report.text(of: mistakes) + report.summary(of: mistakes)
     }
 
-    /// What a config that can be used has, in words.
+    /// The numbers of routes, destinations and sources, in words.
     package var words: String {
         guard let config else { return "cannot be used" }
         return "\(config.routes.count) routes, \(config.destinations.count) destinations, "

@@ -30,7 +30,7 @@ package final class FlowCounts: Sendable {
         var last = 0
     }
 
-    /// The most ways that are told apart.
+    /// The most ways with a count of their own.
     package static let most = 1_000
     /// In place of the source and the vendor of a further way.
     package static let other = "other"

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the body of a request adds to its row of the action log.
+/// Values from the body of a request for its row of the action log.
 ///
 /// A class because the handler sets it, and a refusal is recorded after the handler.
 final class ActionDetails: Sendable {

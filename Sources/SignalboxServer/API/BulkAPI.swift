@@ -103,7 +103,9 @@ struct BulkAPI: Sendable {
     private func answer<T: Sendable>(
         within limit: Duration = StoreLimits.patience, _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await operations.delayed.answer(of: work, within: limit) } catch { throw .store(error) }
+        do throws(StoreError) { return try await operations.delayed.answer(of: work, within: limit) } catch {
+            throw .store(error)
+        }
     }
 }
 

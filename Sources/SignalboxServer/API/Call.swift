@@ -17,7 +17,7 @@ struct Call: Sendable {
     var actor: Operator?
     /// The change that the endpoint makes; nil for none.
     var operation: Endpoint.Operation?
-    /// What the body adds to the row of the action log; nil for an endpoint that changes nothing.
+    /// Values from the body for the row of the action log; nil for an endpoint that changes nothing.
     var details: ActionDetails?
 
     /// A part of the path, as the client wrote it. Not decoded; empty for a name that the path does not have. Values

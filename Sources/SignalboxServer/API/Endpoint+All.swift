@@ -94,7 +94,7 @@ extension Endpoint {
 
     /// Destinations.
     private static let destinations: [Endpoint] = [
-        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state, queue length and figures.") {
+        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state, queue length and latency.") {
             try await $0.surface.destinations.list($1)
         },
         Endpoint("GET", "/v1/destinations/{name}", .reader, "Returns one destination.") {

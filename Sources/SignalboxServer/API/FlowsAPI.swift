@@ -47,9 +47,9 @@ struct FlowsAPI: Sendable {
         }
     }
 
-    /// Tries a pattern on the newest stored events; on their masked form for an operator who may not read content,
-    /// because matches of a pattern over texts would reveal the texts. Throws 400 for a pattern with mistakes, with the position in the
-    /// body, and 503 when the queue does not answer.
+    /// Tries a pattern on the newest stored events. An operator who may not read content tries it on their masked form,
+    /// because matches of a pattern over texts would reveal the texts. Throws 400 for a pattern with mistakes, with the
+    /// position in the body, and 503 when the queue does not answer.
     func match(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let (pattern, limit) = try Self.request(body)
         var events = try await reply { () throws(StoreError) in
@@ -102,7 +102,7 @@ extension Problem {
         return pattern(mistake.message, at: pointer, place)
     }
 
-    /// A body that is not JSON, as it is while somebody types a pattern.
+    /// A body that is not JSON. Consoles send patterns while an operator types them.
     fileprivate static func patternSyntax(_ error: JSONError, in body: [UInt8]) -> Problem {
         let mistake = ConfigMistake(error, file: 0, in: body, of: .pattern)
         return pattern(mistake.message, at: "", mistake.position)

@@ -4,7 +4,7 @@ import SignalboxNotification
 
 /// Reads the JSON object of an operator's request strictly: an ignored misspelled member could select everything.
 enum JSONBody {
-    /// Whether a body says nothing: no bytes, whitespace, or the empty object that some HTTP clients always send.
+    /// Whether a body has no member: no bytes, whitespace, or the empty object that some HTTP clients always send.
     static func isAbsent(_ body: [UInt8]) -> Bool {
         guard body.count <= 1024 else { return false }
         let text = body.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }

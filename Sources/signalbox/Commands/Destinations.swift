@@ -32,7 +32,7 @@ struct Destinations: AsyncParsableCommand {
         /// Without a config, the list has the destinations of the queue only, all with the state `unknown` unless
         /// they have a status.
         @OptionGroup var options: GatewayOptions
-        /// The objects of the operations API, without the figures that only the gateway has.
+        /// The objects of the operations API, without the measurements of the running gateway.
         @Flag(help: "Print one JSON object per line.") var json = false
 
         /// Sorted by name. Counts are read from indexes, also in a large queue. One line per destination: state,
