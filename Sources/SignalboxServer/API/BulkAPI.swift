@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import SignalboxJSON
 import SignalboxNotification
@@ -117,20 +116,4 @@ extension Call {
         if request.step == .preview { parameters["dryRun"] = "true" }
         details?.set(parameters, reason: request.reason)
     }
-}
-
-/// Bulk changes.
-extension Problem {
-    /// A removal cannot be undone.
-    static let reasonRequired = Problem(
-        .badRequest, "reason-required", title: "A reason is required",
-        "Send a reason; the action log keeps it. No delivery was removed.")
-    /// Also for a token of a former process, and for one that was changed.
-    static let confirmExpired = Problem(
-        .conflict, "confirm-expired", title: "No change was made",
-        "The confirmation is older than 5 minutes, or not of this process: preview the change again.")
-    /// The preview showed other deliveries.
-    static let confirmMismatch = Problem(
-        .conflict, "confirm-mismatch", title: "No change was made",
-        "The confirmation is of another filter or another change: send the filter of the preview.")
 }

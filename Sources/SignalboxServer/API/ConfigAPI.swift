@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import HTTPTypes
 import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
@@ -58,21 +57,6 @@ struct ConfigAPI: Sendable {
         return .json { json in
             json.array("history", entries) { json, entry in json.object { $0.members(of: entry, active: active) } }
         }
-    }
-}
-
-extension Problem {
-    /// A check that hangs ends when its file answers.
-    fileprivate static let checkBusy = Problem(
-        .serviceUnavailable, "config-check-busy", title: "The config was not checked",
-        "Another check is in progress, or a file that the config names does not answer: send it again later.",
-        headers: [.retryAfter: "1"])
-
-    /// For files next to the config.
-    fileprivate static func configUnreadable(_ refusal: ConfigRefusal) -> Problem {
-        Problem(
-            .conflict, "config-unreadable", title: "The config was not checked",
-            refusal.problems.first ?? "The files of the config cannot be read.")
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
@@ -91,32 +90,6 @@ struct FlowsAPI: Sendable {
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
         do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
-    }
-}
-
-extension Problem {
-    /// A mistake of the member `pattern` of a request. `body`: the request, for line and column.
-    fileprivate static func pattern(_ mistake: ConfigMistake, in body: [UInt8]) -> Problem {
-        let pointer = "/pattern" + mistake.pointer
-        let place = JSONPosition(of: pointer, in: body).map { TextPosition(offset: $0.value.lowerBound, in: body) }
-        return pattern(mistake.message, at: pointer, place)
-    }
-
-    /// A body that is not JSON. Consoles send patterns while an operator types them.
-    fileprivate static func patternSyntax(_ error: JSONError, in body: [UInt8]) -> Problem {
-        let mistake = ConfigMistake(error, file: 0, in: body, of: .pattern)
-        return pattern(mistake.message, at: "", mistake.position)
-    }
-
-    private static func pattern(_ message: String, at pointer: String, _ place: TextPosition?) -> Problem {
-        var problem = Problem(
-            .badRequest, "pattern-invalid", title: "The pattern is not valid", "The pattern is not valid: \(message).")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        if let place {
-            problem.members.append(Member(name: "line", value: String(place.line)))
-            problem.members.append(Member(name: "column", value: String(place.column)))
-        }
-        return problem
     }
 }
 

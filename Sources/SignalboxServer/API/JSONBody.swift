@@ -1,4 +1,3 @@
-import HTTPTypes
 import SignalboxJSON
 import SignalboxNotification
 
@@ -44,15 +43,5 @@ enum JSONBody {
             }
             guard seen.insert(name).inserted else { throw .body("\(name) occurs twice: keep one of them.", at: place) }
         }
-    }
-}
-
-extension Problem {
-    /// A body that the endpoint does not accept. `pointer`: the location of the mistake.
-    static func body(_ detail: String, at pointer: String) -> Problem {
-        var problem = Problem(
-            .badRequest, "body-unexpected", title: "The request was not understood", "\(detail) No change was made.")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
     }
 }
