@@ -49,7 +49,15 @@ extension StoreConformance {
         },
         Self("countsHeldDeliveriesByDestination") { bench in
             let queue = try bench.open()
+            try await queue.append([bench.event(1)])
             #expect(try await queue.heldCounts().isEmpty)
+            let url = "https://a.example/x.png"
+            let event = bench.event(2, waitingFor: [url])
+            try await queue.append([
+                event.with(deliveries: event.deliveries + [DeliveryOrder(to: bench.inbox)]),
+                bench.event(3, waitingFor: [url]),
+            ])
+            #expect(try await queue.heldCounts() == [bench.crm: 2])
         },
     ]
 }

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"pattern\":{\n \"data\": {\"kind\": \"alert\"}}}", "2", "10", "/pattern/data/kind"),
+        ("{\"pattern\":{\n \"data\": {\"kind\": \"alert\"}}}", "2", "19", "/pattern/data/kind"),
         ("{\"pattern\":{\"data\":\n{\"kind\":[}}}", "2", nil, ""),
         (#"{"pattern":{"data":{"kind":[{"prefixx":"a"}]}}}"#, "1", nil, "/pattern/data/kind/0"),
     ])
