@@ -6,8 +6,8 @@ usage: verify-openapi.py BINARY [ANSWERS]
 The document must be valid OpenAPI 3.1 for openapi-spec-validator. ANSWERS is NDJSON of the answers that tests received:
 {"method", "url", "status"} and perhaps "type" and "body" (base64); each one must be described. Then schemathesis sends
 requests that it derives from the document to a gateway with tokens: no answer may be a 5xx, and each one must have a
-described status, media type, header and body. Objects are closed for both comparisons, so a member that the document does
-not have is a failure. Every failure is printed; the exit status is 1 when there was one.
+described status, media type, header and body. Objects are closed for both comparisons, so a member that the document
+does not have is a failure. Every failure is printed; the exit status is 1 when there was one.
 """
 
 import base64
