@@ -126,6 +126,15 @@ package struct GatewayPlan: Sendable {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
     }
 
+    /// The files of its config, and of a newer one that was rejected.
+    package var newestOrigin: GatewayConfig.Origin {
+        var origin = config.origin
+        for name in status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
+            origin.files.append(name)
+        }
+        return origin
+    }
+
     /// True if a destination that both plans have is reached with the same connections and secrets. If so, its lane
     /// continues during a reload.
     func reaches(_ name: DestinationName, as other: GatewayPlan) -> Bool {
