@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SignalboxJSON
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 
