@@ -21,6 +21,7 @@ package struct GatewayServer: Service {
     private let state: ProviderState
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
+    private let counters = ServerCounters()
     private let streams = LiveStreams()
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
@@ -75,7 +76,7 @@ package struct GatewayServer: Service {
         let active = Replaceable(
             ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, streams: streams))
+                refusals: refusals, counters: counters, streams: streams))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -158,7 +159,7 @@ package struct GatewayServer: Service {
         active.replace(
             by: ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, streams: streams))
+                refusals: refusals, counters: counters, streams: streams))
         streams.revoke(by: surface.operators)
     }
 }
@@ -181,21 +182,22 @@ private final class ActiveAPI: Sendable {
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
         budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
-        streams: LiveStreams
+        counters: ServerCounters, streams: LiveStreams
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
-            observation: surface.observation)
+            observation: surface.observation, counters: counters)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
-            observation: surface.observation)
-        providers = ProviderEndpoints(surface, state, alarm: alarm)
+            observation: surface.observation, counters: counters)
+        providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals, streams: streams
+            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
+            streams: streams
         ).router()
     }
 }

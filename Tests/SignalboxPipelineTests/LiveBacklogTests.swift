@@ -2,6 +2,7 @@ import Foundation
 import SignalboxNotification
 import SignalboxStore
 import SignalboxTesting
+import SignalboxStore
 import Testing
 
 @testable import SignalboxGateway

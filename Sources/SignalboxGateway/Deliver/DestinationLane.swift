@@ -18,6 +18,8 @@ struct DestinationLane: Sendable {
     private let deadLetters: Replaceable<DeadLetterEvents?>
     /// Receives attempts and changes of the destination.
     let observation: Observation?
+    /// Of this destination; nil without an observation.
+    private let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -42,6 +44,7 @@ struct DestinationLane: Sendable {
         self.queue = queue
         self.deadLetters = deadLetters
         self.observation = observation
+        counters = observation?.counters.destinations.series(for: destination.name)
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -210,7 +213,9 @@ struct DestinationLane: Sendable {
         if asks, let outcome = await outcomeWithoutPermission() {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
+        counters?.inFlight.add(live.count)
         let result = await sender.send(live)
+        counters?.inFlight.add(-live.count)
         let now = queue.now
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)

@@ -14,6 +14,8 @@ package final class Observation: Sendable {
     package let activity: ActivityCounts
     /// The newest refused payloads.
     package let rejections = RejectionLog()
+    /// Counts since the start of the process, for metrics.
+    package let counters = GatewayCounters()
     /// Keys of payloads that no detector reads.
     package let drift: KeyDrift
     /// When the process began to observe.
@@ -46,6 +48,7 @@ package final class Observation: Sendable {
     /// stored. Followers count with their event.
     func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
         let now = clock.nanoseconds()
+        counters.accepted(routed, without: duplicates)
         // Neighbours usually have the same vendor, so they are counted together.
         var (vendor, times, passed) = ("", 0, 0)
         func observe(_ routed: RoutedEvent) {
@@ -83,6 +86,7 @@ package final class Observation: Sendable {
     package func refused(_ payload: RefusedPayload) {
         activity.count(.rejected, payload.code, at: clock.nanoseconds())
         rejections.append(payload)
+        counters.rejected(payload.code, from: payload.source)
     }
 
     // MARK: Deliveries
@@ -90,6 +94,7 @@ package final class Observation: Sendable {
     /// Settled attempts and expired deliveries of one request to a destination.
     func settled(_ settlements: [Settlement]) {
         let now = clock.nanoseconds()
+        counters.settled(settlements, at: clock.date(at: now))
         for settlement in settlements {
             let name = settlement.lease.destination.name
             switch settlement.outcome {

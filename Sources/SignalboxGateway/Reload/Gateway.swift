@@ -42,6 +42,7 @@ package struct Gateway: Sendable {
         dispatcher = Dispatcher(
             plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: resources.observation,
             logger: logger)
+        resources.observation.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -78,6 +79,7 @@ package struct Gateway: Sendable {
         current.replace(by: next)
         resources.inApp.messages.replace(policy: next.config.inapp)
         resources.observation.recent.set(limit: next.config.console.recent)
+        resources.observation.counters.expect(next.config)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }

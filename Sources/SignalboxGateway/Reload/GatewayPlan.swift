@@ -26,6 +26,8 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Decides about in-app messages.
     package let inApp: InAppFlow
+    /// Orders deliveries of stored events.
+    package let orders: ManualOrders
     /// Forwards pushes to the real push services.
     package let passThrough: PassThrough
     /// Makes and checks links to stored files.
@@ -78,7 +80,8 @@ package struct GatewayPlan: Sendable {
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
-            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
+            keepsPayloads: !routes.payloadTakers.isEmpty, keeping: PayloadKeeping(config.console.keepPayloads),
+            showsPayloads: routes.includesPayloads,
             registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
             categories: config.categories.statics, observation: resources.observation)
         intake = Intake(
@@ -86,6 +89,7 @@ package struct GatewayPlan: Sendable {
             counts: resources.counts, observation: resources.observation)
         let variants = EventVariants(
             tokens: resources.tokens, counts: resources.counts, observation: resources.observation)
+        orders = ManualOrders(routes: routes, variants: variants)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
@@ -120,6 +124,15 @@ package struct GatewayPlan: Sendable {
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.
     package var senders: [DestinationName: any Sender] {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
+    }
+
+    /// The files of its config, and of a newer one that was rejected.
+    package var newestOrigin: GatewayConfig.Origin {
+        var origin = config.origin
+        for name in status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
+            origin.files.append(name)
+        }
+        return origin
     }
 
     /// True if a destination that both plans have is reached with the same connections and secrets. If so, its lane
@@ -181,6 +194,17 @@ package struct GatewayPlan: Sendable {
                         })
                 }
             }
+        }
+    }
+}
+
+extension PayloadKeeping {
+    /// Nil if the config keeps no payload for operators.
+    init?(_ kept: GatewayConfig.Console.KeptPayloads) {
+        switch kept {
+        case .none: return nil
+        case .dead: self = .untilDelivered
+        case .all: self = .withEvent
         }
     }
 }

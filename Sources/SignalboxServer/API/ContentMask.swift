@@ -77,7 +77,7 @@ struct ContentMask {
     }
 
     /// A link keeps its scheme and host, without user and port.
-    private static func hide(_ text: String) -> String {
+    static func hide(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].utf8.allSatisfy(\.isASCIILetter) else {
             return text.isEmpty ? "" : hidden
         }

@@ -17,10 +17,16 @@ package struct GatewaySurface: Sendable {
     let sources: SourceAccess
     /// Access of operators.
     let operators: AdminAccess
+    /// Protects operators from pages of other sites.
+    let browsers: BrowserAccess
     /// Deliveries, destinations and metrics.
     let operations: OperationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Stored events.
+    let events: EventsAPI
+    /// Explanations of payloads.
+    let explanations: ExplainAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
     /// The failure rules of the config. They replace those of the former config when the surface becomes active.
@@ -59,14 +65,20 @@ package struct GatewaySurface: Sendable {
         inApp = plan.inApp
         self.sources = sources
         self.operators = operators
+        browsers = BrowserAccess(publicUrl: config.gateway.publicUrl)
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
             events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards,
             observation: gateway.resources.observation)
+        let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
+        events = EventsAPI(operations: operations, trials: trials, orders: plan.orders)
+        explanations = ExplainAPI(
+            explainer: PayloadExplainer(
+                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
         routes = RoutesAPI(
             routes: plan.routes,
-            trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
+            trials: trials,
             counts: gateway.resources.counts, status: plan.status)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures

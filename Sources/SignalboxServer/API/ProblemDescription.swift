@@ -56,6 +56,13 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "host-foreign", 403, "A browser's request, or one for the console, names another host.",
+            "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
+        Self(
+            "origin-foreign", 403,
+            "A change that a browser sent for a page of another site, or not as `application/json`; nothing changed.",
+            "Use the console, or a client that is not a browser."),
+        Self(
             "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
             "Use a token with the role that `detail` names."),
         Self(
@@ -73,7 +80,13 @@ package struct ProblemDescription: Sendable {
         Self("interaction-malformed", 422, "The report lacks a member or has an invalid one.", "See `detail`."),
         Self(
             "event-not-found", 404, "No stored event has this id.",
-            "Report taps while the event is retained; see `retention`."),
+            "List events with `GET /v1/events`. Report taps while the event is retained; see `retention`."),
+        Self(
+            "payload-gone", 410, "The payload of the event was not kept.",
+            "Set `console.keepPayloads` for later events."),
+        Self(
+            "pattern-invalid", 400, "The pattern is not a valid EventBridge pattern.",
+            "Correct it at `pointer`; a pattern of a query has `line` and `column` too."),
         Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
         Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
         Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),

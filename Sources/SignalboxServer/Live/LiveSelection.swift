@@ -12,7 +12,7 @@ struct LiveSelection: Sendable {
     /// Whether it receives counts once a second.
     var hasStats = true
     /// Selects events; nil for all.
-    var filter: EventFilter?
+    var filter: StreamFilter?
     /// Frames a second, without gaps and counts.
     var rate = Self.highestRate
     /// Whether texts of notifications are hidden.
@@ -48,7 +48,7 @@ struct LiveSelection: Sendable {
         }
         guard let text = call.query("pattern") else { return }
         if hidesContent { throw .contentHidden }
-        filter = EventFilter(try Self.pattern(text))
+        filter = StreamFilter(try Self.pattern(text))
     }
 
     private static func pattern(_ text: String) throws(Problem) -> Pattern {

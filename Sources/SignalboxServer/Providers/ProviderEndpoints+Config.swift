@@ -5,7 +5,7 @@ import SignalboxStore
 
 extension ProviderEndpoints {
     /// The endpoints of one config. `state` and `alarm`: shared by all configs.
-    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
+    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, counters: ServerCounters) {
         let forwarding = PushForwarding(
             passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
         let acceptance = PushAcceptance(
@@ -16,6 +16,7 @@ extension ProviderEndpoints {
             held: state.held,
             forwarding: surface.passThrough.isEmpty ? nil : forwarding)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
+        timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }
 
     /// `now`: the clock of tokens and subscriptions.
@@ -28,6 +29,7 @@ extension ProviderEndpoints {
             sources: sources, accounts: senders.accounts, serverKeys: senders.serverKeys,
             projects: senders.projects, tokens: state.accessTokens)
         self.init(
+            // In the order of `ProviderKind`.
             all: [
                 APNsEndpoint(
                     senders.apns, acceptance, channels: queue, failures: state.failures, now: now),

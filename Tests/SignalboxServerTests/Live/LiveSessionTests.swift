@@ -125,7 +125,7 @@ import Testing
     @Test func aPatternSelectsEvents() throws {
         let setting = LiveSetting()
         var selection = selection()
-        selection.filter = EventFilter(try Pattern(text: Array(#"{"data":{"vendor":["mce"]}}"#.utf8)))
+        selection.filter = StreamFilter(try Pattern(text: Array(#"{"data":{"vendor":["mce"]}}"#.utf8)))
         var session = setting.session(selection)
         _ = session.bytes(at: setting.now)
         setting.accept(of: "braze")
