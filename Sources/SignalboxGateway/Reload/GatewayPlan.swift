@@ -65,7 +65,7 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
-        /// What the gateway observes of its own work.
+        /// The gateway's observation of its own work.
         package let observation: Observation
     }
 

@@ -21,7 +21,7 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
-    /// Told of refused items.
+    /// Receives refused items.
     private let observation: Observation
     /// Measures direct requests; the router measures its own.
     private let timers: (plain: RouteTimer, named: RouteTimer)

@@ -53,12 +53,15 @@ struct Serve: AsyncParsableCommand {
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         try await gateway.openInApp()
+        let drift = DriftService(
+            gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
         let interrupted = try await runServices(
             [
-                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, watch, server,
+                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, drift, watch,
+                server,
             ], logger: logger)
         gateway.stopSending()
         await gateway.checkpoint()
