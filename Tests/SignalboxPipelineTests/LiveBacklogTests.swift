@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxNotification
+import SignalboxStore
 import SignalboxTesting
 import SignalboxStore
 import Testing

@@ -226,7 +226,7 @@ struct GatewayAPI: Sendable {
         let headers = call.request.headers
         let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
         let values = try await surface.operations.metrics(
-            surface, providers(), failedTokens, server: counters)
+            surface, providers(), failedTokens, server: counters, streams: streams.count)
         let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
         var reply = Reply(
             status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)

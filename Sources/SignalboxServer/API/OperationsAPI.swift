@@ -116,7 +116,8 @@ struct OperationsAPI: Sendable {
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters
+        _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters,
+        streams: Int
     ) async throws(Problem) -> MetricValues {
         let inApp = surface.inApp
         let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
@@ -131,6 +132,7 @@ struct OperationsAPI: Sendable {
             space: space,
             health: queue.health, providers: providers,
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
+            streams: streams,
             failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),
             failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
