@@ -22,7 +22,7 @@ package struct GatewayServer: Service {
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
     private let counters = ServerCounters()
-    private let streams = LiveStreams()
+    private let streams: LiveStreams
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -67,6 +67,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
+        streams = LiveStreams(counting: surface.observation.counters.consoleStreams)
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)
