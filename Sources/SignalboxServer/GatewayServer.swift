@@ -22,8 +22,8 @@ package struct GatewayServer: Service {
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
     private let counters = ServerCounters()
-    private let streams = LiveStreams()
     private let confirmations = BulkConfirmations()
+    private let streams: LiveStreams
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -68,6 +68,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
+        streams = LiveStreams(counting: surface.observation.counters.consoleStreams)
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)

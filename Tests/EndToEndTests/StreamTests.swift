@@ -27,7 +27,7 @@ import Testing
             let event = try #require(await reader.next("event"))
             #expect(event.json["id"] as? String == answer.json["id"] as? String)
             #expect(event.json["title"] as? String == "Hello" && event.json["vendor"] as? String == "unknown")
-            #expect(event.json["routes"] as? [String] == ["everything"])
+            #expect(event.json["routes"] as? [String] == ["everything"] && event.json["evidence"] as? [String] == [])
             let delivery = try #require(await reader.next("delivery"))
             #expect(delivery.json["event"] as? String == answer.json["id"] as? String)
             #expect(delivery.json["outcome"] as? String == "delivered" && delivery.json["attempt"] as? Int == 1)

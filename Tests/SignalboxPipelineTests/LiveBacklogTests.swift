@@ -2,7 +2,6 @@ import Foundation
 import SignalboxNotification
 import SignalboxStore
 import SignalboxTesting
-import SignalboxStore
 import Testing
 
 @testable import SignalboxGateway
