@@ -98,9 +98,9 @@ struct NewDelivery: NewRow {
     let id: Int64
     /// The primary key of its event, in the same transaction.
     let event: Int64
-    /// The event, and the position of the delivery's order in it: its destination and its times. Not the order itself,
-    /// whose copy takes longer than binding it.
-    let routed: RoutedEvent
+    /// The orders of the event. That at `position` has the destination and the times. Not the order itself, whose copy
+    /// takes longer than binding it.
+    let orders: [DeliveryOrder]
     let position: Int
     /// The earliest time of the first attempt.
     let due: Date
@@ -119,11 +119,11 @@ struct NewDelivery: NewRow {
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(id)
         row.bind(event)
-        row.bind(routed.deliveries[position].destination.name)
+        row.bind(orders[position].destination.name)
         row.bind(due.milliseconds)
-        row.bind(routed.deliveries[position].notBefore?.milliseconds)
-        row.bind(routed.deliveries[position].notAfter?.milliseconds)
-        row.bind(routed.deliveries[position].orderKey)
+        row.bind(orders[position].notBefore?.milliseconds)
+        row.bind(orders[position].notAfter?.milliseconds)
+        row.bind(orders[position].orderKey)
         row.bind(isBegun ? 1 : 0)
         row.bind(variant)
     }
