@@ -132,7 +132,6 @@ package final class RoutedEvent: Sendable {
         self.routes = routes
         self.deliveries = deliveries
         self.payload = payload
-        self.keeping = keeping
         self.variants = variants
         self.media = media
         self.files = files
@@ -140,7 +139,6 @@ package final class RoutedEvent: Sendable {
         self.hasLastingID = hasLastingID
         self.followers = followers
         self.messages = messages
-        self.sampling = sampling
         self.about = about
     }
 
