@@ -1,4 +1,4 @@
-/// Endpoints about the config, the paths of events, and what is stored.
+/// Endpoints about the config, the paths of events, and stored data.
 extension EndpointContract {
     static let inspection: [EndpointContract] = [
         EndpointContract("GET /v1/routes/graph", "getRouteGraph", .json("RouteGraph")),
