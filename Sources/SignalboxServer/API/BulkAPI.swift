@@ -86,7 +86,7 @@ struct BulkAPI: Sendable {
         (filter.through, filter.endedBefore) = (claims.through, claims.date)
         let spread = request.spread > 0 ? BulkSpread(of: claims.count, over: .seconds(request.spread)) : nil
         let chosen = filter
-        let count = try await answer(within: Self.longestRun) { () throws(StoreError) in
+        let count = try await answer(within: Self.longestRun) { () throws(StoreError) -> Int in
             switch change {
             case .retry: try await queue.retry(chosen, spread: spread, as: action)
             case .purge: try await queue.purge(chosen, sparingWaiting: false, as: action)
