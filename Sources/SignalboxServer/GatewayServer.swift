@@ -22,7 +22,8 @@ package struct GatewayServer: Service {
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
     private let counters = ServerCounters()
-    private let streams = LiveStreams()
+    private let confirmations = BulkConfirmations()
+    private let streams: LiveStreams
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -67,6 +68,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
+        streams = LiveStreams(counting: surface.observation.counters.consoleStreams)
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)
@@ -76,7 +78,7 @@ package struct GatewayServer: Service {
         let active = Replaceable(
             ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters, streams: streams))
+                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -159,7 +161,7 @@ package struct GatewayServer: Service {
         active.replace(
             by: ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters, streams: streams))
+                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
         streams.revoke(by: surface.operators)
     }
 }
@@ -182,7 +184,7 @@ private final class ActiveAPI: Sendable {
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
         budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
-        counters: ServerCounters, streams: LiveStreams
+        counters: ServerCounters, streams: LiveStreams, confirmations: BulkConfirmations
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
@@ -197,7 +199,7 @@ private final class ActiveAPI: Sendable {
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
             log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
-            streams: streams
+            streams: streams, confirmations: confirmations
         ).router()
     }
 }

@@ -155,6 +155,19 @@ package struct StoredEvent: Sendable, Equatable {
     }
 }
 
+/// The body of a stored event.
+package struct EventBody: Sendable, Equatable {
+    package let id: String
+    /// When the gateway accepted it.
+    package let acceptedAt: Date
+    /// Structured CloudEvents JSON, UTF-8.
+    package let body: [UInt8]
+
+    package init(id: String, acceptedAt: Date, body: [UInt8]) {
+        (self.id, self.acceptedAt, self.body) = (id, acceptedAt, body)
+    }
+}
+
 /// Counts of a destination's deliveries.
 package struct DestinationGauges: Sendable, Equatable {
     /// All deliveries ever made.

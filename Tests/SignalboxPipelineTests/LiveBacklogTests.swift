@@ -1,7 +1,7 @@
 import Foundation
 import SignalboxNotification
-import SignalboxTesting
 import SignalboxStore
+import SignalboxTesting
 import Testing
 
 @testable import SignalboxGateway

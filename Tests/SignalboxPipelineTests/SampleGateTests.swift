@@ -32,7 +32,8 @@ import Testing
         let gate = SampleGate()
         for number in 0..<60_000 { _ = gate.admits("braze", at: Int64(number) * Self.second / 30_000) }
         let now = 2 * Self.second
-        #expect((0..<10).count { _ in gate.admits("granify", at: now) } == 5)
+        // Its own tokens, and at most one that the flood has not taken yet.
+        #expect((5...6).contains((0..<10).count { _ in gate.admits("granify", at: now) }))
     }
 
     @Test func furtherKeysShareOneRate() {

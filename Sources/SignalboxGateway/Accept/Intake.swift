@@ -226,7 +226,8 @@ package struct Intake: Sendable {
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it was read.
-                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) { item in
+                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) {
+                    (item: consuming Result<Event, Rejection>) in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }
                     items.append(route(item, by: routes, dedupe: dedupe, with: eventParser))

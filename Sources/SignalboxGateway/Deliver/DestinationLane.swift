@@ -27,6 +27,8 @@ struct DestinationLane: Sendable {
     let elapsed: @Sendable () -> Duration
     /// Shared by all copies of the lane.
     let gate: LaneGate
+    /// Durations and ends of its attempts.
+    let figures = LaneFigures()
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
@@ -217,6 +219,7 @@ struct DestinationLane: Sendable {
         let result = await sender.send(live)
         counters?.inFlight.add(-live.count)
         let now = queue.now
+        figures.record(result, at: now, elapsed: elapsed())
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
         let isDisabling = RetryPolicy.disabling(result.answer) != nil

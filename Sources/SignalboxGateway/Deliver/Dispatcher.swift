@@ -104,6 +104,11 @@ package struct Dispatcher: Service {
         }
     }
 
+    /// The state of every running lane. A lane that a reload replaces is listed until it has ended.
+    package func snapshots() -> [DestinationName: LaneSnapshot] {
+        Dictionary(roster.lanes.map { ($0.name, $0.snapshot()) }) { first, _ in first }
+    }
+
     private static let start = ContinuousClock.now
 
     /// Time since the first call: a clock that does not jump.

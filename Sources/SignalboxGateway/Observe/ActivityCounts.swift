@@ -146,7 +146,7 @@ struct ActivityHistory: Sendable {
     func sums(from first: Int64, steps: Int, of step: Int) -> [ActivityCounts.Group: [String: [Int]]] {
         series.mapValues { names in
             names.mapValues { $0.sums(from: first, steps: steps, of: step) }.filter { $1.contains { $0 > 0 } }
-        }
+        }.filter { !$1.isEmpty }
     }
 
     var vendors: [String: ActivityCounts.VendorTotals] {

@@ -47,8 +47,6 @@ package final class GatewayCounters: Sendable {
     /// Attempts by destination; 35 destinations have series of their own.
     package let destinations = SeriesTable<DestinationName, DestinationCounters>(
         limit: 35, other: { _ in DestinationName(other) }, make: { DestinationCounters() })
-    /// Open streams of the console.
-    package let consoleStreams = Counter()
     /// Spans that were neither exported nor kept.
     package let telemetryDropped = Counter()
     private let vendors = VendorLabels()

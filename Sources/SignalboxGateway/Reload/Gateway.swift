@@ -39,6 +39,7 @@ package struct Gateway: Sendable {
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
             observation: Observation(recent: resolved.config.console.recent))
         let plan = GatewayPlan(resolved, on: resources)
+        resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
         dispatcher = Dispatcher(
             plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: resources.observation,
             logger: logger)

@@ -34,6 +34,8 @@ package struct GatewayPlan: Sendable {
     package let links: MediaLinks
     /// The pool that all senders of this plan use.
     let clients: ClientPool
+    /// The files of the config, for its history.
+    let files: [ConfigText]
     /// In the config's order.
     let destinations: [(destination: Destination, sender: any Sender)]
     /// Makes an event of each dead delivery, for the dispatcher.
@@ -57,6 +59,8 @@ package struct GatewayPlan: Sendable {
         package let counts: RouteCounts
         /// The failure rules of the API and of the active config.
         package let failures: FailureRules
+        /// The last configs.
+        package let history = ConfigHistory()
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
         /// The version in `user-agent` headers.
@@ -74,6 +78,7 @@ package struct GatewayPlan: Sendable {
     init(_ resolved: ResolvedConfig, on resources: Resources, following former: GatewayPlan? = nil) {
         let config = resolved.config
         self.config = config
+        files = resolved.files
         routes = resolved.routes
         failures = resolved.failures.map { PreparedFailure($0, hashedBy: resources.tokens) }
         links = resolved.links

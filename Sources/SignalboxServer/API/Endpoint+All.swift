@@ -121,29 +121,37 @@ extension Endpoint {
             "Requeues one dead or waiting delivery with a new retry budget.", changes: .stored("deliveries.retry")
         ) { try await $0.surface.operations.retryDelivery($1) },
         Endpoint(
-            "POST", "/v1/deliveries/retry", .operator, "Requeues every matching delivery; `state` defaults to `dead`.",
-            parameters: DeliveryFilter.parameters, changes: .stored("deliveries.retry")
-        ) { try await $0.surface.operations.retryDeliveries($1) },
+            "POST", "/v1/deliveries/retry", .operator,
+            "Requeues every matching delivery: those of a confirmed preview with a body, at once without one.",
+            parameters: DeliveryFilter.parameters, bodyLimit: BulkRequest.bodyLimit,
+            changes: .stored("deliveries.retry")
+        ) { try await $0.bulk.retry($1, $2) },
+        Endpoint(
+            "POST", "/v1/deliveries/purge", .admin, "Removes the deliveries of a confirmed preview permanently.",
+            bodyLimit: BulkRequest.bodyLimit, changes: .stored("deliveries.purge")
+        ) { try await $0.bulk.purge($1, $2) },
     ]
 
     /// Destinations.
     private static let destinations: [Endpoint] = [
-        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state and queue length.") {
-            api, _ in
-            try await api.surface.operations.listDestinations()
+        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state, queue length and latency.") {
+            try await $0.surface.destinations.list($1)
+        },
+        Endpoint("GET", "/v1/destinations/{name}", .reader, "Returns one destination.") {
+            try await $0.surface.destinations.show($1)
         },
         Endpoint(
             "POST", "/v1/destinations/{name}/pause", .operator, "Pauses deliveries to a destination.",
-            changes: .stored("destinations.pause")
-        ) { try await $0.surface.operations.set(.paused, $1) },
+            parameters: [.pauseEnd], changes: .stored("destinations.pause")
+        ) { try await $0.surface.destinations.pause($1) },
         Endpoint(
             "POST", "/v1/destinations/{name}/resume", .operator, "Resumes a paused or disabled destination.",
             changes: .stored("destinations.resume")
-        ) { try await $0.surface.operations.set(nil, $1) },
+        ) { try await $0.surface.destinations.resume($1) },
         Endpoint(
             "POST", "/v1/destinations/{name}/ping", .operator, "Sends a signed test event and returns the outcome.",
             changes: .memory("destinations.ping")
-        ) { try await $0.surface.operations.ping($1) },
+        ) { try await $0.surface.destinations.ping($1) },
     ]
 
     /// Pushes that reached the provider endpoints.
@@ -180,6 +188,14 @@ extension Endpoint {
             "POST", "/v1/routes/test", .reader, "Evaluates the routes for a payload or an event; stores nothing.",
             parameters: [.source]
         ) { try $0.surface.routes.test($1, $2) },
+        Endpoint("GET", "/v1/routes/graph", .reader, "Returns sources, vendors, routes and destinations with counts.") {
+            api, _ in
+            api.surface.flows.graph()
+        },
+        Endpoint(
+            "POST", "/v1/routes/match", .reader, "Tries a pattern on the newest stored events.",
+            bodyLimit: FlowsAPI.bodyLimit
+        ) { try await $0.surface.flows.match($1, $2) },
         Endpoint(
             "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
         ) { api, _ in api.surface.failures.list() },
@@ -223,6 +239,21 @@ extension Endpoint {
             "GET", "/v1/actions", .reader, "Lists what operators changed, or tried to change, newest first.",
             parameters: [.actor, .operation, .target, .since, .until, .limit, .cursor]
         ) { try await $0.actions.list($1) },
+        Endpoint(
+            "POST", "/v1/config/check", .admin, "Checks the text of a config, as `routes check` does.",
+            bodyLimit: ConfigAPI.bodyLimit
+        ) { try await $0.surface.configs.check($1, $2) },
+        Endpoint("GET", "/v1/config/history", .admin, "Lists the last configs with their changes, without secrets.") {
+            api, _ in
+            api.surface.configs.list()
+        },
+        Endpoint("GET", "/v1/ledger", .reader, "Returns the sums of deliveries by destination and state.") { api, _ in
+            try await api.surface.ledger.ledger()
+        },
+        Endpoint(
+            "GET", "/v1/media", .reader, "Lists stored files, or URLs whose download is due or failed.",
+            parameters: [.mediaState, .limit, .cursor]
+        ) { try await $0.surface.ledger.media($1) },
         Endpoint(
             "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: [.expires, .signature]
         ) { try await $0.surface.media.file($1) },

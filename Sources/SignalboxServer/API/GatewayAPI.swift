@@ -39,6 +39,8 @@ struct GatewayAPI: Sendable {
     var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
     /// The live view.
     var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
+    /// Confirms bulk changes; shared by all configs.
+    let confirmations: BulkConfirmations
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
@@ -47,6 +49,9 @@ struct GatewayAPI: Sendable {
     var actions: ActionsAPI {
         ActionsAPI(queue: surface.operations.queue, refusals: refusals, delayed: surface.operations.delayed)
     }
+
+    /// Changes of all deliveries that a filter selects.
+    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: confirmations) }
 
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm) }
@@ -98,6 +103,7 @@ struct GatewayAPI: Sendable {
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         var call = call
         call.operation = endpoint.operation
+        if endpoint.operation != nil { call.details = ActionDetails() }
         do {
             let response = try await perform(&call, at: endpoint)
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
@@ -220,7 +226,7 @@ struct GatewayAPI: Sendable {
         let headers = call.request.headers
         let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
         let values = try await surface.operations.metrics(
-            surface, providers(), failedTokens, server: counters)
+            surface, providers(), failedTokens, server: counters, streams: streams.count)
         let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
         var reply = Reply(
             status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)

@@ -79,7 +79,7 @@ extension Metric {
             FailedTokens.Endpoint.allCases.map { ([$0.rawValue], Double(values.failedTokens[$0] ?? 0)) }
         },
         single("signalbox_console_streams", "Open streams of live events.") {
-            Double($0.counters.consoleStreams.value)
+            Double($0.streams)
         },
         single(
             "signalbox_telemetry_dropped_total", .counter,

@@ -28,6 +28,8 @@ struct MetricValues: Sendable {
     let counters: GatewayCounters
     /// Requests and changes by operators, since the start of the process.
     let server: ServerCounters
+    /// Open streams of live events.
+    let streams: Int
     /// Wrong tokens since the start of the process.
     let failedTokens: [FailedTokens.Endpoint: Int]
     /// Forwarded pushes since the start of the process.

@@ -43,8 +43,8 @@ package struct ProblemDescription: Sendable {
             "body-too-slow", 408, "The body arrived more slowly than 32 KiB a second.",
             "Send it faster, or in smaller requests."),
         Self(
-            "body-unexpected", 400, "The request has a body, which this endpoint does not accept; nothing changed.",
-            "Use query parameters."),
+            "body-unexpected", 400, "The request has a body that this endpoint does not accept; nothing changed.",
+            "See `detail` and `pointer`; without a `pointer`, use query parameters."),
         Self(
             "content-encoding-unsupported", 415, "The body is compressed.",
             "Send it without `content-encoding`."),
@@ -118,9 +118,18 @@ package struct ProblemDescription: Sendable {
         Self(
             "delivery-awaits-media", 409, "The delivery waits for its media files.",
             "Wait: it is sent when they have arrived or the wait is over."),
+        Self(
+            "reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
+        Self(
+            "confirm-expired", 409,
+            "The confirmation of a bulk change is older than 5 minutes, or of an earlier process; nothing changed.",
+            "Preview the change again."),
+        Self(
+            "confirm-mismatch", 409, "The confirmation is of another filter or another change; nothing changed.",
+            "Send the filter of the preview, or preview again."),
         Self("delivery-ended", 409, "The delivery was delivered or has expired.", "Retry dead or waiting ones only."),
         Self(
-            "destination-not-found", 404, "The config has no such destination.",
+            "destination-not-found", 404, "Neither the config nor the queue has such a destination.",
             "List them with `GET /v1/destinations`."),
         Self(
             "failure-malformed", 400, "A failure rule has a mistake; no rule was changed.",
@@ -129,6 +138,11 @@ package struct ProblemDescription: Sendable {
             "failure-not-found", 404, "The API has no failure rule of this name.",
             "List them with `GET /v1/failures`. Rules of the config are changed there."),
         Self("failures-full", 409, "The API has 1,000 failure rules.", "Delete some."),
+        Self(
+            "config-unreadable", 409, "The files in `routes.d` cannot be read.", "See `detail`; correct their rights."),
+        Self(
+            "config-check-busy", 503, "Another check of a config is in progress, or a file does not answer.",
+            "Retry after `retry-after` seconds."),
         Self("media-not-found", 404, "No stored file has this digest.", "Use the `href` of an event."),
         Self(
             "media-link-unsigned", 403, "Media links are signed here, and this one has no signature.",
@@ -159,6 +173,9 @@ package struct ProblemDescription: Sendable {
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
         Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
+        Self(
+            "pattern-invalid", 400, "A pattern has a mistake; `line` and `column` are those of the request's body.",
+            "Correct it at `pointer`; see `detail`."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

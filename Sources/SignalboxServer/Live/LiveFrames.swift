@@ -72,24 +72,41 @@ struct LiveFrames {
 
     // MARK: Data
 
+    /// Values of an event's bytes. All are absent if the bytes cannot be read.
+    private struct Parts {
+        var time, type, subject, title: String?
+        /// JSON Pointers by which the vendor was recognised.
+        var evidence: [String] = []
+
+        /// Pointers of a frame.
+        private static let mostEvidence = 3
+
+        init(_ body: [UInt8], with parser: JSONParser) {
+            guard let event = EventDocument(body, with: parser) else { return }
+            (time, type, subject) = (event.text("time"), event.text("type"), event.text("subject"))
+            title = event.text("data", "content", "title") ?? event.text("data", "content", "body")
+            evidence = event.withRoot { root, _ in
+                let all = root["data"]?["detection"]?["evidence"]?.elements.compactMap(\.string) ?? []
+                return Array(all.prefix(Self.mostEvidence))
+            }
+        }
+    }
+
     private static func shown(_ text: String, hidesContent: Bool) -> String {
         hidesContent ? ContentMask.hidden : String(text.prefix(longestText))
     }
 
     private static func write(_ event: RecentEvent, hidesContent: Bool, into json: inout JSONWriter) {
-        let parts = ParserPool.events.withParser { parser -> [String?] in
-            guard let document = EventDocument(event.body, with: parser) else { return [nil, nil, nil, nil] }
-            let title = document.text("data", "content", "title") ?? document.text("data", "content", "body")
-            return [document.text("time"), document.text("type"), document.text("subject"), title]
-        }
+        let parts = ParserPool.events.withParser { Parts(event.body, with: $0) }
         json.member("id", event.id.description)
-        json.member("time", parts[0])
+        json.member("time", parts.time)
         json.member("source", event.source.name)
-        json.member("type", parts[1])
-        json.member("subject", parts[2])
+        json.member("type", parts.type)
+        json.member("subject", parts.subject)
         json.member("vendor", event.vendor.name)
         json.member("kind", event.kind.rawValue)
-        json.member("title", parts[3].map { shown($0, hidesContent: hidesContent) })
+        json.member("title", parts.title.map { shown($0, hidesContent: hidesContent) })
+        json.member("evidence", parts.evidence)
         json.member("warnings", Array(event.warnings.prefix(longestList)))
         json.member("routes", event.routes.prefix(longestList).map { String($0.prefix(longestText)) })
         json.member("bytes", event.body.count)

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
+import SignalboxStore
 import Synchronization
 
 /// The streams in progress, for all configs of the process.
@@ -29,6 +30,10 @@ final class LiveStreams: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The number of open streams, for metrics.
+    private let gauge: Counter
+
+    init(counting gauge: Counter = Counter()) { self.gauge = gauge }
 
     /// The number of streams in progress.
     var count: Int { state.withLock { $0.streams.count } }
@@ -44,6 +49,7 @@ final class LiveStreams: Sendable {
             state.streams[state.last] = Stream(head: head, actor: actor, channel: channel, end: end)
             return .success(state.last)
         }
+        if case .success = number { gauge.add(1) }
         return LiveStream(try number.get(), of: self, on: channel, signals, end)
     }
 
@@ -71,7 +77,10 @@ final class LiveStreams: Sendable {
         }
     }
 
-    fileprivate func remove(_ number: Int) { state.withLock { $0.streams[number] = nil } }
+    fileprivate func remove(_ number: Int) {
+        state.withLock { $0.streams[number] = nil }
+        gauge.add(-1)
+    }
 }
 
 /// One stream. It leaves the table when it is dropped, also if its response was never written.

@@ -168,7 +168,7 @@ final class TestEndpoint: ProviderEndpoint {
         let large = Self.error(413, "PayloadTooLarge")
         let busy = Self.error(503, "ServiceUnavailable")
         func body(_ handle: @escaping ProviderBody.Handler) -> ProviderVerdict {
-            .body(ProviderBody(limit: 4096, tooLarge: large, busy: busy, source: nil, handle: handle))
+            .body(ProviderBody(limit: 4096, refusal: { $0 == .busy ? busy : large }, source: nil, handle: handle))
         }
         switch request.path {
         case "/ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id)) }

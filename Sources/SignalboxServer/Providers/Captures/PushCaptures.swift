@@ -28,7 +28,9 @@ struct PushCaptures: Sendable {
         if pushes.count == 1, let answer = answers.first {
             return log.append(capture(pushes[0], answer, stored.first, status: reply.status) { reply.reason })
         }
-        let events = Dictionary(stored.compactMap(\.event).map { ($0.id.description, $0) }) { first, _ in first }
+        let events = Dictionary(stored.compactMap(\.accepted).map { ($0.event.id.description, $0) }) { first, _ in
+            first
+        }
         log.append(
             contentsOf: zip(pushes, answers).map { push, answer in
                 capture(push, answer, Self.stored(answer, events), status: answer.status) { answer.reason }
@@ -52,7 +54,7 @@ struct PushCaptures: Sendable {
     }
 
     /// The result of the queue for one push among several. `events`: accepted ones, by id.
-    private static func stored(_ answer: PushAnswer, _ events: [String: Event]) -> ProviderAnswer? {
+    private static func stored(_ answer: PushAnswer, _ events: [String: RoutedEvent]) -> ProviderAnswer? {
         switch answer {
         case .accepted(let id): events[id].map { ProviderAnswer.accepted($0) }
         case .repeated(let id): ProviderAnswer.repeated(event: id)
@@ -64,17 +66,17 @@ struct PushCaptures: Sendable {
     private func capture(
         _ push: ProviderPush, _ answer: PushAnswer, _ stored: ProviderAnswer?, status: Int, reason: () -> String?
     ) -> Capture {
-        let event = stored?.event
+        let routed = stored?.accepted
         var outcome = answer.outcome
         // The real push service accepts a repeat too.
         if case .repeated? = stored, outcome == .accepted { outcome = .repeated }
-        var capture = Capture(push.platform, outcome, status: status, at: event?.acceptedAt ?? now())
+        var capture = Capture(push.platform, outcome, status: status, at: routed?.event.acceptedAt ?? now())
         capture.source = push.source
         capture.run = push.run
         capture.apnsID = push.transport?.apnsId
-        capture.eventID = stored?.eventID
-        capture.event = event?.body
-        capture.addressee = event == nil ? addressee(of: push) : Capture.Addressee(project: push.project)
+        capture.eventID = answer.event ?? stored?.eventID
+        capture.event = routed?.event.body
+        capture.addressee = routed == nil ? addressee(of: push) : Capture.Addressee(project: push.project)
         if status != 200 || capture.eventID == nil { capture.reason = reason() ?? answer.reason }
         return capture
     }
