@@ -39,7 +39,10 @@ CHECKS = [
     "response_schema_conformance", "ignored_auth", "allow_header_conformance", "unsupported_method",
 ]
 # Operations whose bodies have thousands of variants: random ones are enough here, and their forms have their own tests.
-BROAD = ["putInAppMessage", "putFailureRule", "searchCaptures", "awaitMatchingCaptures", "explainInApp"]
+BROAD = [
+    "putInAppMessage", "putFailureRule", "searchCaptures", "awaitMatchingCaptures", "explainInApp", "searchEvents",
+    "matchPattern",
+]
 
 
 def closed(schema):

@@ -85,8 +85,9 @@ package struct ProblemDescription: Sendable {
             "payload-gone", 410, "The payload of the event was not kept.",
             "Set `console.keepPayloads` for later events."),
         Self(
-            "pattern-invalid", 400, "The pattern is not a valid EventBridge pattern.",
-            "Correct it at `pointer`; a pattern of a query has `line` and `column` too."),
+            "pattern-invalid", 400,
+            "An event pattern has a mistake. `line` and `column`, if present, are those of the pattern in the request.",
+            "Correct it at `pointer`; see `detail`."),
         Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
         Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
         Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),
@@ -162,9 +163,6 @@ package struct ProblemDescription: Sendable {
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
         Self(
-            "pattern-invalid", 400, "An event pattern has a mistake.",
-            "Correct it at `pointer`; see `detail`."),
-        Self(
             "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
         Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
         Self(
@@ -173,9 +171,6 @@ package struct ProblemDescription: Sendable {
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
         Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
-        Self(
-            "pattern-invalid", 400, "A pattern has a mistake; `line` and `column` are those of the request's body.",
-            "Correct it at `pointer`; see `detail`."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

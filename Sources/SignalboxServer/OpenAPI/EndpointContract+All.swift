@@ -3,7 +3,7 @@ extension EndpointContract {
     /// One for each element of ``Endpoint/all``; a test compares them.
     static let all: [EndpointContract] =
         console + senders + inAppMessages + categories + events + deliveries + destinations + captures + routes
-        + observation + service
+        + inspection + observation + service
 
     /// By ``endpoint``.
     static let byEndpoint: [String: EndpointContract] = Dictionary(all.map { ($0.endpoint, $0) }) { first, _ in first }
