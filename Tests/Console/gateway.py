@@ -31,7 +31,7 @@ def png(size=8):
 
 
 class Peer(http.server.BaseHTTPRequestHandler):
-    """`/ok` accepts webhooks, `/dead` refuses them for good, `/picture*` serves a picture, other paths are unknown."""
+    """`/ok` accepts webhooks, `/dead` refuses them for good, `/picture*` serves a picture, `/frame?URL` a page with a frame."""
 
     protocol_version = "HTTP/1.1"
 
@@ -51,7 +51,10 @@ class Peer(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.pictures.append(self.path)
-        if self.path.startswith("/picture"):
+        if self.path.startswith("/frame?"):
+            page = f"<!doctype html><iframe src='{self.path[7:]}'></iframe>"
+            self.answer(200, page.encode(), "text/html")
+        elif self.path.startswith("/picture"):
             self.answer(200, png(), "image/png")
         else:
             self.answer(404)

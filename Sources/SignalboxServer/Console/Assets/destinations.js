@@ -161,6 +161,7 @@ function detail(context) {
     : h("p", { role: "status" }, row ? "No such destination." : "Loading …")];
   const series = local.stats?.series;
   const shape = { step: local.stats?.step, from: local.stats?.from };
+  const none = Array(Math.round(900 / (local.stats?.step || 10))).fill(0);
   const last = (item) => (item ? [time(item.at), " ", item.status ?? inline(item.error ?? ""), " ",
     inline(item.reason ?? "", 200)] : null);
   return [h("h1", null, inline(row.name)), problem(error),
@@ -178,8 +179,8 @@ function detail(context) {
         ["Last failure", last(row.lastFailure)]),
     buttons(row, context),
     series ? section("The last 15 minutes", h("div", { class: "charts" },
-      chart("Delivered", series.delivered?.[row.name] ?? [0], shape),
-      chart("Failed attempts", series.failed?.[row.name] ?? [0], shape))) : null,
+      chart("Delivered", series.delivered?.[row.name] ?? none, shape),
+      chart("Failed attempts", series.failed?.[row.name] ?? none, shape))) : null,
     h("p", null, h("a", { href: to("actions", null, { target: row.name }) }, "Actions on this destination")),
       row.state === "unknown" ? badge("not in the config", "warm") : null];
 }
