@@ -10,6 +10,8 @@ package struct RoutedConfig: Sendable {
     package let routes: RouteTable
     /// The failure rules of the config, compiled, in the order of evaluation.
     package let failures: [FailureSelector]
+    /// The files that it was read from; none for a config without any option.
+    package private(set) var files: [ConfigText] = []
 
     /// A config without any option.
     package init() {
@@ -33,6 +35,7 @@ package struct RoutedConfig: Sendable {
         for destination in config.destinations { table.orderings[destination.name] = destination.ordering }
         table.payloadTakers = Set(config.destinations.filter(\.wantsPayload).map(\.name))
         self.routes = table
+        self.files = files
     }
 
     /// Reads and checks a config of one file. Errors name the file `routes.json`.

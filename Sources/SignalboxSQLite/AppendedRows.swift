@@ -46,9 +46,9 @@ struct AppendedRows {
     }
 
     /// Its event must have been added before. Throws like ``BulkInsert/add(_:in:)``.
-    mutating func add(_ delivery: NewDelivery, in db: Database) throws {
-        try deliveries.add(delivery, in: db)
+    mutating func add(_ delivery: consuming NewDelivery, in db: Database) throws {
         lastDelivery = delivery.id
+        try deliveries.add(delivery, in: db)
     }
 
     /// Writes all rows. Every write other than an append flushes first, because it may read these rows. Throws when a
@@ -98,8 +98,10 @@ struct NewDelivery: NewRow {
     let id: Int64
     /// The primary key of its event, in the same transaction.
     let event: Int64
-    /// Its destination and its times.
-    let order: DeliveryOrder
+    /// The orders of the event. That at `position` has the destination and the times. Not the order itself, whose copy
+    /// takes longer than binding it.
+    let orders: [DeliveryOrder]
+    let position: Int
     /// The earliest time of the first attempt.
     let due: Date
     /// Whether it is handed over in memory. If so, the row says that its first attempt has begun, so a crash counts
@@ -117,11 +119,11 @@ struct NewDelivery: NewRow {
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(id)
         row.bind(event)
-        row.bind(order.destination.name)
+        row.bind(orders[position].destination.name)
         row.bind(due.milliseconds)
-        row.bind(order.notBefore?.milliseconds)
-        row.bind(order.notAfter?.milliseconds)
-        row.bind(order.orderKey)
+        row.bind(orders[position].notBefore?.milliseconds)
+        row.bind(orders[position].notAfter?.milliseconds)
+        row.bind(orders[position].orderKey)
         row.bind(isBegun ? 1 : 0)
         row.bind(variant)
     }

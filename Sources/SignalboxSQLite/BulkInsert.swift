@@ -43,7 +43,7 @@ struct BulkInsert<Row: NewRow> {
     private var statements: [Int: RowStatement] = [:]
 
     /// Writes 32 rows at a time. Throws when a row violates a constraint.
-    mutating func add(_ row: Row, in db: Database) throws {
+    mutating func add(_ row: consuming Row, in db: Database) throws {
         rows.append(row)
         if rows.count == Insertion.sizes[0] { try flush(in: db) }
     }
@@ -51,13 +51,14 @@ struct BulkInsert<Row: NewRow> {
     /// Writes the remaining rows with statements for 32, 8 and 1 of them. After an error, the value must not be used
     /// again: some rows are written and none is removed from it.
     mutating func flush(in db: Database) throws {
-        var rest = rows[...]
+        var next = 0
         for size in Insertion.sizes {
-            while rest.count >= size {
+            while rows.count - next >= size {
                 try statement(of: size, in: db).run { row in
-                    for new in rest.prefix(size) { new.bind(&row) }
+                    // By positions, because a slice copies each row.
+                    for position in next..<next + size { rows[position].bind(&row) }
                 }
-                rest = rest.dropFirst(size)
+                next += size
             }
         }
         rows.removeAll(keepingCapacity: true)

@@ -5,6 +5,11 @@ package import SignalboxStore
 
 /// The audit reads the whole file in one snapshot. It writes nothing, so it may run next to a gateway.
 extension SQLiteQueue {
+    /// One snapshot of the ledger and of the states of all deliveries.
+    package func accounts() async throws(StoreError) -> [Audit.Account] {
+        try await file.read { try Self.accounts(in: $0) }
+    }
+
     /// Damaged content becomes a line of the audit. Throws only when the file cannot be read at all. Takes several
     /// times as long as reading the file: `PRAGMA integrity_check` reads every page. Waits for one of the three
     /// reading connections.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 package import SignalboxNotification
 package import SignalboxStore
@@ -18,17 +18,50 @@ extension SQLiteQueue {
     /// The lanes follow after the commit. A resumed destination loses its withheld permission too. Durable when it
     /// returns. The time of the status is that of the transaction, also for a repeated pause.
     package func set(
-        _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
+        _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
         try await write { db, now in
             if let action { _ = try db.record(action, count: nil, at: now) }
-            if let state { return try db.set(state, reason: action?.reason, since: now, of: destination) }
+            if let state { return try db.set(state, reason: action?.reason, since: now, until: until, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
         }
-        guard state == nil else { return file.lanes.deactivate(destination) }
+        guard state == nil else { return file.lanes.deactivate(destination, until: until) }
         file.lanes.permit(by: destination)
         file.lanes.activate(destination)
+    }
+
+    /// Ends the pauses that are over, each with an action of the gateway in the same transaction. A pause that was
+    /// changed meanwhile stays. Reads memory only, unless a pause is over.
+    func endPauses() async throws(StoreError) {
+        for destination in file.lanes.endedPauses(at: now) {
+            let isOver = try await write { db, now in
+                let count = try db.run(
+                    "DELETE FROM destinations WHERE name = ? AND state = 'paused' AND until <= ?",
+                    [destination.name, now.milliseconds])
+                guard count > 0 else { return false }
+                let action = OperatorAction(
+                    by: "gateway", via: .gateway, "destinations.resume", target: destination.name,
+                    reason: "the pause is over")
+                _ = try db.record(action, count: nil, at: now)
+                return true
+            }
+            if isOver { file.lanes.activate(destination) } else {
+                try await file.read { [file] in try file.adoptStatuses(in: $0) }
+            }
+        }
+    }
+
+    /// Reads the waits only, which are few next to the deliveries.
+    package func heldCounts() async throws(StoreError) -> [DestinationName: Int] {
+        try await file.read { db in
+            try db.rows(
+                """
+                SELECT d.destination, count(*) FROM media_waits w JOIN deliveries d ON d.id = w.delivery
+                WHERE d.state = 'waiting' AND d.begun = 0 GROUP BY d.destination
+                """
+            ).reduce(into: [:]) { $0[DestinationName(try $1.text(0))] = try $1.count(1) }
+        }
     }
 
     /// Answered from memory; never reads the file.
@@ -94,23 +127,27 @@ extension SQLiteFile {
     /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when
     /// another process changed the file. `db`: any connection; the read sees one snapshot if it is in a transaction.
     func adoptStatuses(in db: Database) throws {
-        lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
+        lanes.adopt(inactive: try db.states(), withheld: Set(try db.withheld().keys))
     }
 }
 
 /// The tables `destinations`, `withheld` and `backoffs`.
 extension Database {
-    /// Replaces an earlier state. `since`: the time of the transaction.
-    func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {
+    /// Replaces an earlier state. `since`: the time of the transaction. `until`: the end of a pause.
+    func set(
+        _ state: DestinationState, reason: String?, since: Date, until: Date? = nil, of destination: DestinationName
+    ) throws {
         try run(
-            "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
-            [destination.name, state.rawValue, reason, since.milliseconds])
+            "INSERT OR REPLACE INTO destinations (name, state, reason, since, until) VALUES (?, ?, ?, ?, ?)",
+            [destination.name, state.rawValue, reason, since.milliseconds, until?.milliseconds])
     }
 
     /// Paused and disabled destinations.
     fileprivate func states() throws -> [DestinationName: DestinationStatus] {
-        try byDestination("SELECT name, state, reason, since FROM destinations") { row in
-            DestinationStatus(try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
+        try byDestination("SELECT name, state, reason, since, until FROM destinations") { row in
+            DestinationStatus(
+                try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
+                until: try row.optionalDate(4))
         }
     }
 

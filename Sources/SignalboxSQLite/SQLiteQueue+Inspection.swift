@@ -63,32 +63,6 @@ extension SQLiteQueue {
         }
     }
 
-    /// Reads indexes and the ledger. Dead and waiting deliveries are counted row by row in their indexes. `oldestDue`
-    /// is nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
-    package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
-        let now = now.milliseconds
-        return try await file.read { db in
-            var gauges: [DestinationName: DestinationGauges] = [:]
-            func read(_ sql: String, _ set: (inout DestinationGauges, StoredRow) throws -> Void) throws {
-                for row in try db.rows(sql) {
-                    try set(&gauges[DestinationName(try row.text(0)), default: DestinationGauges()], row)
-                }
-            }
-            try read("SELECT destination, accepted FROM ledger") { $0.accepted = try $1.count(1) }
-            try read(
-                "SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination"
-            ) { gauge, row in
-                gauge.waiting = try row.count(1)
-                let due = try row.number(2)
-                if due <= now { gauge.oldestDue = Date(milliseconds: due) }
-            }
-            try read("SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination") {
-                $0.dead = try $1.count(1)
-            }
-            return gauges
-        }
-    }
-
     /// Reads every delivery. One snapshot; slow for a large queue.
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
         try await file.read { try $0.deliveryCounts() }
@@ -97,6 +71,22 @@ extension SQLiteQueue {
     /// Counts rows, so it reads a whole index.
     package func eventCount() async throws(StoreError) -> Int {
         try await file.read { try $0.count("SELECT count(*) FROM events") }
+    }
+
+    /// Walks down the primary key. One snapshot.
+    package func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody] {
+        try await file.read { db in
+            let rows = try StoredRow.fetchCursor(
+                db, sql: "SELECT id, accepted_at, body FROM events ORDER BY seq DESC LIMIT ?", arguments: [limit])
+            var (events, left): ([EventBody], Int) = ([], bytes)
+            while left > 0, let row = try rows.next() {
+                let event = EventBody(
+                    id: try row.eventID(0), acceptedAt: try row.date(1), body: try row.bytes(2))
+                events.append(event)
+                left -= event.body.count
+            }
+            return events
+        }
     }
 
     /// The event as it is stored; nil for an unknown id, and after its removal.
@@ -127,27 +117,6 @@ extension SQLiteQueue {
                 source: SourceName(try row.text(1)), subject: try row.text(2), body: try row.bytes(3),
                 payload: try row.optionalBytes(4), variants: try variants.map { try $0.bytes(0) })
         }
-    }
-
-    /// One statement, so all matching deliveries or none. Scheduled times still hold, and deliveries that wait for
-    /// files stay as they are. Wakes every lane afterwards. Numbers of attempts continue; only the budget starts
-    /// anew.
-    package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
-        let (condition, arguments) = filter.sql
-        let count = try await write { db, now in
-            try db.execute(
-                sql: """
-                    UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
-                    WHERE \(condition) AND (d.state = 'dead' OR d.state = 'waiting'
-                        AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
-                    """, arguments: [now.milliseconds] + arguments)
-            let count = db.changesCount
-            // A named delivery that cannot be requeued is an error of the request; the caller records that.
-            if let action, count > 0 || filter.ids == nil { _ = try db.record(action, count: count, at: now) }
-            return count
-        }
-        wakeAll()
-        return count
     }
 
     /// Copies as much of the write-ahead log as readers permit, and does not wait for them. A reader that is still

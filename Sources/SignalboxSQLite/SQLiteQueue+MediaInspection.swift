@@ -5,23 +5,6 @@ package import SignalboxStore
 
 /// Downloads and files as operators see them.
 extension SQLiteQueue {
-    /// Counts in one snapshot, from indexes. Failed downloads that wait for another attempt count as wanted.
-    package func mediaGauges() async throws(StoreError) -> MediaGauges {
-        try await file.read { db in
-            func count(_ state: MediaURLRecord.State) throws -> Int {
-                try db.count("SELECT count(*) FROM media WHERE state = '\(state.rawValue)'")
-            }
-            var gauges = MediaGauges()
-            gauges.wanted = try count(.wanted) + count(.resting)
-            gauges.stored = try count(.stored)
-            gauges.failed = try count(.failed)
-            gauges.files = try db.count("SELECT count(*) FROM files")
-            gauges.bytes = try db.mediaBytes()
-            gauges.held = try db.count("SELECT count(*) FROM media_waits")
-            return gauges
-        }
-    }
-
     /// The most recently used first, then by number; `after` is the last file of the page before. A file has at most
     /// five of its URLs. `after`: also nil for the first page. A file that is used between two pages moves to the
     /// front and is then left out.
@@ -71,7 +54,7 @@ extension MediaURLRecord {
     }
 }
 
-/// Used by the metrics and by the removal of files.
+/// Used by the listing and by the removal of files.
 extension Database {
     /// `condition`: with the order of the files; the last argument is the limit. Throws ``DamagedValue`` for a file
     /// without a digest.

@@ -99,43 +99,6 @@ extension SQLiteQueue {
         }
     }
 
-    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
-    /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
-    /// state.
-    package func purge(
-        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
-    ) async throws(StoreError) -> Int {
-        let (condition, arguments) = filter.sql
-        var purged = 0
-        var position: Int64? = 0
-        var entry: Int64?
-        while let start = position {
-            let step = try await write { [lanes = file.lanes, entry] db, now in
-                let rows = try StoredRow.fetchAll(
-                    db,
-                    sql: """
-                        SELECT d.id, d.destination, d.state, d.event FROM deliveries d
-                        WHERE \(condition) AND d.id > ? AND NOT (d.state = 'waiting' AND (d.begun > d.attempts OR ?))
-                        ORDER BY d.id LIMIT ?
-                        """, arguments: arguments + [start, sparingWaiting, Self.step])
-                let free = try rows.filter { row in
-                    let (id, destination) = (try row.number(0), DestinationName(try row.text(1)))
-                    return lanes.withHandOff { !$0.isHeld(id, of: destination) }
-                }
-                if !free.isEmpty { try StoredNumbers.keep(in: db) }
-                for row in free { try db.remove(delivery: row, at: now) }
-                let last = rows.count == Self.step ? try rows.last?.number(0) : nil
-                let next = try last?.advanced(beyond: start, in: "deliveries")
-                return (count: free.count, next: next, entry: try db.count(free.count, in: entry, of: action, at: now))
-            }
-            entry = step.entry
-            purged += step.count
-            position = step.next
-        }
-        try await shrink()
-        return purged
-    }
-
     // MARK: The file
 
     /// Bytes of the file that are in use, without the write-ahead log. Cheap: SQLite keeps these numbers in the file's
@@ -150,7 +113,7 @@ extension SQLiteQueue {
 
     /// Returns free pages to the file system, some at a time. A file that an earlier version made keeps them for later
     /// use. Ends when no further page becomes free. Throws when a write fails.
-    private func shrink() async throws(StoreError) {
+    func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {
             let free = try await write { db, _ in
@@ -202,14 +165,6 @@ extension SQLiteQueue {
 
 /// Removals within the caller's transaction. Each keeps the ledger consistent.
 extension Database {
-    /// Adds the deliveries of a step to the row of the action, which the first step makes.
-    fileprivate func count(_ more: Int, in entry: Int64?, of action: OperatorAction?, at now: Date) throws -> Int64? {
-        guard let action else { return nil }
-        guard let entry else { return try record(action, count: more, at: now) }
-        try run("UPDATE actions SET count = count + ? WHERE id = ?", [more, entry])
-        return entry
-    }
-
     /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits. Counts
     /// each delivery in the ledger by its last state.
     fileprivate func removeWithDeliveries(event: Int64) throws {
@@ -231,7 +186,7 @@ extension Database {
 
     /// `delivery`: its id, destination, state and event. Removes the event, too, when it has no other delivery. A
     /// waiting delivery also sets the time of the first undelivered removal.
-    fileprivate func remove(delivery: StoredRow, at now: Date) throws {
+    func remove(delivery: StoredRow, at now: Date) throws {
         let (id, destination, event) = (try delivery.number(0), try delivery.text(1), try delivery.number(3))
         let state: DeliveryRecord.State = try delivery.word(2)
         try countRemoved(state, of: destination)
@@ -250,10 +205,12 @@ extension Database {
     /// transaction that removes the delivery.
     private func countRemoved(_ state: DeliveryRecord.State, of destination: String) throws {
         let column = state.rawValue
+        // Only these two states are counted while the delivery exists.
+        let present = state == .waiting || state == .dead ? ", \(column)_now = \(column)_now - 1" : ""
         try run(
             """
             INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
-            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1
+            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1\(present)
             """, [destination])
     }
 }

@@ -181,6 +181,7 @@ package final class SQLiteQueue: Store {
             lastVersion.withLock { $0 = version }
         }
         try await followClock()
+        try await endPauses()
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the file.
         let idle = file.lanes.idleDestinations
         let fresh = file.lanes.withHandOff { $0.takeFresh(of: idle) }

@@ -16,7 +16,7 @@ enum SQLiteSchema {
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
-        ("numbers", numbers), ("actions", actions), ("events", events),
+        ("numbers", numbers), ("actions", actions), ("events", events), ("counts", counts), ("pauses", pauses),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -220,6 +220,8 @@ enum SQLiteSchema {
         CREATE INDEX reports_event ON reports(event);
         ALTER TABLE deliveries ADD COLUMN manual INTEGER NOT NULL DEFAULT 0; -- whether an operator ordered it
         """
+    /// When the gateway ends a pause.
+    private static let pauses = "ALTER TABLE destinations ADD COLUMN until INTEGER;"
 
     /// Changes by operators, and those that were refused.
     private static let actions = """

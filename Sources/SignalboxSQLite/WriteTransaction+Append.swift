@@ -80,16 +80,17 @@ extension WriteTransaction {
         let delivery = try rows.nextDelivery(in: db)
         try rows.add(
             NewDelivery(
-                id: delivery, event: sequence, order: order, due: due, isBegun: isFresh,
+                id: delivery, event: sequence, orders: routed.deliveries, position: position, due: due, isBegun: isFresh,
                 variant: order.variant.map { variants[$0] }), in: db)
         if let until, let isReady {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)
         } else if isFresh {
-            let lease = Lease(
+            var lease = Lease(
                 delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
                 body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
-            file.lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
+            lease.readyAt = due
+            file.lanes.withHandOff { [lease] handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
             effects.fresh.append(lease)
         } else {
             effects.spilled.insert(destination)

@@ -31,9 +31,9 @@ extension WriteTransaction {
 
     /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
     /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
-    private func begin(_ due: DueDelivery) throws -> Lease? {
+    private mutating func begin(_ due: DueDelivery) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter <= now {
-            try expire(due.id)
+            try expire(due.id, of: due.destination)
             return nil
         }
         if due.awaitsTransformation {
@@ -81,7 +81,7 @@ extension WriteTransaction {
             }
         case .expired:
             isRecorded = try giveBack(lease)
-            if isRecorded { try end(lease.delivery) }
+            if isRecorded { try end(lease.delivery, of: lease.destination) }
         case .returned:
             due = now
             isRecorded = try giveBack(lease)
@@ -132,7 +132,9 @@ extension WriteTransaction {
             row.bind(lease.delivery)
             row.bind(lease.fence.attempt)
         }
-        return update.changes > 0
+        guard update.changes > 0 else { return false }
+        if state != .waiting { moves.end(state, of: lease.destination) }
+        return true
     }
 
     /// Records that the attempt of a lease was not made; false when the lease is not current. Such an attempt cannot
@@ -156,21 +158,22 @@ extension WriteTransaction {
 
     /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that
     /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
-    func expire(_ delivery: Int64) throws {
+    mutating func expire(_ delivery: Int64, of destination: DestinationName) throws {
         let isOver = try db.flag(
             "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
             [delivery, now.milliseconds])
-        if isOver { try end(delivery) }
+        if isOver { try end(delivery, of: destination) }
     }
 
     /// Sets the state `expired`. Has no effect on a delivery that has ended.
-    private func end(_ delivery: Int64) throws {
+    private mutating func end(_ delivery: Int64, of destination: DestinationName) throws {
         let begun = try db.number(
             "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
         if let begun { try recordInterrupted(delivery, number: Int(begun)) }
-        try db.run(
+        let ended = try db.run(
             "UPDATE deliveries SET state = 'expired', due = ? WHERE id = ? AND state = 'waiting'",
             [now.milliseconds, delivery])
+        if ended > 0 { moves.end(.expired, of: destination) }
     }
 
     /// Records an attempt of a process that ended during it. `number`: the number of the attempt. The destination may

@@ -21,6 +21,9 @@ package struct GatewayServer: Service {
     private let state: ProviderState
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
+    private let counters = ServerCounters()
+    private let confirmations = BulkConfirmations()
+    private let streams: LiveStreams
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -65,6 +68,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
+        streams = LiveStreams(counting: surface.observation.counters.consoleStreams)
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)
@@ -74,7 +78,7 @@ package struct GatewayServer: Service {
         let active = Replaceable(
             ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals))
+                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -116,7 +120,13 @@ package struct GatewayServer: Service {
         }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await run(direct))
+            result = .success(
+                try await withGracefulShutdownHandler {
+                    try await run(direct)
+                } onGracefulShutdown: {
+                    // The server waits for open responses, and a stream has no end of its own.
+                    streams.close()
+                })
         } catch {
             result = .failure(error)
         }
@@ -151,7 +161,8 @@ package struct GatewayServer: Service {
         active.replace(
             by: ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals))
+                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
+        streams.revoke(by: surface.operators)
     }
 }
 
@@ -172,18 +183,23 @@ private final class ActiveAPI: Sendable {
     /// Builds the whole router; the former one answers requests meanwhile.
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
-        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget
+        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
+        counters: ServerCounters, streams: LiveStreams, confirmations: BulkConfirmations
     ) {
         notifications = NotificationsAPI(
-            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
-        inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
-        providers = ProviderEndpoints(surface, state, alarm: alarm)
+            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation, counters: counters)
+        inApp = DirectInAppAPI(
+            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation, counters: counters)
+        providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)
         router = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals
+            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
+            streams: streams, confirmations: confirmations
         ).router()
     }
 }

@@ -38,16 +38,15 @@ extension DelayedCall {
         }
     }
 
-    /// Awaits an answer of the store for at most ``StoreLimits/patience``, then throws
-    /// ``StoreError/undecided(after:)``. An abandoned read or write continues, because a disk that hangs cannot be
-    /// interrupted.
+    /// Awaits an answer of the store for at most `limit`, then throws ``StoreError/undecided(after:)``. An abandoned
+    /// read or write continues, because a disk that hangs cannot be interrupted.
     package func answer<T: Sendable>(
-        of work: @escaping @Sendable () async throws(StoreError) -> T
+        of work: @escaping @Sendable () async throws(StoreError) -> T, within limit: Duration = StoreLimits.patience
     ) async throws(StoreError) -> T {
-        let result = await result(within: StoreLimits.patience) { () async -> Result<T, StoreError> in
+        let result = await result(within: limit) { () async -> Result<T, StoreError> in
             do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
         }
-        return try (result ?? .failure(.undecided(after: StoreLimits.patience))).get()
+        return try (result ?? .failure(.undecided(after: limit))).get()
     }
 }
 

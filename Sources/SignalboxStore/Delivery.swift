@@ -22,6 +22,8 @@ package struct Lease: Sendable {
     package let notAfter: Date?
     /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?
+    /// When it could be sent first: when its event was accepted, or later by its schedule. Nil if that is not known.
+    package var readyAt: Date?
     private let holder: UInt64
 
     /// `holder`: names the process that leased it.
@@ -150,6 +152,19 @@ package struct StoredEvent: Sendable, Equatable {
     package init(source: SourceName, subject: String, body: [UInt8], payload: [UInt8]?, variants: [[UInt8]]) {
         (self.source, self.subject, self.body) = (source, subject, body)
         (self.payload, self.variants) = (payload, variants)
+    }
+}
+
+/// The body of a stored event.
+package struct EventBody: Sendable, Equatable {
+    package let id: String
+    /// When the gateway accepted it.
+    package let acceptedAt: Date
+    /// Structured CloudEvents JSON, UTF-8.
+    package let body: [UInt8]
+
+    package init(id: String, acceptedAt: Date, body: [UInt8]) {
+        (self.id, self.acceptedAt, self.body) = (id, acceptedAt, body)
     }
 }
 

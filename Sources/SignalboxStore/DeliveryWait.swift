@@ -84,7 +84,7 @@ package struct DeliveryWait: Sendable, Equatable {
         } else if let status {
             let shared = DeliveryWait(status.wait, until: status.until, detail: status.reason)
             // A delivery that becomes due after the end of a backoff does not wait for the backoff.
-            self = status.until == nil ? shared : own ?? shared
+            self = status.until == nil || status.isPause ? shared : own ?? shared
         } else {
             self = own ?? DeliveryWait(hasRate ? .rateLimit : .queued)
         }

@@ -36,20 +36,32 @@ package struct DestinationBackoff: Sendable, Equatable {
 
 /// The reason why no delivery is sent to a destination, and its start.
 package struct DestinationStatus: Sendable, Equatable {
-    /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked
-    /// for a pause).
+    /// `paused`, `disabled`, `withheld`, `breaker_open` or `throttled` (the destination asked for a pause).
     package let word: String
     /// The reason for people: an operator's, or the destination's last answer.
     package let reason: String?
     /// When the status began.
     package let since: Date
-    /// When the next attempt may be made, if known.
+    /// When the next attempt may be made, or when a pause ends, if known.
     package var until: Date?
     /// The reason that its waiting deliveries give.
     let wait: DeliveryWait.Reason
 
     /// All words; `active` is that of a destination without a status.
-    package static let words = ["active", "paused", "disabled", "withheld", "failing", "throttled"]
+    package static let words = ["active", "paused", "disabled", "withheld", "breaker_open", "throttled"]
+
+    /// Why nothing is sent, in one word for programs.
+    package var cause: String {
+        switch wait {
+        case .breakerOpen: "breaker"
+        case .noPermission: "permission"
+        case .retryAfter: "retry_after"
+        default: word
+        }
+    }
+
+    /// Whether it is a pause by an operator.
+    var isPause: Bool { wait == .paused }
 
     /// Whether the destination accepts no delivery. A destination that asks for a pause still accepts some.
     package var isDown: Bool { wait != .retryAfter }
@@ -66,10 +78,11 @@ package struct DestinationStatus: Sendable, Equatable {
 }
 
 extension DestinationStatus {
-    /// The status of a destination that is paused or disabled. It has no known end.
-    package init(_ state: DestinationState, reason: String? = nil, since: Date) {
+    /// The status of a destination that is paused or disabled. `until`: when the gateway ends the pause.
+    package init(_ state: DestinationState, reason: String? = nil, since: Date, until: Date? = nil) {
         self.init(
-            word: state.rawValue, reason: reason, since: since, wait: state == .paused ? .paused : .disabled)
+            word: state.rawValue, reason: reason, since: since, until: until,
+            wait: state == .paused ? .paused : .disabled)
     }
 
     /// The destination requires permission and has not given it. `answer`: its last one.
@@ -80,7 +93,7 @@ extension DestinationStatus {
     private init(_ backoff: DestinationBackoff) {
         let isOpen = backoff.kind == .breakerOpen
         self.init(
-            word: isOpen ? "failing" : "throttled", reason: backoff.reason, since: backoff.since,
+            word: isOpen ? "breaker_open" : "throttled", reason: backoff.reason, since: backoff.since,
             until: backoff.until, wait: isOpen ? .breakerOpen : .retryAfter)
     }
 }

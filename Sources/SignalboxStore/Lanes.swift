@@ -9,6 +9,8 @@ package final class Lanes: Sendable {
     private struct Table {
         /// Paused and disabled destinations.
         var inactive: Set<DestinationName> = []
+        /// The ends of pauses that have one.
+        var ends: [DestinationName: Date] = [:]
         var withheld: Set<DestinationName> = []
         /// One for each open lane; called outside of the lock.
         var wakers: [DestinationName: @Sendable () -> Void] = [:]
@@ -101,14 +103,26 @@ package final class Lanes: Sendable {
 
     /// Ends a pause or a 410, and wakes the lane.
     package func activate(_ destination: DestinationName) {
-        table.withLock { _ = $0.inactive.remove(destination) }
+        table.withLock { table in
+            table.inactive.remove(destination)
+            table.ends[destination] = nil
+        }
         wake([destination])
     }
 
     /// Records that a destination is paused or disabled, and wakes the lane so that it returns its deliveries.
-    package func deactivate(_ destination: DestinationName) {
-        table.withLock { _ = $0.inactive.insert(destination) }
+    /// `until`: the end of a pause.
+    package func deactivate(_ destination: DestinationName, until: Date? = nil) {
+        table.withLock { table in
+            table.inactive.insert(destination)
+            table.ends[destination] = until
+        }
         wake([destination])
+    }
+
+    /// Destinations whose pause is over. They stay paused until ``activate(_:)``.
+    package func endedPauses(at now: Date) -> [DestinationName] {
+        table.withLock { $0.ends.isEmpty ? [] : $0.ends.filter { $1 <= now }.keys.sorted() }
     }
 
     /// Records that a destination withholds its permission. Does not wake the lane.
@@ -120,10 +134,12 @@ package final class Lanes: Sendable {
     }
 
     /// Replaces both sets by those of the store, and wakes the lanes whose state changed. A new missing permission
-    /// wakes no lane.
-    package func adopt(inactive: Set<DestinationName>, withheld: Set<DestinationName>) {
+    /// wakes no lane. `inactive`: with the ends of pauses.
+    package func adopt(inactive statuses: [DestinationName: DestinationStatus], withheld: Set<DestinationName>) {
+        let inactive = Set(statuses.keys)
         let changed = table.withLock { table in
             let changed = table.inactive.symmetricDifference(inactive)
+            table.ends = statuses.compactMapValues(\.until)
             defer { (table.inactive, table.withheld) = (inactive, withheld) }
             return changed.union(table.withheld.subtracting(withheld))
         }

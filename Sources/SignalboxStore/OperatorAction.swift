@@ -5,9 +5,11 @@ package struct OperatorAction: Sendable, Equatable {
     /// The way the request came. Raw values are stored, and those of the API.
     package enum Origin: String, Sendable, CaseIterable {
         case api, cli
+        /// The gateway itself, such as at the end of a pause.
+        case gateway
     }
 
-    /// The name of the token, `local` without tokens, or `cli:` and the user's number.
+    /// The name of the token, `local` without tokens, `cli:` and the user's number, or `gateway`.
     package var actor: String
     /// The role of the token; nil for the command line.
     package var role: String?

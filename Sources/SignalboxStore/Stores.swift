@@ -18,7 +18,8 @@ package protocol StoreStatus: AnyObject, Sendable {
     /// The time by which deliveries are due and expire. Callers compare stored times with this clock only.
     var now: Date { get }
 
-    /// Counts of each destination that ever had a delivery. Cheap enough for a call every few seconds.
+    /// Counts of each destination that ever had a delivery. Cheap for any number of deliveries: the store keeps
+    /// the counts as they change.
     func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges]
 }
 
@@ -87,8 +88,8 @@ package protocol LaneStore: StoreStatus {
     /// the next process counts one attempt too many for each.
     func giveBackFresh() async throws(StoreError)
 
-    /// Wakes lanes whose deliveries have become due, ends deliveries that have expired, and reads what other processes
-    /// changed. Call it every few hundred milliseconds.
+    /// Wakes lanes whose deliveries have become due, ends deliveries that have expired and pauses that are over, and
+    /// reads what other processes changed. Call it every few hundred milliseconds.
     func tick() async throws(StoreError)
 
     /// Makes every lane, and the downloads, read the store again.
@@ -167,6 +168,9 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// The body of an event; nil when it is unknown or was removed.
     func body(ofEvent id: String) async throws(StoreError) -> [UInt8]?
 
+    /// The newest events, the newest first: at most `limit`, and none more once their bodies exceed `bytes`.
+    func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody]
+
     /// The number of deliveries in each state, by destination. Reads all deliveries.
     func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]]
 
@@ -176,10 +180,20 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// The number of stored events.
     func eventCount() async throws(StoreError) -> Int
 
-    /// Makes dead deliveries, and those that wait for their next attempt, due now, with a fresh budget of attempts.
-    /// A scheduled time stays. Deliveries that wait for files stay as they are. Returns the number of deliveries.
-    /// Does not record the action if the filter names deliveries and none of them changes.
-    func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int
+    /// Whether a destination ever had a delivery. Cheap.
+    func knows(_ destination: DestinationName) async throws(StoreError) -> Bool
+
+    /// The deliveries that a bulk change would change. The change is exact if its filter has the number and the time
+    /// of the preview. Reads all matching deliveries.
+    func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview
+
+    /// Makes dead deliveries, and those that wait for their next attempt, due with a fresh budget of attempts: now, or
+    /// as `spread` says. A scheduled time stays. Deliveries that wait for files stay as they are. Returns the number
+    /// of deliveries. Does not record the action if the filter names deliveries and none of them changes. Works in
+    /// several transactions: after a crash, the action has the number of those that were changed.
+    func retry(
+        _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
+    ) async throws(StoreError) -> Int
 
     /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
     /// waiting ones too, unless they are spared, but none in progress, here or in another process. Works in several
@@ -195,13 +209,20 @@ package protocol InspectionStore: ActionStore, EventStore {
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
 
     /// Pauses or disables a destination. Nil resumes it, and lets its lane request a missing permission again.
-    /// The reason of the action is the reason of the status.
+    /// `until`: when a tick ends the pause, with an action of the gateway; nil for never. The reason of the action is
+    /// the reason of the status.
     func set(
-        _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
+        _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError)
 
-    /// Counts of downloads and files. Cheap enough for a call every few seconds.
+    /// The number of deliveries that wait for files, by destination.
+    func heldCounts() async throws(StoreError) -> [DestinationName: Int]
+
+    /// Counts of downloads and files. Cheap, like ``StoreStatus/gauges()``.
     func mediaGauges() async throws(StoreError) -> MediaGauges
+
+    /// The space of the store's files. Reads no content. Throws if the file system does not answer for them.
+    func space() throws(StoreError) -> StoreSpace
 
     /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
     func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord]
@@ -214,6 +235,9 @@ package protocol InspectionStore: ActionStore, EventStore {
     func mediaURLs(
         _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int
     ) async throws(StoreError) -> [MediaURLRecord]
+
+    /// The sums of each destination, as ``audit()`` reports them. Counts all deliveries, without a search for damage.
+    func accounts() async throws(StoreError) -> [Audit.Account]
 
     /// Counts everything in one snapshot and checks the whole store. Takes several times as long as reading it.
     /// Unreadable content is part of the result.
@@ -259,12 +283,24 @@ extension IntakeStore {
 }
 
 extension InspectionStore {
-    /// Requeues deliveries without a row of the action log.
+    /// Requeues deliveries at once, without a row of the action log.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int { try await retry(filter, as: nil) }
+
+    /// Requeues deliveries at once.
+    package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
+        try await retry(filter, spread: nil, as: action)
+    }
 
     /// Removes deliveries without a row of the action log.
     package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
         try await purge(filter, sparingWaiting: sparingWaiting, as: nil)
+    }
+
+    /// Pauses without a known end, disables or resumes a destination.
+    package func set(
+        _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
+    ) async throws(StoreError) {
+        try await set(state, of: destination, until: nil, as: action)
     }
 
     /// Pauses, disables or resumes a destination without a row of the action log.

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Senders that are not changed: the built binary is their HTTPS proxy.
-@Suite(.timeLimit(.minutes(5))) struct ProviderProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct ProviderProxyTests {
     private static let tls = #""tls": { "certificate": "file:certs/server.crt", "key": "file:certs/server.key" }"#
     private static let path = "/3/device/" + String(repeating: "0123456789abcdef", count: 4)
     private static let fields = ["-H", "apns-topic: com.example.app", "-d", #"{"aps":{"alert":"Hello"}}"#]
@@ -122,7 +122,7 @@ import Testing
             // Trusts another authority.
             let distrustful = try await curl(setting, ["--cacert", "client.pem", "https://exp.host/"])
             #expect(distrustful.hasSuffix(" 60"), "\(distrustful)")
-            let metrics = try await setting.gateway.get("/metrics", keeping: 100_000).text
+            let metrics = try await setting.gateway.metrics()
             #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="proxy"} 3"#))
             #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="handshake"} 1"#))
         }

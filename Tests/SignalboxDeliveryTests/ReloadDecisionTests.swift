@@ -43,11 +43,13 @@ import Testing
     }
 
     @Test func listsDestinationsOfConfigAndQueue() {
-        let lines = DestinationTable.lines(GatewayConfig(), [:], [DestinationName("gone"): (waiting: 2, dead: 1)])
+        var gauges = DestinationGauges()
+        (gauges.waiting, gauges.dead) = (2, 1)
+        let lines = DestinationTable.lines(GatewayConfig(), [:], [DestinationName("gone"): gauges])
         #expect(
             lines == [
-                "DESTINATION       STATE      WAITING   DEAD      SINCE / WHY",
-                "gone              unknown    2         1         ",
+                "DESTINATION       STATE         WAITING   DEAD      SINCE / WHY",
+                "gone              unknown       2         1         ",
             ])
     }
 }

@@ -107,7 +107,7 @@ struct APNsBench {
         switch try #require(endpoint.verdict(on: request)) {
         case .reply(let reply): return reply
         case .body(let reading):
-            guard body.utf8.count <= reading.limit else { return reading.tooLarge }
+            guard body.utf8.count <= reading.limit else { return reading.refusal(.tooLarge) }
             return await withCheckedContinuation { done in
                 reading.handle(Array(body.utf8)) { done.resume(returning: $0) }
             }

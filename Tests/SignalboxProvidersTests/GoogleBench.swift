@@ -99,7 +99,7 @@ struct GoogleBench {
         case nil: return nil
         case .reply(let reply): return reply
         case .body(let reading):
-            guard body.count <= reading.limit else { return reading.tooLarge }
+            guard body.count <= reading.limit else { return reading.refusal(.tooLarge) }
             return await withCheckedContinuation { done in reading.handle(body) { done.resume(returning: $0) } }
         }
     }

@@ -42,7 +42,8 @@ import Testing
     /// The destination's status comes first, unless it ends before the delivery is due.
     @Test func namesTheReasonThatEndsLast() {
         let paused = DestinationStatus(.paused, since: now)
-        let failing = DestinationStatus(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
+        let failing = DestinationStatus(
+            word: "breaker_open", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
         #expect(reason(record(), status: failing) == .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)
@@ -81,7 +82,7 @@ import Testing
             try await queue.record(backoff(.breakerOpen), of: crm)
             clock.advance(by: 40)
             var seen = try #require(try await other.statuses()[crm])
-            #expect(seen.word == "failing" && seen.isDown, "until an attempt succeeds")
+            #expect(seen.word == "breaker_open" && seen.isDown, "until an attempt succeeds")
             try await queue.record(backoff(.breakerOpen), of: crm)
             seen = try #require(try await other.statuses()[crm])
             #expect(seen.since == begun && seen.until == clock.now + 30, "the backoff was extended")

@@ -68,7 +68,7 @@ import Testing
         }
         #expect(word(paused, withheld, open) == "paused")
         #expect(word(nil, withheld, open) == "withheld")
-        #expect(word(nil, nil, open) == "failing", "until an attempt succeeds")
+        #expect(word(nil, nil, open) == "breaker_open", "until an attempt succeeds")
         #expect(word(nil, nil, DestinationBackoff(.retryAfter, reason: "x", since: now, until: now + 1)) == "throttled")
         #expect(word(nil, nil, DestinationBackoff(.retryAfter, reason: "x", since: now, until: now)) == nil)
     }

@@ -58,6 +58,11 @@ package struct ConfigMistake: Sendable, Equatable {
         return place + (pointer.isEmpty ? "" : pointer + ": ") + message
     }
 
+    /// The message without its remedy.
+    package var problem: String { ConfigReport.parts(of: message).problem }
+    /// The remedy; nil for a message without one.
+    package var hint: String? { ConfigReport.parts(of: message).hint }
+
     /// Computes ``position`` from `place`. `text`: the contents of the file.
     package init(
         _ severity: Severity = .error, file: Int, pointer: String, place: Range<Int>?, in text: [UInt8],

@@ -105,7 +105,7 @@ package struct ConfigReport {
 
     /// The problem and the remedy, which the first semicolon outside quotes separates. The hint is nil for a message
     /// without a semicolon.
-    private static func parts(of message: String) -> (problem: String, hint: String?) {
+    static func parts(of message: String) -> (problem: String, hint: String?) {
         var isQuoted = false
         var previous: Character?
         for position in message.indices {

@@ -24,11 +24,18 @@ package struct ConfigFiles: Sendable {
                     ? "\(path) cannot be read."
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
-        var texts = [ConfigText(name: path, bytes: text)]
-        // One byte beyond the limit, so that the reader reports the file that exceeds it.
-        var left = max(ConfigBounds.bytes + 1 - text.count, 0)
         let parent = (path as NSString).deletingLastPathComponent
-        folder = parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName
+        try self.init(
+            ConfigText(name: path, bytes: text),
+            folder: parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName)
+    }
+
+    /// A config whose own file is a text, with the files of a folder. Throws as ``init(_:)`` does for the folder.
+    package init(_ own: ConfigText, folder: String) throws(ConfigRefusal) {
+        self.folder = folder
+        var texts = [own]
+        // One byte beyond the limit, so that the reader reports the file that exceeds it.
+        var left = max(ConfigBounds.bytes + 1 - own.bytes.count, 0)
         for name in try Self.names(in: folder) {
             let part = folder + "/" + name
             guard let text = ConfigText.beginning(of: part, upTo: left) else {
@@ -68,7 +75,8 @@ package struct ConfigRefusal: Error, Sendable {
     package let namedFiles: [String]
     /// Empty for a refusal that is a single sentence.
     private let mistakes: [ConfigMistake]
-    private let files: [ConfigText]
+    /// The files that were read, as far as they are known. They may have secrets by mistake: show no text of them.
+    package let files: [ConfigText]
 
     /// `sentence`: the problem and the remedy.
     package init(_ sentence: String) {

@@ -85,7 +85,7 @@ extension RoutedEvent {
         var list = VariantList(event, body, by: variants)
         let hasMedia = !decision.media.isEmpty
         for target in decision.targets {
-            var order = DeliveryOrder(of: event, to: target)
+            var order = DeliveryOrder(to: target, from: event.notBefore, to: event.notAfter)
             if hasMedia, case .stored(let wait) = target.media {
                 order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
                 if target.variant?.transform != nil { order.transformRoute = target.route }
@@ -125,23 +125,30 @@ struct UniformRouting: Sendable {
             } catch {
                 return .failure(error)
             }
-            let hasSchedule = event.notBefore != nil || event.notAfter != nil
-            let deliveries = hasSchedule ? decision.targets.map { DeliveryOrder(of: event, to: $0) } : orders
+            // The event is read first and moved last: as long as a closure or an argument reads it, it is copied.
+            let deliveries = deliveries(from: event.notBefore, to: event.notAfter)
             let payload = decision.wantsPayload ? event.payload : nil
+            let messages = event.messages
             return .success(
                 RoutedEvent(
                     event: event, routes: decision.routes, deliveries: deliveries, payload: payload,
-                    messages: event.messages))
+                    messages: messages))
         }
+    }
+
+    /// The deliveries of an event with this schedule.
+    private func deliveries(from start: Date?, to end: Date?) -> [DeliveryOrder] {
+        guard start != nil || end != nil else { return orders }
+        return decision.targets.map { DeliveryOrder(to: $0, from: start, to: end) }
     }
 }
 
 extension DeliveryOrder {
-    /// The route's `ignoring` removes parts of the event's schedule.
-    fileprivate init(of event: Event, to target: RouteTable.Target) {
+    /// `start` and `end`: the event's schedule, of which the route's `ignoring` removes parts.
+    fileprivate init(to target: RouteTable.Target, from start: Date?, to end: Date?) {
         self.init(
-            to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : event.notBefore,
-            notAfter: target.ignoring.contains(.notAfter) ? nil : event.notAfter, orderKey: target.orderKey)
+            to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : start,
+            notAfter: target.ignoring.contains(.notAfter) ? nil : end, orderKey: target.orderKey)
     }
 }
 

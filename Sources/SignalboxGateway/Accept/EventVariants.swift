@@ -3,16 +3,18 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
 
-/// Makes the variants of events that destinations receive instead of the stored event, and counts matches of routes.
+/// Makes the variants of events that destinations receive instead of the stored event, and counts committed events.
 /// Callable from any thread.
 package struct EventVariants: Sendable {
     /// Its counts are those of the routes; dead-letter events count in them too.
     package let writer: EventVariantWriter
     private let parsers = ParserPool.events
+    private let observation: Observation?
 
     /// `tokens`: hashes values that a route redacts, as it hashes device tokens. `counts`: the counters to use; a new
-    /// set unless the caller shares one.
-    package init(tokens: TokenHash, counts: RouteCounts = RouteCounts()) {
+    /// set unless the caller shares one. `observation`: counts committed events too.
+    package init(tokens: TokenHash, counts: RouteCounts = RouteCounts(), observation: Observation? = nil) {
+        self.observation = observation
         writer = EventVariantWriter(counts: counts) { tokens.name(of: $0) }
     }
 
@@ -23,24 +25,39 @@ package struct EventVariants: Sendable {
         return parsers.withParser { writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, with: $0) }
     }
 
-    /// Counts the routes of committed events. `duplicates`: positions of events that repeat an earlier one and were
+    /// Counts committed events and their routes. `duplicates`: positions of events that repeat an earlier one and were
     /// not stored. Followers count with their event. Call it after the commit only, so that a rejected request does
     /// not count.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
-        // Neighbours usually match the same routes, so they are counted together.
-        var (routes, times): ([String], Int) = ([], 0)
+        observation?.accepted(events, without: duplicates)
+        // Neighbours usually take the same way, so they are counted together.
+        var (way, times): (RoutedEvent?, Int) = (nil, 0)
         func count(_ event: RoutedEvent) {
-            if event.routes != routes {
-                writer.counts.countMatch(of: routes, times: times)
-                (routes, times) = (event.routes, 0)
+            if let former = way, !event.tookTheWay(of: former) {
+                record(times, like: former)
+                times = 0
             }
+            way = event
             times += 1
             for follower in event.followers { count(follower) }
         }
         for (position, event) in events.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             count(event)
         }
-        writer.counts.countMatch(of: routes, times: times)
+        if let way { record(times, like: way) }
+    }
+
+    private func record(_ times: Int, like event: RoutedEvent) {
+        writer.counts.countMatch(of: event.routes, times: times)
+        writer.counts.flows.count(
+            source: event.event.source.name, vendor: event.event.vendor.name, routes: event.routes, times: times)
+    }
+}
+
+extension RoutedEvent {
+    /// Whether both have the same source, vendor and routes.
+    fileprivate func tookTheWay(of other: RoutedEvent) -> Bool {
+        event.source == other.event.source && event.vendor == other.event.vendor && routes == other.routes
     }
 }
 

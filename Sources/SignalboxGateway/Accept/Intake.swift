@@ -39,12 +39,12 @@ package struct Intake: Sendable {
     /// may be large.
     package let readsAtOnce: Bool
 
-    /// `sources`: settings by source. `counts`: receives the matches of routes. Computes ``UniformRouting`` for the
-    /// routes. `now`: the clock for `time` and for ids.
+    /// `sources`: settings by source. `counts`: receives the matches of routes. `observation`: receives committed
+    /// events. Computes ``UniformRouting`` for the routes. `now`: the clock for `time` and for ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        observation: Observation? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
@@ -55,7 +55,7 @@ package struct Intake: Sendable {
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
-        variants = EventVariants(tokens: normalizer.tokens, counts: counts)
+        variants = EventVariants(tokens: normalizer.tokens, counts: counts, observation: observation)
         self.now = now
     }
 
@@ -226,7 +226,8 @@ package struct Intake: Sendable {
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it was read.
-                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) { item in
+                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) {
+                    (item: consuming Result<Event, Rejection>) in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }
                     items.append(route(item, by: routes, dedupe: dedupe, with: eventParser))

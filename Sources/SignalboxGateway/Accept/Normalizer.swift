@@ -30,19 +30,23 @@ package struct Normalizer: Sendable {
     private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
+    private let observation: Observation?
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
     /// `keeping`: they carry them for operators, too. `showsPayloads`: events carry APNs payloads as apps should show
     /// them. `registersMessages`: events carry the in-app messages of their payloads. `mediaStatus`: the status of
     /// files that are not downloaded. `actions`: settings of the config. `categories`: categories that the app
-    /// contains. The defaults suit tests; ``GatewayPlan`` passes the settings of the config.
+    /// contains. `observation`: decides which payloads operators see. The defaults suit tests; ``GatewayPlan`` passes
+    /// the settings of the config.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
         keepsPayloads: Bool = false, keeping: PayloadKeeping? = nil, showsPayloads: Bool = false,
         registersMessages: Bool = false, mediaStatus: Media.Status = .pending,
-        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories()
+        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories(),
+        observation: Observation? = nil
     ) {
         self.chain = chain
+        self.observation = observation
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
@@ -99,30 +103,26 @@ package struct Normalizer: Sendable {
         let expiry =
             payload.push?.expiration.expiry(receivedAt: reception.receivedAt)
             ?? recognised.expiry(receivedAt: reception.receivedAt)
+        let end = Self.date(notification.schedule?.notAfter)
         let id = id ?? ids.next(at: time)
         json.removeAll()
         json.reserve(2000)
         envelope.write(notification, id: id, into: &json)
-        var event = Event(
+        return Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
-            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
-        if keepsPayloads {
-            event.payload = Array(payload.text)
-            event.keeping = keeping
-        }
-        if showsPayloads {
-            let shown = ShownPayload(recognised, of: notification)?.text
-            let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
-            event.shown = shown.map { mask?.masked($0) ?? $0 }
-        }
-        if notification.category != nil { event.category = categories.definition(in: notification) }
-        event.messages = messages
-        event.notAfter = expiry
-        if let schedule = notification.schedule {
-            event.notBefore = Self.date(schedule.notBefore)
-            if let notAfter = Self.date(schedule.notAfter) { event.notAfter = min(notAfter, expiry ?? notAfter) }
-        }
-        return event
+            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes,
+            payload: keepsPayloads ? Array(payload.text) : nil, keeping: keeping,
+            shown: showsPayloads ? shown(recognised, of: notification) : nil,
+            category: notification.category == nil ? nil : categories.definition(in: notification),
+            notBefore: Self.date(notification.schedule?.notBefore),
+            notAfter: end.map { min($0, expiry ?? $0) } ?? expiry, messages: messages,
+            sampling: observation?.sampling(payload.text, of: notification.vendor) ?? .undecided)
+    }
+
+    /// The payload as an app should show it, with its tokens hashed; nil if APNs does not carry it.
+    private func shown(_ payload: borrowing PlatformPayload, of notification: PushNotification) -> JSONText? {
+        guard let shown = ShownPayload(payload, of: notification)?.text else { return nil }
+        return TokenMask(notification.deviceTokens, hashedBy: tokens)?.masked(shown) ?? shown
     }
 
     /// Nil for a missing or malformed time.

@@ -54,7 +54,9 @@ extension Intake {
     ) {
         let events = reads.compactMap { try? $0.get() }
         guard let first = events.first else { return done(.success(Self.answers(to: reads, [:]))) }
-        let request = pushes.count == 1 ? pushes[0].request(storing: first.event.id.description) : nil
+        // A push without a name is not copied for the question.
+        let isNamed = pushes.count == 1 && pushes[0].repeatKey != nil
+        let request = isNamed ? pushes[0].request(storing: first.event.id.description) : nil
         // Not `self`, because a copy of all that it holds takes longer than the rest.
         queue.append(events, of: request) { [variants] result in
             switch result {
@@ -81,7 +83,7 @@ extension Intake {
             case .failure(let rejection): return .rejected(rejection)
             case .success(let event):
                 defer { position += 1 }
-                return duplicates[position].map { .repeated(event: $0) } ?? .accepted(event.event)
+                return duplicates[position].map { .repeated(event: $0) } ?? .accepted(event)
             }
         }
     }

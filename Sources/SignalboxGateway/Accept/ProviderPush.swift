@@ -74,7 +74,7 @@ package struct ProviderPush: Sendable {
 /// The result of a push, unless the store failed.
 package enum ProviderAnswer: Sendable {
     /// The event is durable.
-    case accepted(Event)
+    case accepted(RoutedEvent)
     /// The push repeats an earlier one, whose event has this id. No event was stored.
     case repeated(event: String)
     /// The body cannot be read, or its routes take too much work. No event was stored.

@@ -14,6 +14,13 @@ package final class CaptureLog: Sendable {
         var lastWait = 0
         /// Memory of captures that waits have found.
         var heldBytes = 0
+
+        /// Appends a capture and wakes the waits, which search after the lock is free.
+        mutating func append(_ capture: Capture) {
+            guard ring.limits.count > 0 else { return }
+            ring.append(capture)
+            for wait in waits.values { wait.wake() }
+        }
     }
 
     let state: Mutex<State>
@@ -30,14 +37,12 @@ package final class CaptureLog: Sendable {
     package func set(_ limits: GatewayConfig.Captures) { state.withLock { $0.ring.limits = limits } }
 
     /// Appends a capture and wakes the waits. Returns at once: it copies and parses no event.
-    package func append(_ capture: Capture) { append(contentsOf: CollectionOfOne(capture)) }
+    package func append(_ capture: Capture) { state.withLock { $0.append(capture) } }
 
     /// Appends captures in their order; see ``append(_:)``.
-    package func append(contentsOf captures: some Collection<Capture>) {
+    package func append(contentsOf captures: [Capture]) {
         state.withLock { state in
-            guard state.ring.limits.count > 0 else { return }
-            for capture in captures { state.ring.append(capture) }
-            for wait in state.waits.values { wait.wake() }
+            for capture in captures { state.append(capture) }
         }
     }
 

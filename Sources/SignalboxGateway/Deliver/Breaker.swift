@@ -82,6 +82,18 @@ struct Breaker: Sendable, Equatable {
     /// When the next attempt may start; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
+    /// The state in the word of the API.
+    var word: LaneSnapshot.BreakerState {
+        switch state {
+        case .closed: .closed
+        case .open: .open
+        case .halfOpen: .probing
+        }
+    }
+
+    /// Failures since the last success. An open breaker counts no further ones.
+    var failuresInARow: Int { if case .closed(let count) = state { count } else { failures } }
+
     /// False while it is open and during a probe.
     var isClosed: Bool { if case .closed = state { true } else { false } }
 }

@@ -16,6 +16,10 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    /// Receives attempts and changes of the destination.
+    let observation: Observation?
+    /// Of this destination; nil without an observation.
+    private let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -23,6 +27,8 @@ struct DestinationLane: Sendable {
     let elapsed: @Sendable () -> Duration
     /// Shared by all copies of the lane.
     let gate: LaneGate
+    /// Durations and ends of its attempts.
+    let figures = LaneFigures()
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
@@ -32,13 +38,15 @@ struct DestinationLane: Sendable {
     /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
-        deadLetters: Replaceable<DeadLetterEvents?>,
+        deadLetters: Replaceable<DeadLetterEvents?>, observation: Observation?,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
         self.deadLetters = deadLetters
+        self.observation = observation
+        counters = observation?.counters.destinations.series(for: destination.name)
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -207,8 +215,11 @@ struct DestinationLane: Sendable {
         if asks, let outcome = await outcomeWithoutPermission() {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
+        counters?.inFlight.add(live.count)
         let result = await sender.send(live)
+        counters?.inFlight.add(-live.count)
         let now = queue.now
+        figures.record(result, at: now, elapsed: elapsed())
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
         let isDisabling = RetryPolicy.disabling(result.answer) != nil
@@ -250,6 +261,7 @@ struct DestinationLane: Sendable {
     private func finish(_ settlements: [Settlement]) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
+        observation?.settled(settlements)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }
     }

@@ -33,6 +33,9 @@ struct TokenBucket: Sendable, Equatable {
     /// that waits for its rate from one that has stopped.
     func isUnused(for time: Duration, at now: Duration) -> Bool { wait + time <= now - filledAt }
 
+    /// Whether no attempt could start now. Changes nothing.
+    func isEmpty(at now: Duration) -> Bool { tokens + max(0, (now - filledAt) / .seconds(1)) * perSecond < 1 }
+
     /// Time until the next token. At the time of the last ``take(upTo:at:)``. Zero if a token is there.
     var wait: Duration { .seconds(max(0, 1 - tokens) / perSecond) }
 }

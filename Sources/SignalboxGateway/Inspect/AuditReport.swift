@@ -1,3 +1,4 @@
+package import SignalboxJSON
 import SignalboxNotification
 package import SignalboxStore
 
@@ -32,6 +33,22 @@ extension Audit {
         TextTable.row(cells, widths: [20] + Array(repeating: 10, count: 7), separator: " ")
     }
 
+    /// One line of JSON: `consistent`, `destinations` with their sums, and `findings` as sentences.
+    package var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("consistent")
+        json.bool(isRight)
+        json.key("destinations")
+        json.beginArray()
+        for account in accounts { json.account(account) }
+        json.endArray()
+        json.key("findings")
+        json.strings(findings)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
     /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
     /// error. Each ends with a full stop, in the order of the checks: accounts, orphans, waits, loss, damage.
     package var findings: [String] {
@@ -48,5 +65,25 @@ extension Audit {
         lines += damage.map { "The file is damaged: \($0)." }
         if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }
         return lines
+    }
+}
+
+extension JSONWriter {
+    /// The sums of one destination. Removed deliveries count in their last state, so the states and `missing` sum up
+    /// to `accepted`.
+    package mutating func account(_ account: Audit.Account) {
+        let states: [(StaticString, DeliveryRecord.State)] = [
+            ("delivered", .delivered), ("dead", .dead), ("expired", .expired), ("waiting", .waiting),
+        ]
+        beginObject()
+        member("destination", account.destination.name)
+        member("accepted", account.accepted)
+        for (name, state) in states { member(name, (account.present[state] ?? 0) + (account.removed[state] ?? 0)) }
+        key("removed")
+        beginObject()
+        for (name, state) in states { member(name, account.removed[state] ?? 0) }
+        endObject()
+        member("missing", account.missing)
+        endObject()
     }
 }

@@ -77,20 +77,22 @@ package enum DestinationTable {
     /// A destination that left the config has the state `unknown` unless it has a status. Lines have no line end.
     package static func lines(
         _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
-        _ counts: [DestinationName: (waiting: Int, dead: Int)]
+        _ counts: [DestinationName: DestinationGauges]
     ) -> [String] {
         let known = Set(config.destinations.map(\.name))
-        return ["DESTINATION       STATE      WAITING   DEAD      SINCE / WHY"]
+        return ["DESTINATION       STATE         WAITING   DEAD      SINCE / WHY"]
             + known.union(counts.keys).sorted().map { name in
                 let status = statuses[name]
-                let next = status?.until.map { "(next attempt at \(Timestamp($0).text))" }
+                let next = status?.until.map { until in
+                    "(\(status?.word == "paused" ? "until" : "next attempt at") \(Timestamp(until).text))"
+                }
                 let why = status.map { [Timestamp($0.since).text, $0.reason, next].compactMap(\.self) } ?? []
                 return TextTable.row(
                     [
                         name.name, status?.word ?? (known.contains(name) ? "active" : "unknown"),
                         String(counts[name]?.waiting ?? 0), String(counts[name]?.dead ?? 0),
                         why.joined(separator: " "),
-                    ], widths: [16, 9, 8, 8])
+                    ], widths: [16, 12, 8, 8])
             }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-import SignalboxConfig
+package import SignalboxConfig
 
 /// Replaces the active config while the gateway runs, as a whole or not at all.
 ///
@@ -16,8 +16,8 @@ package struct ConfigReload: Sendable {
         /// `serve` makes the HTTP server use the new config.
         case ready(GatewayPlan, serve: @Sendable () -> Void)
         /// One line for each problem, without secrets and without text of the config. `namedFiles`: those that the
-        /// config names, as far as they are known.
-        case rejected(problems: [String], namedFiles: [String])
+        /// config names, as far as they are known. `files`: its own files, for the history.
+        case rejected(problems: [String], namedFiles: [String], files: [ConfigText])
     }
 
     private let gateway: Gateway
@@ -41,13 +41,15 @@ package struct ConfigReload: Sendable {
             // Deliveries first: a destination exists before the server accepts events for it.
             gateway.replace(by: plan)
             serve()
+            gateway.resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
             if plan.config.needsRestart(after: former) {
                 logger.warning("Listen address or data directory changed; restart the gateway to apply it.")
             }
             logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
             if plan.config.origin.digest != former.origin.digest { plan.config.reportWarnings(to: logger) }
             await gateway.reportStranded()
-        case .rejected(let problems, let namedFiles):
+        case .rejected(let problems, let namedFiles, let files):
+            gateway.resources.history.refuse(files, problems: problems, at: Date())
             gateway.plan.status.reject(.init(at: Date(), problems: problems, namedFiles: namedFiles))
             logger.error("Config rejected; the previous one stays active.", metadata: ["problems": "\(problems.count)"])
         }

@@ -36,9 +36,14 @@ package struct Gateway: Sendable {
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
-            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
+            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
+            observation: Observation(recent: resolved.config.console.recent))
         let plan = GatewayPlan(resolved, on: resources)
-        dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
+        resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
+        dispatcher = Dispatcher(
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: resources.observation,
+            logger: logger)
+        resources.observation.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -74,6 +79,8 @@ package struct Gateway: Sendable {
         }
         current.replace(by: next)
         resources.inApp.messages.replace(policy: next.config.inapp)
+        resources.observation.recent.set(limit: next.config.console.recent)
+        resources.observation.counters.expect(next.config)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }

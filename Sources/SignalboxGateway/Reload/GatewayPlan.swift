@@ -34,6 +34,8 @@ package struct GatewayPlan: Sendable {
     package let links: MediaLinks
     /// The pool that all senders of this plan use.
     let clients: ClientPool
+    /// The files of the config, for its history.
+    let files: [ConfigText]
     /// In the config's order.
     let destinations: [(destination: Destination, sender: any Sender)]
     /// Makes an event of each dead delivery, for the dispatcher.
@@ -57,6 +59,8 @@ package struct GatewayPlan: Sendable {
         package let counts: RouteCounts
         /// The failure rules of the API and of the active config.
         package let failures: FailureRules
+        /// The last configs.
+        package let history = ConfigHistory()
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
         /// The version in `user-agent` headers.
@@ -65,6 +69,8 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
+        /// The gateway's observation of its own work.
+        package let observation: Observation
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -72,6 +78,7 @@ package struct GatewayPlan: Sendable {
     init(_ resolved: ResolvedConfig, on resources: Resources, following former: GatewayPlan? = nil) {
         let config = resolved.config
         self.config = config
+        files = resolved.files
         routes = resolved.routes
         failures = resolved.failures.map { PreparedFailure($0, hashedBy: resources.tokens) }
         links = resolved.links
@@ -81,11 +88,12 @@ package struct GatewayPlan: Sendable {
             keepsPayloads: !routes.payloadTakers.isEmpty, keeping: PayloadKeeping(config.console.keepPayloads),
             showsPayloads: routes.includesPayloads,
             registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
-            categories: config.categories.statics)
+            categories: config.categories.statics, observation: resources.observation)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
-            counts: resources.counts)
-        let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
+            counts: resources.counts, observation: resources.observation)
+        let variants = EventVariants(
+            tokens: resources.tokens, counts: resources.counts, observation: resources.observation)
         orders = ManualOrders(routes: routes, variants: variants)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,

@@ -60,6 +60,8 @@ package struct ResolvedConfig: Sendable {
 
     /// The config with its warnings; it contains references to secrets, not the secrets.
     package let config: GatewayConfig
+    /// The files that the config was read from, for its history.
+    let files: [ConfigText]
     let routes: RouteTable
     let failures: [FailureSelector]
     let links: MediaLinks
@@ -70,6 +72,7 @@ package struct ResolvedConfig: Sendable {
     /// Throws if a secret or a TLS file cannot be used. Stops at the first error.
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         config = loaded.config
+        files = loaded.files
         routes = loaded.routes
         failures = loaded.failures
         var webhooks: [DestinationName: WebhookSecrets] = [:]

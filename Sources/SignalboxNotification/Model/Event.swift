@@ -33,12 +33,29 @@ package struct Event: Sendable {
     /// End of the delivery period, exclusive.
     package var notAfter: Date?
     /// The in-app messages that the payload brings, each id once.
-    package var messages: [InAppRegistration] = []
+    package var messages: [InAppRegistration]
+    /// Whether operators see the event among the recent ones.
+    package var sampling: Sampling
 
-    /// `subject`: nil for `vendor/kind`.
+    /// Whether the live view of operators has an event. Decided when the payload is read, because its bytes are gone
+    /// afterwards.
+    package enum Sampling: Sendable {
+        /// Decided after the commit.
+        case undecided
+        /// Counted, and not shown.
+        case passed
+        /// Shown. `payload`: as received; nil if it is too large.
+        case shown(payload: [UInt8]?)
+    }
+
+    /// `subject`: nil for `vendor/kind`. The event of a notification is made with all its values at once, because the
+    /// compiler copies a large value that is changed after it was made.
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
-        warnings: [String], subject: String? = nil, body: [UInt8]
+        warnings: [String], subject: String? = nil, body: [UInt8], payload: [UInt8]? = nil,
+        keeping: PayloadKeeping? = nil, shown: JSONText? = nil,
+        category: DefinedCategory? = nil, notBefore: Date? = nil, notAfter: Date? = nil,
+        messages: [InAppRegistration] = [], sampling: Sampling = .undecided
     ) {
         self.id = id
         self.source = source
@@ -48,7 +65,18 @@ package struct Event: Sendable {
         self.warnings = warnings
         ownSubject = subject
         self.body = body
+        self.payload = payload
+        self.keeping = keeping
+        self.shown = shown
+        self.category = category
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.messages = messages
+        self.sampling = sampling
     }
+
+    /// Whether the event is that of a payload. Others are about a tap, an in-app message or a delivery.
+    package var isOfPayload: Bool { ownSubject == nil }
 
     /// CloudEvents' `subject`, `vendor/kind` for a notification. Allocates on each call.
     package var subject: String { ownSubject ?? "\(vendor.name)/\(kind.rawValue)" }

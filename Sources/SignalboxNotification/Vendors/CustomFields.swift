@@ -65,7 +65,7 @@ extension PushNotification {
             fields.open(made: CustomFields.payloadPrefix + key, elseWith: CustomFields.payloadPrefix)
             elsewhere.writeRest(of: value, in: parser, into: &fields.writer)
         }
-        if let leftover = PlainReading.leftover(of: payload, without: inLifted) {
+        if let leftover = PlainReading.leftover(of: payload, DeviceBlock(of: payload), without: inLifted) {
             fields.openPlatform(of: payload)
             leftover.write(in: parser, without: inLifted, into: &fields.writer)
         }

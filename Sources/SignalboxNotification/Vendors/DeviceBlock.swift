@@ -18,7 +18,7 @@ struct DeviceBlock {
         case .apnsThroughFCM: self.init(userInfo: JSONObject(payload.root), aps: payload.aps)
         case .fcmWrapper: self.init(wrapper: payload.root)
         case .fcmV1:
-            self.init(adminMessage: payload.message)
+            self.init(adminMessage: JSONObject(payload.message))
             if payload.root["message"] != nil, consumed.isEmpty { return nil }
         default: return nil
         }
@@ -110,11 +110,13 @@ struct DeviceBlock {
     /// A message whose keys of two words are in camel case: for the Admin SDK for Node (firebase-admin-node,
     /// messaging-api.ts), or a request of Google's generated clients, as ProtoJSON permits. Contains only values that
     /// the keys in snake case lack.
-    private init(adminMessage message: JSONValue) {
-        let android = message["android"]?["notification"]
-        let common = message["notification"]
-        let apple = message["apns"]?["fcmOptions"]
-        let hasImage = first(android?["image"], common?["image"], message["apns"]?["fcm_options"]?["image"]) != nil
+    private init(adminMessage message: JSONObject) {
+        // Most messages have none of these keys, which the filters of the objects tell.
+        let android = message["android"]?.block("notification").map { JSONObject($0) }
+        let common = message.block("notification").map { JSONObject($0) }
+        let apns = message["apns"]
+        let apple = apns?["fcmOptions"]
+        let hasImage = first(android?["image"], common?["image"], apns?["fcm_options"]?["image"]) != nil
         titleKey = android?["title_loc_key"] == nil ? first(android?["titleLocKey"]) : nil
         titleArgs = android?["titleLocArgs"]
         bodyKey = android?["body_loc_key"] == nil ? first(android?["bodyLocKey"]) : nil
@@ -122,9 +124,10 @@ struct DeviceBlock {
         badge = android?["notification_count"] == nil ? first(android?["notificationCount"]) : nil
         image = hasImage ? nil : first(android?["imageUrl"], common?["imageUrl"], apple?["imageUrl"], apple?["image"])
         channel = android?["channel_id"] == nil ? first(android?["channelId"]) : nil
-        guard android?["click_action"] == nil, message["webpush"]?["fcm_options"]?["link"] == nil else { return }
+        let web = message["webpush"]
+        guard android?["click_action"] == nil, web?["fcm_options"]?["link"] == nil else { return }
         click = first(android?["clickAction"])
-        if click == nil { link = first(message["webpush"]?["fcmOptions"]?["link"]) }
+        if click == nil { link = first(web?["fcmOptions"]?["link"]) }
     }
 
     /// The values with a field of their own in events.

@@ -18,8 +18,9 @@ enum PlainReading {
         case .fcmLegacy, .fcmData, .fcmExtras, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: parser)
         }
-        DeviceBlock(of: payload)?.fill(&notification, in: parser)
-        guard let leftover = leftover(of: payload) else { return }
+        let block = DeviceBlock(of: payload)
+        block?.fill(&notification, in: parser)
+        guard let leftover = leftover(of: payload, block) else { return }
         var json = JSONWriter()
         leftover.write(in: parser, into: &json)
         notification.platformRest = JSONText(json)
@@ -66,10 +67,12 @@ extension PlainReading {
     }
 
     /// The unread part of the push service's keys; nil if readers consumed all of them. `consumed`: values that a
-    /// reading by paths consumed.
-    static func leftover(of payload: borrowing PlatformPayload, without consumed: ConsumedValues? = nil) -> Leftover? {
+    /// reading by paths consumed. `block`: the payload's own.
+    static func leftover(
+        of payload: borrowing PlatformPayload, _ block: DeviceBlock?, without consumed: ConsumedValues? = nil
+    ) -> Leftover? {
         guard let (object, schema) = ownKeys(of: payload) else { return nil }
-        let block = DeviceBlock(of: payload).map { (consumed ?? ConsumedValues()).sorted(with: $0.consumed) }
+        let block = block.map { (consumed ?? ConsumedValues()).sorted(with: $0.consumed) }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         let isCovered = consumed?.hasReplacedTexts != true && schema.covers(object, in: payload.parser)

@@ -18,6 +18,8 @@ package final class RouteCounts: Sendable {
     }
 
     private let counts = Mutex<[String: Count]>([:])
+    /// The same events by source, vendor and routes.
+    package let flows = FlowCounts()
 
     /// No route has a count yet.
     package init() {}

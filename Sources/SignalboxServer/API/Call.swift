@@ -17,6 +17,8 @@ struct Call: Sendable {
     var actor: Operator?
     /// The change that the endpoint makes; nil for none.
     var operation: Endpoint.Operation?
+    /// Values from the body for the row of the action log; nil for an endpoint that changes nothing.
+    var details: ActionDetails?
 
     /// A part of the path, as the client wrote it. Not decoded; empty for a name that the path does not have. Values
     /// of `{source}`, `{name}` and `{id}` need no decoding, because names and numbers have no escapes.
@@ -62,12 +64,16 @@ struct Call: Sendable {
         for (name, value) in request.uri.queryParameters where name != "reason" {
             parameters[String(name)] = String(value)
         }
+        if let details { parameters.merge(details.parameters) { $1 } }
         let target = ["id", "name"].lazy.compactMap { context.parameters.get($0) }.first
         return OperatorAction(
             by: actor.name, role: actor.role.rawValue, remote: context.channel.remoteAddress?.ipAddress, via: .api,
             operation.name, target: target.map { $0.removingPercentEncoding ?? $0 }, parameters: parameters,
-            reason: query("reason"), result: result)
+            reason: reason, result: result)
     }
+
+    /// The reason that the actor gave, in the body or in the query.
+    var reason: String? { details?.reason ?? query("reason") }
 
     /// Whether the response must not have texts of notifications.
     var hidesContent: Bool { actor.map { !$0.readsContent } ?? false }

@@ -77,9 +77,12 @@ struct ContentMask {
     }
 
     /// A link keeps its scheme and host, without user and port.
-    static func hide(_ text: String) -> String {
+    static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
+
+    /// The form of a link; of any other text too, which is hidden as a whole.
+    static func link(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].utf8.allSatisfy(\.isASCIILetter) else {
-            return text.isEmpty ? "" : hidden
+            return hidden
         }
         let rest = text[end.upperBound...].prefix { !"/?#".contains($0) }
         let host = rest.split(separator: "@", omittingEmptySubsequences: false).last ?? ""

@@ -59,3 +59,16 @@ extension JSONWriter {
         if !attempt.excerpt.isEmpty, !hidesReply { member("reply", String(decoding: attempt.excerpt, as: UTF8.self)) }
     }
 }
+
+/// Lines of JSON, for commands. Without line ends.
+extension DeliveryRecord {
+    /// The object of the operations API.
+    package func json(_ wait: DeliveryWait?) -> String {
+        String(decoding: [UInt8].json { $0.delivery(self, wait: wait) }, as: UTF8.self)
+    }
+}
+
+extension AttemptRecord {
+    /// The object of the operations API.
+    package var json: String { String(decoding: [UInt8].json { $0.attempt(self) }, as: UTF8.self) }
+}

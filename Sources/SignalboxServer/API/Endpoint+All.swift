@@ -5,7 +5,16 @@ import SignalboxStore
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =
-        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + service
+        console + senders + inAppMessages + categories + events + deliveries + destinations + captures + routes
+        + observation + service
+
+    /// The console. Its files have no data, so they need no token.
+    private static let console: [Endpoint] = [
+        Endpoint("GET", "/", .none, "Serves the console.") { try ConsoleFile.page($1, $0.surface.browsers) },
+        Endpoint("GET", "/console/{file}", .none, "Serves a file of the console.") {
+            try ConsoleFile.file($1, $0.surface.browsers)
+        },
+    ]
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
@@ -112,29 +121,37 @@ extension Endpoint {
             "Requeues one dead or waiting delivery with a new retry budget.", changes: .stored("deliveries.retry")
         ) { try await $0.surface.operations.retryDelivery($1) },
         Endpoint(
-            "POST", "/v1/deliveries/retry", .operator, "Requeues every matching delivery; `state` defaults to `dead`.",
-            parameters: DeliveryFilter.parameters, changes: .stored("deliveries.retry")
-        ) { try await $0.surface.operations.retryDeliveries($1) },
+            "POST", "/v1/deliveries/retry", .operator,
+            "Requeues every matching delivery: those of a confirmed preview with a body, at once without one.",
+            parameters: DeliveryFilter.parameters, bodyLimit: BulkRequest.bodyLimit,
+            changes: .stored("deliveries.retry")
+        ) { try await $0.bulk.retry($1, $2) },
+        Endpoint(
+            "POST", "/v1/deliveries/purge", .admin, "Removes the deliveries of a confirmed preview permanently.",
+            bodyLimit: BulkRequest.bodyLimit, changes: .stored("deliveries.purge")
+        ) { try await $0.bulk.purge($1, $2) },
     ]
 
     /// Destinations.
     private static let destinations: [Endpoint] = [
-        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state and queue length.") {
-            api, _ in
-            try await api.surface.operations.listDestinations()
+        Endpoint("GET", "/v1/destinations", .reader, "Lists destinations with their state, queue length and latency.") {
+            try await $0.surface.destinations.list($1)
+        },
+        Endpoint("GET", "/v1/destinations/{name}", .reader, "Returns one destination.") {
+            try await $0.surface.destinations.show($1)
         },
         Endpoint(
             "POST", "/v1/destinations/{name}/pause", .operator, "Pauses deliveries to a destination.",
-            changes: .stored("destinations.pause")
-        ) { try await $0.surface.operations.set(.paused, $1) },
+            parameters: [.pauseEnd], changes: .stored("destinations.pause")
+        ) { try await $0.surface.destinations.pause($1) },
         Endpoint(
             "POST", "/v1/destinations/{name}/resume", .operator, "Resumes a paused or disabled destination.",
             changes: .stored("destinations.resume")
-        ) { try await $0.surface.operations.set(nil, $1) },
+        ) { try await $0.surface.destinations.resume($1) },
         Endpoint(
             "POST", "/v1/destinations/{name}/ping", .operator, "Sends a signed test event and returns the outcome.",
             changes: .memory("destinations.ping")
-        ) { try await $0.surface.operations.ping($1) },
+        ) { try await $0.surface.destinations.ping($1) },
     ]
 
     /// Pushes that reached the provider endpoints.
@@ -171,6 +188,14 @@ extension Endpoint {
             "POST", "/v1/routes/test", .reader, "Evaluates the routes for a payload or an event; stores nothing.",
             parameters: [.source]
         ) { try $0.surface.routes.test($1, $2) },
+        Endpoint("GET", "/v1/routes/graph", .reader, "Returns sources, vendors, routes and destinations with counts.") {
+            api, _ in
+            api.surface.flows.graph()
+        },
+        Endpoint(
+            "POST", "/v1/routes/match", .reader, "Tries a pattern on the newest stored events.",
+            bodyLimit: FlowsAPI.bodyLimit
+        ) { try await $0.surface.flows.match($1, $2) },
         Endpoint(
             "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
         ) { api, _ in api.surface.failures.list() },
@@ -189,6 +214,25 @@ extension Endpoint {
         ) { api, _ in api.surface.failures.reset() },
     ]
 
+    /// The live view, and counts since the start.
+    private static let observation: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/stream", .reader,
+            "Streams events, deliveries and changes of destinations as they happen, as server-sent events.",
+            parameters: LiveSelection.parameters
+        ) { try $0.live.stream($1) },
+        Endpoint(
+            "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
+        ) { api, _ in api.observed.vendors() },
+        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
+            api, _ in api.observed.rejections()
+        },
+        Endpoint(
+            "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
+            parameters: ObservationAPI.statsParameters
+        ) { try $0.observed.stats($1) },
+    ]
+
     /// The gateway itself.
     private static let service: [Endpoint] = [
         Endpoint(
@@ -196,14 +240,29 @@ extension Endpoint {
             parameters: [.actor, .operation, .target, .since, .until, .limit, .cursor]
         ) { try await $0.actions.list($1) },
         Endpoint(
+            "POST", "/v1/config/check", .admin, "Checks the text of a config, as `routes check` does.",
+            bodyLimit: ConfigAPI.bodyLimit
+        ) { try await $0.surface.configs.check($1, $2) },
+        Endpoint("GET", "/v1/config/history", .admin, "Lists the last configs with their changes, without secrets.") {
+            api, _ in
+            api.surface.configs.list()
+        },
+        Endpoint("GET", "/v1/ledger", .reader, "Returns the sums of deliveries by destination and state.") { api, _ in
+            try await api.surface.ledger.ledger()
+        },
+        Endpoint(
+            "GET", "/v1/media", .reader, "Lists stored files, or URLs whose download is due or failed.",
+            parameters: [.mediaState, .limit, .cursor]
+        ) { try await $0.surface.ledger.media($1) },
+        Endpoint(
             "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: [.expires, .signature]
         ) { try await $0.surface.media.file($1) },
         Endpoint("GET", "/v1/whoami", .metrics, "Returns the name and the role of the token.") { api, call in
             try api.whoami(call)
         },
-        Endpoint("GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format.") { api, _ in
-            try await api.metrics()
-        },
+        Endpoint(
+            "GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format, or OpenMetrics by `accept`."
+        ) { try await $0.metrics($1) },
         Endpoint("GET", "/healthz", .none, "Returns 200 while the process answers requests.") { api, _ in
             api.health()
         },
@@ -214,5 +273,6 @@ extension Endpoint {
             "GET", "/schemas/{file}", .none,
             "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
         ) { try $0.schema($1) },
+        Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]
 }

@@ -30,6 +30,17 @@ struct GatewayAPI: Sendable {
     let failedTokens: FailedTokens
     /// Bounds the refusals that are recorded; shared by all configs.
     let refusals: RefusalBudget
+    /// Measurements of requests and actions; shared by all configs.
+    let counters: ServerCounters
+    /// The live streams; shared by all configs.
+    let streams: LiveStreams
+
+    /// Observations of the gateway.
+    var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
+    /// The live view.
+    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
+    /// Confirms bulk changes; shared by all configs.
+    let confirmations: BulkConfirmations
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
@@ -38,6 +49,9 @@ struct GatewayAPI: Sendable {
     var actions: ActionsAPI {
         ActionsAPI(queue: surface.operations.queue, refusals: refusals, delayed: surface.operations.delayed)
     }
+
+    /// Changes of all deliveries that a filter selects.
+    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: confirmations) }
 
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm) }
@@ -50,6 +64,7 @@ struct GatewayAPI: Sendable {
     /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
+        router.add(middleware: RequestTiming(counters: counters))
         router.add(middleware: ProblemMiddleware())
         // The group turns its own problems into responses, so that they have the fields of operators' responses.
         let operators = router.group().add(middleware: OperatorFields())
@@ -88,12 +103,16 @@ struct GatewayAPI: Sendable {
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         var call = call
         call.operation = endpoint.operation
+        if endpoint.operation != nil { call.details = ActionDetails() }
         do {
             let response = try await perform(&call, at: endpoint)
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
+            if let operation = endpoint.operation { counters.count(operation.name, isDone: true) }
             return response
         } catch let problem as Problem {
+            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
+            if let operation = endpoint.operation, call.actor != nil { counters.count(operation.name, isDone: false) }
             throw problem
         }
     }
@@ -122,6 +141,7 @@ struct GatewayAPI: Sendable {
                 await failedTokens.record(
                     at: access.role == nil ? .source : .operator, from: call.context.peer, address: address)
             }
+            reportForeignPage(error, call, at: access)
             throw error
         }
     }
@@ -138,10 +158,12 @@ struct GatewayAPI: Sendable {
             let found = try surface.operators.actor(of: head)
             // Set first: a refusal is recorded with its actor.
             call.actor = found
+            try surface.browsers.check(head)
             try found.require(role)
         case .sourceOr(let role):
             if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
                 call.actor = found
+                try surface.browsers.check(head)
                 try found.require(role)
             } else {
                 _ = try surface.sources.source(named: nil, of: Credentials(head))
@@ -198,14 +220,26 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
-    /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
-    /// seconds are cheap enough.
-    func metrics() async throws(Problem) -> Response {
-        let page = try await surface.operations.metrics(
-            surface.routes, surface.inApp, providers(), surface.failures.rules, failedTokens
-        ).page
-        let type = "text/plain; version=0.0.4; charset=utf-8"
-        return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
+    /// Throws 503 when the queue does not answer in time. The page is written for each request, from counts that are
+    /// kept as they change. The format follows `accept`, the compression `accept-encoding`.
+    func metrics(_ call: Call) async throws(Problem) -> Response {
+        let headers = call.request.headers
+        let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
+        let values = try await surface.operations.metrics(
+            surface, providers(), failedTokens, server: counters, streams: streams.count)
+        let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
+        var reply = Reply(
+            status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
+        reply.headers[.vary] = "accept, accept-encoding"
+        if format.isCompressed { reply.headers[.contentEncoding] = "gzip" }
+        return Response(reply)
+    }
+
+    /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every
+    /// gateway of this version.
+    func openAPI(_ call: Call) -> Response {
+        Response(
+            cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
     }
 }
 

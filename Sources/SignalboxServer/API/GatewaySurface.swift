@@ -17,14 +17,24 @@ package struct GatewaySurface: Sendable {
     let sources: SourceAccess
     /// Access of operators.
     let operators: AdminAccess
-    /// Deliveries, destinations and metrics.
+    /// Protects operators from pages of other sites.
+    let browsers: BrowserAccess
+    /// Deliveries and metrics.
     let operations: OperationsAPI
+    /// Destinations and their lanes.
+    let destinations: DestinationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
     /// Stored events.
     let events: EventsAPI
     /// Explanations of payloads.
     let explanations: ExplainAPI
+    /// Checks of configs, and the last ones.
+    let configs: ConfigAPI
+    /// The ledger of deliveries, and the list of media.
+    let ledger: LedgerAPI
+    /// The ways of events, and trials of patterns.
+    let flows: FlowsAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
     /// The failure rules of the config. They replace those of the former config when the surface becomes active.
@@ -43,6 +53,8 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
+    /// The gateway's observation of its own work; shared by all configs.
+    let observation: Observation
     /// The version of the program.
     let version: String
     /// The certificate of the listener for providers; nil without TLS.
@@ -61,19 +73,27 @@ package struct GatewaySurface: Sendable {
         inApp = plan.inApp
         self.sources = sources
         self.operators = operators
+        browsers = BrowserAccess(publicUrl: config.gateway.publicUrl)
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
-            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
-            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards)
+            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)),
+            forwards: gateway.resources.forwards, observation: gateway.resources.observation)
         let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
         events = EventsAPI(operations: operations, trials: trials, orders: plan.orders)
         explanations = ExplainAPI(
             explainer: PayloadExplainer(
                 normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
+        destinations = DestinationsAPI(
+            queue: gateway.queue, destinations: config.destinations, lanes: gateway.dispatcher.snapshots,
+            senders: plan.senders, events: OperationalEvent(gateway: config.gateway.name),
+            observation: gateway.resources.observation)
         routes = RoutesAPI(
             routes: plan.routes,
             trials: trials,
             counts: gateway.resources.counts, status: plan.status)
+        configs = ConfigAPI(history: gateway.resources.history, folder: config.origin.folder)
+        ledger = LedgerAPI(queue: gateway.queue)
+        flows = FlowsAPI(queue: gateway.queue, routes: plan.routes, counts: gateway.resources.counts)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures
         categories = CategoriesAPI(
@@ -84,6 +104,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
+        observation = gateway.resources.observation
         version = gateway.resources.version
         self.tls = tls
     }

@@ -6,7 +6,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// Deliveries and destinations, for operators. A value of one config. Reads and changes go through the queue, so
+/// Deliveries and metrics, for operators. A value of one config. Reads and changes go through the queue, so
 /// several gateways and commands see the same state.
 struct OperationsAPI: Sendable {
     /// Its reads see the last commit.
@@ -15,12 +15,10 @@ struct OperationsAPI: Sendable {
     let destinations: [DestinationName]
     /// The destinations with a rate.
     let limited: Set<DestinationName>
-    /// The sender of each destination, for test events. Of the active config.
-    let senders: [DestinationName: any Sender]
-    /// Makes test events in the gateway's name.
-    let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
+    /// Receives pauses.
+    let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -36,6 +34,7 @@ struct OperationsAPI: Sendable {
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.pageSize()
+        try await requireDestination(of: filter)
         filter.before = try call.number(in: Self.list)
         let chosen = filter
         let (page, statuses) = try await reply { () throws(StoreError) in
@@ -53,8 +52,15 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Reads the conditions of the query. All of them must hold. Throws 400 for an invalid one. An unknown destination
-    /// or event matches no delivery.
+    /// Throws 404 for a destination that neither the config nor the queue knows.
+    func requireDestination(of filter: DeliveryFilter) async throws(Problem) {
+        guard let name = filter.destination, !destinations.contains(name) else { return }
+        let isKnown = try await reply { () throws(StoreError) in try await queue.knows(name) }
+        guard isKnown else { throw .noDestination(name.name) }
+    }
+
+    /// Reads the conditions of the query. All of them must hold. Throws 400 for an invalid one. An unknown event or
+    /// vendor matches no delivery.
     private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
         try DeliveryFilter { call.query($0.name) }
     }
@@ -105,99 +111,33 @@ struct OperationsAPI: Sendable {
         return .json { $0.member("due", count) }
     }
 
-    /// Retries dead deliveries only, unless the query names another state. `due` is the number of requeued
-    /// deliveries, 0 included. One transaction: all matching deliveries or none. Deliveries that wait for media are
-    /// not counted.
-    func retryDeliveries(_ call: Call) async throws -> Response {
-        var filter = try filter(call)
-        filter.state = filter.state ?? .dead
-        let chosen = filter
-        let count = try await reply { () throws(StoreError) in
-            try await queue.retry(chosen, as: call.action)
-        }
-        return .json { $0.member("due", count) }
-    }
-
-    // MARK: Destinations
-
-    /// Includes destinations that are no longer in the config but have deliveries in the queue. Sorted by name.
-    /// `unknown` is the state of a destination that left the config. `oldestDue` is absent unless a delivery is
-    /// overdue.
-    func listDestinations() async throws -> Response {
-        let (statuses, gauges) = try await reply { () throws(StoreError) in
-            (try await queue.statuses(), try await queue.gauges())
-        }
-        return .json { json in
-            json.array("destinations", Set(destinations).union(gauges.keys).sorted()) { json, name in
-                let (status, gauge) = (statuses[name], gauges[name])
-                json.object { json in
-                    json.member("name", name.name)
-                    json.member("state", status?.word ?? (destinations.contains(name) ? "active" : "unknown"))
-                    json.member("since", status?.since)
-                    json.member("until", status?.until)
-                    json.member("reason", status?.reason)
-                    json.member("waiting", gauge?.waiting ?? 0)
-                    json.member("dead", gauge?.dead ?? 0)
-                    json.member("oldestDue", gauge?.oldestDue)
-                }
-            }
-        }
-    }
-
-    /// `state`: nil resumes the destination. Takes effect at once: attempts in progress end, further ones do not
-    /// begin. Survives a restart. Throws 404 for a destination that is not in the config, also if the queue knows it.
-    /// Setting the present state again is not an error and restarts its `since`.
-    func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
-        let name = try destination(call)
-        try await reply { () throws(StoreError) in try await queue.set(state, of: name, as: call.action) }
-        return .json { json in
-            json.member("name", name.name)
-            json.member("state", state?.rawValue ?? "active")
-        }
-    }
-
-    /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses. 200 with `taken` false when the
-    /// destination did not accept it. Throws 404 for a destination that is not in the config. Does not change the
-    /// state of the destination, also after 410.
-    func ping(_ call: Call) async throws -> Response {
-        let name = try destination(call)
-        guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
-        // Bypasses the queue: the event is sent at once and is not stored.
-        let result = await sender.ping(events.pingLease(to: name))
-        return .json { json in
-            json.member("taken", result.wasTaken)
-            if let status = result.status { json.member("status", status) }
-            json.member("detail", result.words)
-        }
-    }
-
-    /// Throws 404 for a destination that is not in the config.
-    private func destination(_ call: Call) throws(Problem) -> DestinationName {
-        let name = call.path("name")
-        guard let known = destinations.first(where: { $0.name == name }) else { throw .noDestination(name) }
-        return known
-    }
-
     // MARK: The queue
 
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules,
-        _ failedTokens: FailedTokens
+        _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters,
+        streams: Int
     ) async throws(Problem) -> MetricValues {
-        let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
+        let inApp = surface.inApp
+        let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices()
+                try await inApp.dueDevices(), try queue.space()
             )
         }
+        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
-            destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due),
+            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
+            space: space,
+            health: queue.health, providers: providers,
+            inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
+            streams: streams,
             failedTokens: failedTokens.values, forwards: forwards,
-            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
-            config: routes.status, now: queue.now)
+            routes: MetricValues.bounded(surface.routes.counters),
+            failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
+            config: surface.routes.status,
+            process: .current, version: surface.version, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the

@@ -43,8 +43,8 @@ package struct ProblemDescription: Sendable {
             "body-too-slow", 408, "The body arrived more slowly than 32 KiB a second.",
             "Send it faster, or in smaller requests."),
         Self(
-            "body-unexpected", 400, "The request has a body, which this endpoint does not accept; nothing changed.",
-            "Use query parameters."),
+            "body-unexpected", 400, "The request has a body that this endpoint does not accept; nothing changed.",
+            "See `detail` and `pointer`; without a `pointer`, use query parameters."),
         Self(
             "content-encoding-unsupported", 415, "The body is compressed.",
             "Send it without `content-encoding`."),
@@ -55,6 +55,13 @@ package struct ProblemDescription: Sendable {
             "not-from-this-machine", 403,
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
+        Self(
+            "host-foreign", 403, "A browser's request, or one for the console, names another host.",
+            "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
+        Self(
+            "origin-foreign", 403,
+            "A change that a browser sent for a page of another site, or not as `application/json`; nothing changed.",
+            "Use the console, or a client that is not a browser."),
         Self(
             "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
             "Use a token with the role that `detail` names."),
@@ -111,9 +118,18 @@ package struct ProblemDescription: Sendable {
         Self(
             "delivery-awaits-media", 409, "The delivery waits for its media files.",
             "Wait: it is sent when they have arrived or the wait is over."),
+        Self(
+            "reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
+        Self(
+            "confirm-expired", 409,
+            "The confirmation of a bulk change is older than 5 minutes, or of an earlier process; nothing changed.",
+            "Preview the change again."),
+        Self(
+            "confirm-mismatch", 409, "The confirmation is of another filter or another change; nothing changed.",
+            "Send the filter of the preview, or preview again."),
         Self("delivery-ended", 409, "The delivery was delivered or has expired.", "Retry dead or waiting ones only."),
         Self(
-            "destination-not-found", 404, "The config has no such destination.",
+            "destination-not-found", 404, "Neither the config nor the queue has such a destination.",
             "List them with `GET /v1/destinations`."),
         Self(
             "failure-malformed", 400, "A failure rule has a mistake; no rule was changed.",
@@ -122,6 +138,11 @@ package struct ProblemDescription: Sendable {
             "failure-not-found", 404, "The API has no failure rule of this name.",
             "List them with `GET /v1/failures`. Rules of the config are changed there."),
         Self("failures-full", 409, "The API has 1,000 failure rules.", "Delete some."),
+        Self(
+            "config-unreadable", 409, "The files in `routes.d` cannot be read.", "See `detail`; correct their rights."),
+        Self(
+            "config-check-busy", 503, "Another check of a config is in progress, or a file does not answer.",
+            "Retry after `retry-after` seconds."),
         Self("media-not-found", 404, "No stored file has this digest.", "Use the `href` of an event."),
         Self(
             "media-link-unsigned", 403, "Media links are signed here, and this one has no signature.",
@@ -141,11 +162,20 @@ package struct ProblemDescription: Sendable {
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
         Self(
+            "pattern-invalid", 400, "An event pattern has a mistake.",
+            "Correct it at `pointer`; see `detail`."),
+        Self(
+            "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
+        Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
+        Self(
             "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
         Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
+        Self(
+            "pattern-invalid", 400, "A pattern has a mistake; `line` and `column` are those of the request's body.",
+            "Correct it at `pointer`; see `detail`."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

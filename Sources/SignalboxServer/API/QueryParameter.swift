@@ -37,8 +37,12 @@ extension QueryParameter {
     static let cursor = Self("cursor", .text, "`next` of the former page")
     static let since = Self("since", .time, "Entries from this time on")
     static let until = Self("until", .time, "Entries before this time")
+    static let pauseEnd = Self(
+        "until", .text, "When the gateway resumes the destination: RFC 3339, or a time from now such as `30m`")
     static let state = Self(
         "state", .words(DeliveryRecord.State.allCases.map(\.rawValue)), "Deliveries in this state")
+    static let mediaState = Self(
+        "state", .words(["stored", "wanted", "failed"]), "Files, or URLs in this state; default `stored`")
     static let destination = Self("destination", .text, "Deliveries to this destination")
     static let event = Self("event", .text, "Deliveries of this event")
     static let vendor = Self("vendor", .text, "Deliveries of events of this vendor")

@@ -21,6 +21,10 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Receives refused items.
+    private let observation: Observation
+    /// Measures direct requests; the router measures its own.
+    private let timers: (plain: RouteTimer, named: RouteTimer)
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
     /// connections of the event loop wait meanwhile.
@@ -28,11 +32,19 @@ final class NotificationsAPI: Sendable {
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
     /// outage is logged once.
-    init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    init(
+        intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters()
+    ) {
+        self.observation = observation
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
+        timers = (
+            counters.timer(of: "/v1/notifications", success: 202),
+            counters.timer(of: "/v1/sources/{source}/notifications", success: 202)
+        )
     }
 
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
@@ -55,6 +67,7 @@ final class NotificationsAPI: Sendable {
             alarm.recover(by: report.items)
             guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
             if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+            observation.refused(report.items, of: call) { (Problem($0), $0.place) }
             return Response(Reply(report.answer))
         }
     }
@@ -81,7 +94,14 @@ final class NotificationsAPI: Sendable {
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
             let source = try? sources.source(named: path.source, of: head.credentials)
         else { return nil }
-        return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, done) }
+        let timer = path.source == nil ? timers.plain : timers.named
+        let start = ContinuousClock.now
+        return { [self] body, eventLoop, done in
+            accept(body, from: source, on: eventLoop) { reply in
+                timer.record(reply.status.code, since: start)
+                done(reply)
+            }
+        }
     }
 
     /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply

@@ -17,8 +17,8 @@ struct CollectedBody {
 
     /// Returns the reply that ends the request when the piece exceeds the limit or the memory; nil when it is stored.
     mutating func append(_ piece: ByteBuffer) -> ProviderReply? {
-        guard bytes.count + piece.readableBytes <= reading.limit else { return reading.refuse(with: reading.tooLarge) }
-        guard memory.grow(by: piece.readableBytes) else { return reading.refuse(with: reading.busy) }
+        guard bytes.count + piece.readableBytes <= reading.limit else { return reading.refuse(.tooLarge) }
+        guard memory.grow(by: piece.readableBytes) else { return reading.refuse(.busy) }
         // At the first piece, because a declared length costs its client nothing. Beyond the usual, it is not trusted.
         if bytes.isEmpty { bytes.reserveCapacity(min(length, 16 * 1024)) }
         bytes.append(contentsOf: piece.readableBytesView)

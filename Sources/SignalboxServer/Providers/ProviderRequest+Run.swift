@@ -11,29 +11,34 @@ extension ProviderRequest {
         "The label of the run is not valid: write 1 to 64 letters, digits, '.', '_' and '-' in \(runHeader) "
         + "or as /r/LABEL before the provider's path, after /s/SECRET."
 
-    /// Sets ``run``, and removes the prefix from the path. The prefix has precedence over the header field. Returns
-    /// false for a label that ``RunLabel`` does not allow, and for a prefix before `/s/SECRET`.
-    mutating func readRun() -> Bool {
-        if path.utf8.starts(with: "/r/".utf8) { return removeRun(behind: path.startIndex) }
+    /// The request with ``run``, and with a path without the prefix. The prefix has precedence over the header field.
+    /// Not valid with a label that ``RunLabel`` does not allow, and with a prefix before `/s/SECRET`.
+    func labelled() -> (request: ProviderRequest, isValid: Bool) {
+        if path.utf8.starts(with: "/r/".utf8) { return labelled(behind: path.startIndex) }
         if path.utf8.starts(with: "/s/".utf8) {
             // After the secret.
             let secret = path.utf8.dropFirst(3)
             if let slash = secret.firstIndex(of: UInt8(ascii: "/")), path[slash...].utf8.starts(with: "/r/".utf8) {
-                return removeRun(behind: slash)
+                return labelled(behind: slash)
             }
         }
-        guard let label = header(Self.runHeader) else { return true }
-        run = label
-        return RunLabel.allows(label)
+        guard let label = header(Self.runHeader) else { return (self, true) }
+        return (with(label, path: path), RunLabel.allows(label))
     }
 
-    /// Sets ``run`` from the prefix that begins at `start`, and removes the prefix.
-    private mutating func removeRun(behind start: String.Index) -> Bool {
+    /// The request with the label of the prefix that begins at `start`, and without the prefix.
+    private func labelled(behind start: String.Index) -> (request: ProviderRequest, isValid: Bool) {
         let label = path[start...].utf8.dropFirst(3).prefix { $0 != UInt8(ascii: "/") }
         let rest = path[label.endIndex...]
-        run = String(path[label.startIndex..<label.endIndex])
-        path = path[..<start] + String(rest)
-        return RunLabel.allows(run ?? "") && !rest.utf8.starts(with: "/s/".utf8)
+        let run = String(path[label.startIndex..<label.endIndex])
+        let isValid = RunLabel.allows(run) && !rest.utf8.starts(with: "/s/".utf8)
+        return (with(run, path: path[..<start] + String(rest)), isValid)
+    }
+
+    private func with(_ run: String, path: String) -> ProviderRequest {
+        ProviderRequest(
+            method: method, path: path, query: query, authority: authority, headers: headers, bodyLength: bodyLength,
+            connection: connection, run: run)
     }
 }
 

@@ -1,25 +1,39 @@
 import SignalboxNotification
 
 /// A request to a provider endpoint, over HTTP/2 or HTTP/1.1. Its head is valid HTTP; its body has not been read.
-struct ProviderRequest: Sendable {
+final class ProviderRequest: Sendable {
+    // A class because every step of a push refers to it, and a copy of all that it holds costs as much as a step.
     /// The method as sent; methods are case-sensitive.
-    var method: String
+    let method: String
     /// The target as sent, without its query. Not decoded.
-    var path: String
+    let path: String
     /// The query as sent, without its question mark; nil without a query.
-    var query: String?
+    let query: String?
     /// The `:authority` of HTTP/2, otherwise the `host` field; nil when the request has neither.
-    var authority: String?
+    let authority: String?
     /// Names in lower case, in the order of arrival, with repeated fields. Excludes pseudo-headers.
-    var headers: [(name: String, value: String)]
+    let headers: [(name: String, value: String)]
     /// The value of `content-length`; 0 for a request that ends with its head; nil when the length is unknown.
-    var bodyLength: Int?
+    let bodyLength: Int?
     /// The connection that carried the request.
-    var connection: ProviderConnection
-    /// The label of the sender's run; nil without one. Set before an endpoint sees the request.
-    var run: String?
-    /// Shared by all copies of the request.
+    let connection: ProviderConnection
+    /// The label of the sender's run; nil without one. Endpoints see the request with its label.
+    let run: String?
     let mark = CaptureMark()
+
+    init(
+        method: String, path: String, query: String?, authority: String?, headers: [(name: String, value: String)],
+        bodyLength: Int?, connection: ProviderConnection, run: String? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.authority = authority
+        self.headers = headers
+        self.bodyLength = bodyLength
+        self.connection = connection
+        self.run = run
+    }
 
     /// The value of the first field of this name, which is in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -74,22 +88,30 @@ struct ProviderBody: Sendable {
     /// `reply` may be called on any thread, exactly once, also after the connection closed.
     typealias Handler = @Sendable (_ body: [UInt8], _ reply: @escaping @Sendable (ProviderReply) -> Void) -> Void
 
-    /// The most bytes. A longer body is answered with ``tooLarge``: at once if its length is declared, otherwise when
-    /// it exceeds the limit.
+    /// Why a body is not read.
+    enum Refusal: Sendable {
+        /// It is longer than ``limit``.
+        case tooLarge
+        /// The memory for bodies is exhausted.
+        case busy
+    }
+
+    /// The most bytes. A longer body is refused: at once if its length is declared, otherwise when it exceeds the
+    /// limit.
     var limit: Int
-    var tooLarge: ProviderReply
-    /// The answer when the memory for bodies is exhausted.
-    var busy: ProviderReply
+    /// Words the answer to a refused body.
+    var refusal: @Sendable (Refusal) -> ProviderReply
     /// The body counts for the memory share of this source; nil for requests without a source.
     var source: SourceName?
     /// Held until the request was answered or its stream ended, so a limit on requests in progress can count it.
     var permit: (any Sendable)?
     var handle: Handler
-    /// Called with ``tooLarge`` or ``busy`` when it answers the request.
+    /// Called with the answer to a refused body.
     var onRefusal: (@Sendable (ProviderReply) -> Void)?
 
-    /// Refuses the body with ``tooLarge`` or ``busy``.
-    func refuse(with reply: ProviderReply) -> ProviderReply {
+    /// Refuses the body, and returns the answer.
+    func refuse(_ reason: Refusal) -> ProviderReply {
+        let reply = refusal(reason)
         onRefusal?(reply)
         return reply
     }
@@ -99,10 +121,10 @@ extension ProviderBody {
     /// A body with a handler that suspends, in a task of its own. For requests that are rare: a task for each push
     /// costs twice the processor time of accepting it.
     init(
-        limit: Int, tooLarge: ProviderReply, busy: ProviderReply, source: SourceName?,
+        limit: Int, refusal: @escaping @Sendable (Refusal) -> ProviderReply, source: SourceName?,
         inTask handle: @escaping @Sendable ([UInt8]) async -> ProviderReply
     ) {
-        self.init(limit: limit, tooLarge: tooLarge, busy: busy, source: source, permit: nil) { body, reply in
+        self.init(limit: limit, refusal: refusal, source: source, permit: nil) { body, reply in
             // Unstructured: the caller is an event loop. The handler always ends, since the queue answers or fails.
             Task { reply(await handle(body)) }
         }
@@ -115,6 +137,32 @@ enum ProviderVerdict: Sendable {
     /// The body, if there is one, is ignored.
     case reply(ProviderReply)
     case body(ProviderBody)
+}
+
+extension ProviderVerdict {
+    /// The same verdict. Records its reply, or that to the body, from now on. A client that closes the connection
+    /// before its body is complete has no reply.
+    fileprivate func measured(by timer: RouteTimer) -> ProviderVerdict {
+        let start = ContinuousClock.now
+        switch self {
+        case .reply(let reply):
+            timer.record(reply.status, since: start)
+            return self
+        case .body(var reading):
+            let (handle, onRefusal) = (reading.handle, reading.onRefusal)
+            reading.handle = { body, reply in
+                handle(body) { answer in
+                    timer.record(answer.status, since: start)
+                    reply(answer)
+                }
+            }
+            reading.onRefusal = { answer in
+                timer.record(answer.status, since: start)
+                onRefusal?(answer)
+            }
+            return .body(reading)
+        }
+    }
 }
 
 /// One provider's API. Its methods are called on event loops, so they must not block.
@@ -146,21 +194,23 @@ struct ProviderEndpoints: Sendable {
     var notFound = ProviderReply.notFound
     /// Records refused pushes; nil for none.
     var captures: PushCaptures?
+    /// Measure the requests of each endpoint, in the order of ``all``; empty to measure none.
+    var timers: [RouteTimer] = []
 
     /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run. A host
     /// to which the proxy opened a tunnel has its own paths only.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
-        var request = request
-        let isValid = request.readRun()
+        let (request, isValid) = request.labelled()
         if let host = request.connection.providerHost, !serve(request.path, on: host) {
             return .reply(host.notFound(request))
         }
-        for endpoint in all {
+        for (position, endpoint) in all.enumerated() {
             guard var verdict = endpoint.verdict(on: request) else { continue }
             if !isValid { verdict = .reply(endpoint.invalidRun(request)) }
-            guard let captures else { return verdict }
-            let read = request
-            return captures.watching(verdict, of: read) { endpoint.refusedPush(of: read) }
+            if let captures {
+                verdict = captures.watching(verdict, of: request) { endpoint.refusedPush(of: request) }
+            }
+            return position < timers.count ? verdict.measured(by: timers[position]) : verdict
         }
         return nil
     }

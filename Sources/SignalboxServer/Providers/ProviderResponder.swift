@@ -32,8 +32,8 @@ struct ProviderResponder {
             body = try await request.wholeBody(upTo: reading.limit, reserving: &reservation, takesEncoded: true)
         } catch {
             switch error.status {
-            case .contentTooLarge: return reading.refuse(with: reading.tooLarge)
-            case .serviceUnavailable: return reading.refuse(with: reading.busy)
+            case .contentTooLarge: return reading.refuse(.tooLarge)
+            case .serviceUnavailable: return reading.refuse(.busy)
             default:
                 return ProviderReply(
                     status: error.status.code, headers: [.init(name: "content-type", value: "text/plain")],
@@ -50,7 +50,7 @@ struct ProviderResponder {
 extension ProviderRequest {
     /// A request of HTTP/1.1. The connection of each request is a value of its own: endpoints that record proofs of a
     /// connection need the listener for providers.
-    init(_ request: Request, _ context: GatewayRequestContext) {
+    convenience init(_ request: Request, _ context: GatewayRequestContext) {
         let head = request.head
         let address = context.channel.remoteAddress
         self.init(

@@ -118,7 +118,7 @@ final class PushAcceptance: Sendable {
 extension PushAnswer {
     fileprivate init(_ answer: ProviderAnswer) {
         switch answer {
-        case .accepted(let event): self = .accepted(event: event.id.description)
+        case .accepted(let routed): self = .accepted(event: routed.event.id.description)
         case .repeated(let event): self = .repeated(event: event)
         case .rejected(let rejection): self = .rejected(rejection)
         }

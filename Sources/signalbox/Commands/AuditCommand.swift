@@ -16,15 +16,17 @@ struct AuditCommand: AsyncParsableCommand {
 
     /// Only the data directory is read from the config, which may be missing.
     @OptionGroup var options: GatewayOptions
+    /// Replaces the table and the findings.
+    @Flag(help: "Print the result as one JSON object.") var json = false
 
     /// Prints the ledger first and its findings on standard error. Reads every delivery of the queue. Changes neither
     /// the queue nor the files. Throws ``StoreError`` if the queue is missing or cannot be opened; damage that the
     /// audit itself finds is part of its result and ends with 1.
     func run() async throws {
         let audit = try await options.existingQueue(try options.optionalConfig().config).audit()
-        for line in audit.table { print(line) }
-        for line in audit.findings { StandardError.write("signalbox: \(line)\n") }
+        if json { print(audit.json) } else { audit.table.forEach { print($0) } }
+        for line in json ? [] : audit.findings { StandardError.write("signalbox: \(line)\n") }
         guard audit.isRight else { throw ExitCode.incomplete }
-        print("Ledger consistent.")
+        if !json { print("Ledger consistent.") }
     }
 }

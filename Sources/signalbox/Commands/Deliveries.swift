@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxServer
@@ -25,6 +24,8 @@ struct Deliveries: AsyncParsableCommand {
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
         /// May name a destination that is no longer in the config. Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
+        /// As `signalbox normalize` and receivers print it. Nil: all events.
+        @Option(help: "Only deliveries of the event with this id.") var event: String?
         /// A negative number counts as 0. There is no cursor: use `GET /v1/deliveries` to page through a large queue.
         @Option(help: "Maximum number of deliveries.") var limit = 50
         /// The same objects as in the operations API, without a heading.
@@ -35,7 +36,8 @@ struct Deliveries: AsyncParsableCommand {
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
-            let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
+            let filter = DeliveryFilter(
+                state: state, destination: destination.map { DestinationName($0) }, event: event)
             let records = try await queue.deliveries(filter, limit: max(0, limit))
             let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
             if !json { print(DeliveryWaits.heading) }
@@ -66,7 +68,7 @@ struct Deliveries: AsyncParsableCommand {
             let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
             print(record.json(waits.wait(of: record)))
             for attempt in try await queue.attempts(of: id) {
-                print(JSONText.object { $0.attempt(attempt) })
+                print(attempt.json)
             }
             if let body = try await queue.body(ofEvent: record.event) { print(String(decoding: body, as: UTF8.self)) }
         }
@@ -95,7 +97,7 @@ struct Deliveries: AsyncParsableCommand {
             try Deliveries.check(ids, orElse: dead, "Name deliveries by number, or use --dead.")
         }
 
-        /// One write. Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
+        /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
         /// cannot be requeued; a named one counts as not requeued. Deliveries that wait for media stay as they are.
         /// See ``InspectionStore/retry(_:)``.
         func run() async throws {
@@ -190,9 +192,3 @@ struct Deliveries: AsyncParsableCommand {
 
 /// Lets `--state` accept the raw values, which the help and the completions list.
 extension DeliveryRecord.State: ExpressibleByArgument {}
-
-/// The form of a delivery in the output of `--json`.
-extension DeliveryRecord {
-    /// The same object as in the operations API. On one line, without a line end.
-    fileprivate func json(_ wait: DeliveryWait?) -> String { JSONText.object { $0.delivery(self, wait: wait) } }
-}

@@ -5,6 +5,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxServer
 import SignalboxStore
 
 /// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too. A destination
@@ -31,6 +32,8 @@ struct Destinations: AsyncParsableCommand {
         /// Without a config, the list has the destinations of the queue only, all with the state `unknown` unless
         /// they have a status.
         @OptionGroup var options: GatewayOptions
+        /// The objects of the operations API, without the measurements of the running gateway.
+        @Flag(help: "Print one JSON object per line.") var json = false
 
         /// Sorted by name. Counts are read from indexes, also in a large queue. One line per destination: state,
         /// numbers of waiting and dead deliveries, and since when and why it is not active. Exits with 0 also if
@@ -38,8 +41,12 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
-            let counts = try await queue.gauges().mapValues { (waiting: $0.waiting, dead: $0.dead) }
-            for line in DestinationTable.lines(config, try await queue.statuses(), counts) { print(line) }
+            let (statuses, gauges) = (try await queue.statuses(), try await queue.gauges())
+            let lines =
+                json
+                ? DestinationView.all(config.destinations, statuses, gauges).map { $0.json(now: queue.now) }
+                : DestinationTable.lines(config, statuses, gauges)
+            for line in lines { print(line) }
         }
     }
 
@@ -56,14 +63,18 @@ struct Destinations: AsyncParsableCommand {
         @Argument(help: "Name of the destination.") var name: String
         /// Shown as the reason of the pause.
         @Option(help: "Why; the action log records it.") var reason: String?
+        /// The gateway resumes the destination then. Nil: never.
+        @Option(help: "When the gateway resumes it: RFC 3339, or a time from now such as 30m.") var until: String?
 
         /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
         /// returns. A running gateway notices the change at its next tick.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
+            let end = until.flatMap { PauseEnd.date($0, now: Date()) }
+            if let until, end == nil { throw refuse("Invalid end \(until): write \(PauseEnd.words).") }
             try await options.existingQueue(config).set(
-                .paused, of: destination.name,
-                as: .command("destinations.pause", target: destination.name.name, reason: reason))
+                .paused, of: destination.name, until: end,
+                as: .command("destinations.pause", target: destination.name.name, until: end, reason: reason))
             print("\(name) is paused; its deliveries wait")
         }
     }

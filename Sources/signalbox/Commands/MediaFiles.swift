@@ -68,6 +68,7 @@ struct MediaFiles: AsyncParsableCommand {
             guard !bad.isEmpty else { return }
             if forget {
                 try await store.forget(bad, queue)
+                try await queue.record(.command("media.forget"), count: bad.count)
                 print("They are removed, and downloaded again for the next event that names them.")
             }
             throw ExitCode.incomplete
@@ -117,15 +118,21 @@ struct MediaFiles: AsyncParsableCommand {
             var retention = config.media.retention
             if let unused { retention.age = unused }
             if let bytes { retention.bytes = Int64(bytes) }
+            let pruning = OperatorAction.command(
+                "media.prune",
+                parameters: ["unused": retention.age.text, "bytes": String(retention.bytes)])
             let cleanup = MediaCleanup(queue, store) { [retention] in retention }
             // Without the lock, a gateway may store files that are being removed.
             guard let directory = try lock(options.dataDirectory(file: config.gateway.dataDirectory)) else {
                 let count = try await cleanup.forget()
+                try await queue.record(pruning, count: count)
                 print("\(count) files forgotten; the running gateway removes them within the hour.")
                 return
             }
             defer { withExtendedLifetime(directory) {} }
-            print("\(try await cleanup.run()) files removed.")
+            let count = try await cleanup.run()
+            try await queue.record(pruning, count: count)
+            print("\(count) files removed.")
         }
 
         /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxRouting
 
 /// None of the subcommands opens the queue. `check` is the default, so `signalbox routes` checks the config.
 struct Routes: ParsableCommand {
@@ -39,22 +38,10 @@ struct Routes: ParsableCommand {
         /// that cannot be used.
         func run() throws {
             let file = file ?? options.configPath
-            let files = try ConfigFiles(file)
-            let report = ConfigReport(of: files.texts, hasColor: StandardError.hasColor)
-            let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
-            do throws(InvalidConfig) {
-                let config = try RoutedConfig(files).config
-                found = (config, config.warnings)
-            } catch {
-                found = (nil, error.mistakes)
-            }
-            if !found.mistakes.isEmpty {
-                StandardError.write(report.text(of: found.mistakes) + report.summary(of: found.mistakes))
-            }
-            guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
-            StandardOutput.print(
-                "\(file): \(config.routes.count) routes, \(config.destinations.count) destinations, "
-                    + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")
+            let check = ConfigCheck(try ConfigFiles(file).texts)
+            StandardError.write(check.report(hasColor: StandardError.hasColor))
+            guard check.config != nil, !strict || check.mistakes.isEmpty else { throw ExitCode.unusable }
+            StandardOutput.print("\(file): \(check.words)")
         }
     }
 }

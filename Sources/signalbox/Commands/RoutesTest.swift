@@ -58,19 +58,14 @@ extension Routes {
             if failed > 0 { throw ExitCode.incomplete }
         }
 
-        /// Writes all errors of the cases on standard error and throws ``ExitCode/unusable``. `config`: the only
-        /// routes and destinations that cases may expect.
-        private func read(for config: GatewayConfig) throws(ExitCode) -> [RouteCase] {
+        /// Throws all errors of the cases. `config`: the only routes and destinations that cases may expect.
+        private func read(for config: GatewayConfig) throws -> [RouteCase] {
             guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
                 throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")
             }
             let text = ConfigText(name: cases, bytes: bytes)
-            do throws(InvalidConfig) {
-                return try RouteCase.read(text, for: config)
-            } catch {
-                let report = ConfigReport(of: [text], hasColor: StandardError.hasColor)
-                StandardError.write(report.text(of: error.mistakes) + report.summary(of: error.mistakes))
-                throw .unusable
+            do throws(InvalidConfig) { return try RouteCase.read(text, for: config) } catch {
+                throw ConfigRefusal(error, in: [text])
             }
         }
     }

@@ -42,6 +42,7 @@ struct Serve: AsyncParsableCommand {
         let addresses = try addresses(config.gateway.listen)
         let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
         defer { withExtendedLifetime(directory) {} }
+        if acceptQueueLoss { try await gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
             try surface(gateway, gateway.plan, addresses), addresses: addresses, logger: logger,
             probe: { await gateway.fault() },
@@ -53,12 +54,15 @@ struct Serve: AsyncParsableCommand {
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         try await gateway.openInApp()
+        let drift = DriftService(
+            gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
         let interrupted = try await runServices(
             [
-                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, watch, server,
+                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, drift, watch,
+                server,
             ], logger: logger)
         gateway.stopSending()
         await gateway.checkpoint()
@@ -84,10 +88,10 @@ struct Serve: AsyncParsableCommand {
     private func prepare(
         _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses
     ) -> ConfigReload.Preparation {
-        var namedFiles: [String] = []
+        var (namedFiles, files): ([String], [ConfigText]) = ([], [])
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: options.configPath)
-            namedFiles = config.config.origin.files
+            (namedFiles, files) = (config.config.origin.files, config.files)
             let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
             let surface = try surface(gateway, plan, addresses)
             return .ready(plan, serve: { server.replace(by: surface) })
@@ -96,7 +100,8 @@ struct Serve: AsyncParsableCommand {
             StandardError.write(
                 StandardError.isTerminal
                     ? error.report(hasColor: StandardError.hasColor) : error.problems.joined(separator: "\n") + "\n")
-            return .rejected(problems: error.problems, namedFiles: namedFiles + error.namedFiles)
+            return .rejected(
+                problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
         }
     }
 

@@ -8,10 +8,11 @@ import Testing
     private static func read(_ path: String, header: String? = nil) -> ProviderRequest? {
         let connection = ProviderConnection(
             peer: PeerAddress(nil), address: "", isTLS: false, isLoopback: true, version: .http2)
-        var request = ProviderRequest(
+        let sent = ProviderRequest(
             method: "POST", target: path, headers: header.map { [("signalbox-run", $0)] } ?? [],
             connection: connection)
-        return request.readRun() ? request : nil
+        let (request, isValid) = sent.labelled()
+        return isValid ? request : nil
     }
 
     @Test(

@@ -168,7 +168,7 @@ final class TestEndpoint: ProviderEndpoint {
         let large = Self.error(413, "PayloadTooLarge")
         let busy = Self.error(503, "ServiceUnavailable")
         func body(_ handle: @escaping ProviderBody.Handler) -> ProviderVerdict {
-            .body(ProviderBody(limit: 4096, tooLarge: large, busy: busy, source: nil, handle: handle))
+            .body(ProviderBody(limit: 4096, refusal: { $0 == .busy ? busy : large }, source: nil, handle: handle))
         }
         switch request.path {
         case "/ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id)) }
@@ -179,7 +179,8 @@ final class TestEndpoint: ProviderEndpoint {
         case "/cut-ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id, after: .cut)) }
         case "/late":
             var late = Self.error(403, "InvalidProviderToken")
-            late.delay = .milliseconds(300)
+            // Longer than the client takes for its next request on a busy machine.
+            late.delay = .seconds(3)
             return .reply(late)
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
         case "/large":

@@ -114,8 +114,7 @@ extension APNsEndpoint {
     ) -> ProviderBody {
         let reply = call.reply
         return ProviderBody(
-            limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
-            source: source,
+            limit: limit, refusal: { reply.failure(APNsReason($0)) }, source: source,
             inTask: { body in
                 do throws(APNsReason) { return try await handle(body) } catch { return reply.failure(error) }
             })

@@ -96,10 +96,9 @@ final class APNsEndpoint: ProviderEndpoint {
         let isCall = transport.pushType.map { $0 == "voip" } ?? topic.hasSuffix(".voip")
         let limit = isCall ? Self.largestCall : Self.largestPayload
         try call.checkLength(upTo: limit)
-        let (source, reply) = (sender.source, call.reply)
+        let source = sender.source
         return ProviderBody(
-            limit: limit, tooLarge: reply.failure(.payloadTooLarge), busy: reply.failure(.serviceUnavailable),
-            source: source, permit: nil
+            limit: limit, refusal: { call.reply.failure(APNsReason($0)) }, source: source
         ) { [self] body, done in
             var push = ProviderPush(body: body, source: source, platform: .apns)
             push.token = token
@@ -109,7 +108,7 @@ final class APNsEndpoint: ProviderEndpoint {
             push.repeatKey = headers.id?.lowercased()
             push.warnOfPriority()
             if isForwarded, headers.hasUnknownPushType { push.warnOfType() }
-            guard !body.isEmpty else { return done(reply.failure(.payloadEmpty)) }
+            guard !body.isEmpty else { return done(call.reply.failure(.payloadEmpty)) }
             acceptance.accept([push], of: call.request, done, as: wording(of: call, for: source))
         }
     }
@@ -162,9 +161,10 @@ final class APNsEndpoint: ProviderEndpoint {
     private func wording(of call: APNsCall, for source: SourceName) -> PushAcceptance.Wording {
         // A host that the client names decides.
         let host = call.request.connection.providerHost
-        let (reply, isDevelopment) = (call.reply, host?.isDevelopment ?? access.senders.isDevelopment(source))
+        let isDevelopment = host?.isDevelopment ?? access.senders.isDevelopment(source)
         return { answers in
-            switch answers.first {
+            let reply = call.reply
+            return switch answers.first {
             case .accepted(let event), .repeated(let event):
                 reply.success(200, isDevelopment ? [.init(name: "apns-unique-id", value: event)] : [])
             case .rejected(let rejection): reply.failure(APNsReason(rejection))
@@ -178,6 +178,14 @@ final class APNsEndpoint: ProviderEndpoint {
 }
 
 extension APNsReason {
+    init(_ refusal: ProviderBody.Refusal) {
+        self =
+            switch refusal {
+            case .tooLarge: .payloadTooLarge
+            case .busy: .serviceUnavailable
+            }
+    }
+
     /// Apple has one word for every body that cannot be read.
     fileprivate init(_ rejection: Rejection) {
         switch rejection.code {

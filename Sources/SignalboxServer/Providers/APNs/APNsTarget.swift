@@ -21,6 +21,13 @@ struct APNsTarget: Sendable, Equatable {
 
     /// Nil for a path of another endpoint.
     init?(path: String) {
+        // Nearly every path. The parts of the others are compared one by one.
+        if path.utf8.starts(with: "/3/device/".utf8) {
+            let token = path.utf8.dropFirst("/3/device/".utf8.count)
+            secret = nil
+            resource = token.contains(UInt8(ascii: "/")) ? .unknown : .device(token: String(Substring(token)))
+            return
+        }
         // Bytes, because characters take many times as long.
         var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(Substring.init)[...]

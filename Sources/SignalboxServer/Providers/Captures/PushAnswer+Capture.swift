@@ -47,12 +47,12 @@ extension PushAnswer {
 
 extension ProviderAnswer {
     /// The event of an accepted push.
-    var event: Event? { if case .accepted(let event) = self { event } else { nil } }
+    var accepted: RoutedEvent? { if case .accepted(let routed) = self { routed } else { nil } }
 
     /// The id of the event, or of the event that the push repeats; nil for a rejected push.
     var eventID: String? {
         switch self {
-        case .accepted(let event): event.id.description
+        case .accepted(let routed): routed.event.id.description
         case .repeated(let event): event
         case .rejected: nil
         }

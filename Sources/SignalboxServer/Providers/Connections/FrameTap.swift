@@ -1,8 +1,9 @@
 import NIOCore
+import NIOHTTP2
 
 /// Watches the bytes of an HTTP/2 connection before they are decoded. After a flood it forwards no further bytes.
 /// Joins the frames that are written between two flushes into few buffers. Also writes the one frame that the library
-/// must not know of.
+/// must not know of, and the fields of responses, for which the library takes many times as long.
 final class FrameTap: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -22,6 +23,9 @@ final class FrameTap: ChannelDuplexHandler {
     var isMuted = false
     /// Frames since the last flush.
     private var joined = ByteBuffer()
+    /// Fields of responses whose HEADERS frame the library has not written yet. It writes the frame at once, unless the
+    /// client does not read.
+    private var fields: [HTTP2StreamID: [UInt8]] = [:]
 
     /// Bytes that are joined. The channel counts them when they are passed on, so that it tells when its client does
     /// not read.
@@ -62,6 +66,7 @@ final class FrameTap: ChannelDuplexHandler {
             return
         }
         let piece = unwrapOutboundIn(data)
+        if !fields.isEmpty, let more = takeFields(of: piece) { return join(piece, with: more, context) }
         guard promise == nil, joined.readableBytes + piece.readableBytes <= Self.largestJoined else {
             passOn(context)
             return context.write(data, promise: promise)
@@ -85,5 +90,41 @@ final class FrameTap: ChannelDuplexHandler {
         // Before the write, which may call this handler again. An idle connection keeps no bytes.
         joined = ByteBuffer()
         context.write(wrapOutboundOut(piece), promise: nil)
+    }
+}
+
+// MARK: Fields of responses
+
+extension FrameTap {
+    /// Adds fields to the response of a stream, whose HEADERS frame is written next, without a promise.
+    func add(_ headers: [ProviderReply.Header], to id: HTTP2StreamID) {
+        guard !headers.isEmpty else { return }
+        fields[id] = FieldBlock(headers).bytes
+    }
+
+    /// The stream is over. Its response may not have been written.
+    func drop(_ id: HTTP2StreamID) {
+        if !fields.isEmpty { fields[id] = nil }
+    }
+
+    /// The fields that belong to a frame; nil unless it is the HEADERS frame of a response (RFC 9113, 4.1 and 6.2).
+    private func takeFields(of frame: ByteBuffer) -> [UInt8]? {
+        let start = frame.readerIndex
+        // A whole frame, and not the payload of a DATA frame, which the library writes separately.
+        guard let head = frame.getInteger(at: start, as: UInt32.self), head & 0xFF == 1,
+            Int(head >> 8) == frame.readableBytes - 9, let id = frame.getInteger(at: start + 5, as: UInt32.self)
+        else { return nil }
+        return fields.removeValue(forKey: HTTP2StreamID(Int(id & 0x7FFF_FFFF)))
+    }
+
+    /// Joins a frame, and bytes at the end of its payload.
+    private func join(_ frame: ByteBuffer, with more: [UInt8], _ context: ChannelHandlerContext) {
+        if joined.readableBytes + frame.readableBytes + more.count > Self.largestJoined { passOn(context) }
+        let start = joined.writerIndex
+        joined.writeImmutableBuffer(frame)
+        joined.writeBytes(more)
+        // The length of the payload has three bytes, the type one.
+        let head: UInt32 = joined.getInteger(at: start) ?? 0
+        joined.setInteger(head + UInt32(more.count) << 8, at: start)
     }
 }

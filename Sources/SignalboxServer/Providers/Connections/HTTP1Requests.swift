@@ -126,7 +126,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
         case .body(let reading):
             if let length = request.bodyLength, length > reading.limit {
                 return refuse(
-                    reading.refuse(with: reading.tooLarge), hasMore: length > Self.mostIgnored, context)
+                    reading.refuse(.tooLarge), hasMore: length > Self.mostIgnored, context)
             }
             phase = .receiving(
                 CollectedBody(reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer))
@@ -229,11 +229,12 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
 extension ProviderRequest {
     /// The request of a head that ``CheckedHead`` accepted.
-    init(_ head: HTTPRequestHead, on connection: ProviderConnection) {
+    convenience init(_ head: HTTPRequestHead, on connection: ProviderConnection) {
         let headers = head.headers.map { (name: $0.name.lowercased(), value: $0.value) }
-        self.init(method: head.method.rawValue, target: head.uri, headers: headers, connection: connection)
-        authority = header("host")
+        func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
         let isChunked = header("transfer-encoding") != nil
-        bodyLength = isChunked ? nil : header("content-length").flatMap { Int($0) } ?? 0
+        self.init(
+            method: head.method.rawValue, target: head.uri, authority: header("host"), headers: headers,
+            bodyLength: isChunked ? nil : header("content-length").flatMap { Int($0) } ?? 0, connection: connection)
     }
 }

@@ -41,6 +41,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     var isClosing = false
     /// Whether the client may use one stream at a time.
     var isNarrow = false
+    private static let success: HPACKHeaders = [":status": "200"]
 
     init(
         _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
@@ -136,8 +137,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     private func begin(_ id: HTTP2StreamID, _ headers: HTTP2Frame.FramePayload.Headers) {
         // A second header block ends a request with trailers, which no endpoint reads.
-        guard streams[id] == nil else {
-            if headers.endStream { end(id) }
+        if let stream = streams[id] {
+            if headers.endStream { end(stream, id) }
             return
         }
         lastStream = id
@@ -148,31 +149,32 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         activity.markBusy()
         startChecks()
         let request = ProviderRequest(headers, on: connection)
-        streams[id] = HTTP2Stream(isHead: request.method == "HEAD", isEnded: headers.endStream)
+        let stream = HTTP2Stream(isHead: request.method == "HEAD", isEnded: headers.endStream)
+        streams[id] = stream
         switch serving.verdict(on: request) {
         case .reply(let reply): answer(id, reply)
         case .body(let reading):
             guard request.bodyLength ?? 0 <= reading.limit else {
-                return answer(id, reading.refuse(with: reading.tooLarge))
+                return answer(id, reading.refuse(.tooLarge))
             }
             let body = CollectedBody(
                 reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer)
-            streams[id]?.phase = .receiving(body, BodyDeadline(grace: serving.limits.bodyGrace, now: now))
-            if headers.endStream { end(id) }
+            stream.phase = .receiving(body, BodyDeadline(grace: serving.limits.bodyGrace, now: now))
+            if headers.endStream { end(stream, id) }
         }
     }
 
     private func receive(_ data: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
-        guard case .byteBuffer(let piece) = data.data else { return }
-        if piece.readableBytes > 0, let reply = streams[id]?.receive(piece, at: now) { answer(id, reply) }
-        if data.endStream { end(id) }
+        guard case .byteBuffer(let piece) = data.data, let stream = streams[id] else { return }
+        if piece.readableBytes > 0, let reply = stream.receive(piece, at: now) { answer(id, reply) }
+        if data.endStream { end(stream, id) }
     }
 
     /// The request is complete.
-    private func end(_ id: HTTP2StreamID) {
-        streams[id]?.isEnded = true
-        guard case .receiving(let body, _)? = streams[id]?.phase, let eventLoop = context?.eventLoop else { return }
-        streams[id]?.phase = .handled
+    private func end(_ stream: HTTP2Stream, _ id: HTTP2StreamID) {
+        stream.isEnded = true
+        guard case .receiving(let body, _) = stream.phase, let eventLoop = context?.eventLoop else { return }
+        stream.phase = .handled
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         body.handle { [replies] reply in
             guard replies.append(reply, for: id) else { return }
@@ -182,6 +184,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     /// The stream is over, because both sides ended it or one reset it.
     private func closed(_ id: HTTP2StreamID) {
+        tap.drop(id)
         guard streams.removeValue(forKey: id) != nil, streams.isEmpty else { return }
         activity.markIdle(at: now)
         perform(farewell.requestsEnded(true))
@@ -200,14 +203,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         guard let stream = streams[id] else { return }
         if case .answered = stream.phase { return }
         if let delay = reply.delay { return hold(reply, for: delay, on: id) }
-        streams[id]?.phase = .answered(now)
-        var headers = HPACKHeaders()
-        headers.reserveCapacity(1 + reply.headers.count)
-        headers.add(name: ":status", value: String(reply.status))
-        for header in reply.headers {
-            // Values such as identifiers never repeat, so they would only fill the table of the client.
-            headers.add(name: header.name, value: header.value, indexing: .nonIndexable)
-        }
+        stream.phase = .answered(now)
+        let headers: HPACKHeaders = reply.status == 200 ? Self.success : [":status": String(reply.status)]
+        tap.add(reply.headers, to: id)
         if reply.after == .cut { return cut(id, headers, reply.body) }
         let hasBody = !reply.body.isEmpty && !stream.isHead
         write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)

@@ -1,7 +1,9 @@
 import NIOCore
 
 /// One request of an HTTP/2 connection.
-struct HTTP2Stream {
+final class HTTP2Stream {
+    // A class because a request changes several times, and each change of a value in a table copies it. Used only on
+    // the event loop of its connection.
     enum Phase {
         /// The body is arriving.
         case receiving(CollectedBody, BodyDeadline)
@@ -25,7 +27,12 @@ struct HTTP2Stream {
     let isHead: Bool
     var phase = Phase.handled
     /// Whether the request is complete.
-    var isEnded = false
+    var isEnded: Bool
+
+    init(isHead: Bool, isEnded: Bool) {
+        self.isHead = isHead
+        self.isEnded = isEnded
+    }
 
     /// Nil while the client is fast enough.
     func overdue(at now: NIODeadline, _ limits: ProviderLimits) -> Overdue? {
@@ -48,7 +55,7 @@ struct HTTP2Stream {
     }
 
     /// Stores a piece of the body. Returns the reply that ends the request; nil when the piece is stored or ignored.
-    mutating func receive(_ piece: ByteBuffer, at now: NIODeadline) -> ProviderReply? {
+    func receive(_ piece: ByteBuffer, at now: NIODeadline) -> ProviderReply? {
         guard case .receiving(var body, var deadline) = phase else { return nil }
         // Released first, so that the bytes have one owner and are appended in place.
         phase = .handled

@@ -74,18 +74,20 @@ struct ExpoEndpoint: ProviderEndpoint {
         of request: ProviderRequest, _ source: SourceName, _ permit: (any Sendable)?,
         _ handle: @escaping @Sendable ([UInt8]) async -> ProviderReply
     ) -> ProviderVerdict {
-        let tooLarge = ExpoError.tooLarge(limit: Self.limit).reply
+        let refusal: @Sendable (ProviderBody.Refusal) -> ProviderReply = { reason in
+            (reason == .tooLarge ? ExpoError.tooLarge(limit: Self.limit) : .unavailable).reply
+        }
         let coding = ContentCoding(request)
         let holder = BodyHolder(source: source, peer: request.connection.peer)
         var reading = ProviderBody(
-            limit: Self.limit, tooLarge: tooLarge, busy: ExpoError.unavailable.reply, source: source,
+            limit: Self.limit, refusal: refusal, source: source,
             inTask: { body in
                 do throws(ContentCoding.Failure) {
                     let content = try coding.decode(body, upTo: Self.limit, in: contents, for: holder)
                     let reply = await handle(content.bytes)
                     return withExtendedLifetime(content) { reply }
                 } catch {
-                    return error == .busy ? ExpoError.unavailable.reply : tooLarge
+                    return refusal(error == .busy ? .busy : .tooLarge)
                 }
             })
         reading.permit = permit

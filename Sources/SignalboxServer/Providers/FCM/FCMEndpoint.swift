@@ -114,13 +114,13 @@ struct FCMEndpoint: ProviderEndpoint {
         _ handle: @escaping ProviderBody.Handler
     ) -> ProviderVerdict {
         let form = operation.errorForm
-        let tooLarge = GoogleError.bodyTooLarge(limit: limit).reply(as: form)
+        let refusal: @Sendable (ProviderBody.Refusal) -> ProviderReply = { reason in
+            (reason == .tooLarge ? GoogleError.bodyTooLarge(limit: limit) : .unavailable).reply(as: form)
+        }
         let coding = ContentCoding(request)
         let holder = BodyHolder(source: source, peer: request.connection.peer)
         return .body(
-            ProviderBody(
-                limit: limit, tooLarge: tooLarge, busy: GoogleError.unavailable.reply(as: form), source: source
-            ) { [contents] body, reply in
+            ProviderBody(limit: limit, refusal: refusal, source: source) { [contents] body, reply in
                 let handleContent: @Sendable () -> Void = {
                     do throws(ContentCoding.Failure) {
                         let content = try coding.decode(body, upTo: limit, in: contents, for: holder)

@@ -1,22 +1,29 @@
-import Foundation
+package import Foundation
 import SignalboxNotification
-import SignalboxStore
+package import SignalboxStore
 
 /// Rows of the action log for changes from the command line.
 extension OperatorAction {
     /// The actor is the user of the process. `target`: the object that changes.
-    static func command(
-        _ operation: String, target: String? = nil, parameters: [String: String] = [:], reason: String?
+    package static func command(
+        _ operation: String, target: String? = nil, parameters: [String: String] = [:], reason: String? = nil
     ) -> OperatorAction {
         OperatorAction(
             by: "cli:\(getuid())", via: .cli, operation, target: target, parameters: parameters, reason: reason)
     }
 
+    /// A pause of a destination, with its end.
+    package static func command(_ operation: String, target: String, until: Date?, reason: String?) -> OperatorAction {
+        let parameters = until.map { ["until": Timestamp($0).text] } ?? [:]
+        return command(operation, target: target, parameters: parameters, reason: reason)
+    }
+
     /// A change of selected deliveries. A single one is the target.
-    static func command(_ operation: String, _ filter: DeliveryFilter, reason: String?) -> OperatorAction {
+    package static func command(_ operation: String, _ filter: DeliveryFilter, reason: String?) -> OperatorAction {
         var parameters: [String: String] = [:]
         parameters["state"] = filter.state?.rawValue
         parameters["destination"] = filter.destination?.name
+        parameters["event"] = filter.event
         parameters["until"] = filter.acceptedBefore.map { Timestamp($0).text }
         let ids = filter.ids?.map { String($0) } ?? []
         if ids.count > 1 { parameters["ids"] = ids.joined(separator: ",") }

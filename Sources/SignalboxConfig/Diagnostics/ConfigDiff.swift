@@ -1,0 +1,98 @@
+import SignalboxJSON
+
+/// The difference between two configs, value by value, without secrets. Pure.
+package struct ConfigDiff: Sendable, Equatable {
+    /// A value that only one of the configs has, or both have differently.
+    package struct Change: Sendable, Equatable {
+        /// JSON Pointer to the value in the newer config; of a removed value in the former one. Names of unknown
+        /// options are left out.
+        package let pointer: String
+        /// The value in the former config, as JSON text; nil for an added one. Masked by ``ConfigMask``.
+        package let from: String?
+        /// The value in the newer config; nil for a removed one.
+        package let to: String?
+    }
+
+    /// The most changes that are listed.
+    package static let mostChanges = 200
+    /// The most values of a config that are compared.
+    private static let mostValues = 200_000
+
+    /// In the order of the newer config, then the removed ones in the order of the former config.
+    package private(set) var changes: [Change] = []
+    /// Further changes, which are counted only.
+    package private(set) var more = 0
+
+    /// Compares the files of two configs as one. Elements of arrays that have a name are compared by it, so a new route
+    /// does not change those after it. A file that is not JSON has no values.
+    package init(from former: [ConfigText], to newer: [ConfigText]) {
+        let (old, new) = (ConfigValues(former, upTo: Self.mostValues), ConfigValues(newer, upTo: Self.mostValues))
+        for value in new.all {
+            let other = old.byKey[value.key].map { old.all[$0] }
+            if other?.text == value.text { continue }
+            add(Change(pointer: value.pointer, from: other?.shown, to: value.shown))
+        }
+        for value in old.all where new.byKey[value.key] == nil {
+            add(Change(pointer: value.pointer, from: value.shown, to: nil))
+        }
+    }
+
+    private mutating func add(_ change: Change) {
+        if changes.count < Self.mostChanges { changes.append(change) } else { more += 1 }
+    }
+}
+
+/// The values of a config: everything that is not an object or array with members.
+private struct ConfigValues {
+    struct Value {
+        /// The path with names of elements instead of their positions.
+        let key: String
+        let pointer: String
+        /// The value as JSON text.
+        let text: String
+        /// The same without secrets.
+        let shown: String
+    }
+
+    private(set) var all: [Value] = []
+    /// Positions in ``all``. The last one of repeated keys counts.
+    private(set) var byKey: [String: Int] = [:]
+    private let limit: Int
+
+    init(_ files: [ConfigText], upTo limit: Int) {
+        self.limit = limit
+        for (number, file) in files.enumerated() {
+            let parser = JSONParser()
+            withExtendedLifetime(parser) {
+                guard let root = try? parser.parse(file.bytes) else { return }
+                // Positions of unnamed elements are those of their file.
+                read(root, [], key: "", pointer: "", file: number)
+            }
+        }
+    }
+
+    /// `path`: unescaped tokens. Nesting is limited by the parser.
+    private mutating func read(_ value: JSONValue, _ path: [String], key: String, pointer: String, file: Int) {
+        guard all.count < limit else { return }
+        if value.isObject, !value.isEmptyContainer {
+            for (name, member) in value.members {
+                let name = String(decoding: name, as: UTF8.self)
+                let token = "/" + JSONPointer.escape(name)
+                read(member, path + [name], key: key + token, pointer: pointer + token, file: file)
+            }
+        } else if value.isArray, !value.isEmptyContainer {
+            for (index, element) in value.elements.enumerated() {
+                let name = element.isObject ? element["name"]?.string : nil
+                let token = name.map { "/=" + JSONPointer.escape($0) } ?? "/\(file).\(index)"
+                read(element, path + [String(index)], key: key + token, pointer: pointer + "/\(index)", file: file)
+            }
+        } else {
+            let text = JSONText(value).string
+            byKey[key] = all.count
+            all.append(
+                Value(
+                    key: key, pointer: ConfigMask.pointer(path), text: text,
+                    shown: ConfigMask.text(of: value, text, at: path)))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import SignalboxJSON
+
+/// Hides values of a config that may be secrets, from those who may see the config otherwise.
+///
+/// Shows only values of declared options, and of options for secrets only references such as `env:NAME`. So a secret
+/// stays hidden if an operator pasted it there, or into an option that does not exist.
+enum ConfigMask {
+    /// In place of a hidden value, as JSON text.
+    private static let hidden = "\"[hidden]\""
+    /// In place of the name of an unknown option.
+    private static let unknown = "…"
+    /// The most characters of a value.
+    private static let longest = 200
+    /// How keys of Standard Webhooks begin.
+    private static let keyPrefixes = ["whsec_", "whsk_"]
+
+    /// The rule for a value.
+    private enum Rule {
+        case open
+        /// The option has a reference to a secret, or a header that may be one.
+        case reference
+        /// The option has an object or array, and not this.
+        case misplaced
+        /// `depth`: the number of tokens that lead to the unknown name.
+        case unknown(depth: Int)
+    }
+
+    /// `text`: the value as JSON text. `path`: unescaped tokens.
+    static func text(of value: JSONValue, _ text: String, at path: [String]) -> String {
+        switch rule(path) {
+        case .unknown: return hidden
+        case .misplaced: return value.isEmptyContainer ? text : hidden
+        case .reference:
+            guard let string = value.string, SecretReference(string) != nil else { return hidden }
+        case .open: break
+        }
+        guard let string = value.string else { return String(text.prefix(longest)) }
+        guard !keyPrefixes.contains(where: { string.contains($0) }) else { return hidden }
+        let shown = string.contains("://") ? withoutCredentials(string) : string
+        var json = JSONWriter()
+        json.string(shown.count > longest ? shown.prefix(longest) + "…" : shown)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// The JSON Pointer, up to the name of an unknown option.
+    static func pointer(_ path: [String]) -> String {
+        var shown = path
+        if case .unknown(let depth) = rule(path) { shown = path.prefix(depth) + [unknown] }
+        return shown.map { "/" + JSONPointer.escape($0) }.joined()
+    }
+
+    /// Everything before the path of a URL without user and password, and the path without the query.
+    private static func withoutCredentials(_ url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let rest = url[scheme.upperBound...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        let path = rest[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let hasMore = path.endIndex != rest.endIndex
+        return "\(url[..<scheme.upperBound])\(host)\(path)\(hasMore ? "?[hidden]" : "")"
+    }
+
+    /// Walks down the declarations of the options.
+    private static func rule(_ path: [String]) -> Rule {
+        var options = GatewayConfig.options.infos
+        var depth = 0
+        while depth < path.count {
+            guard let option = options.first(where: { $0.key == path[depth] }) else { return .unknown(depth: depth) }
+            let kind = option.type.kind
+            if kind.contains("reference") || option.key == "headers" { return .reference }
+            depth += 1
+            // Names and positions of entries precede their members.
+            depth += option.type.entry.count { $0 == "." || $0 == "[" }
+            options = option.type.members
+            // A value without declared members has a form of its own, such as a pattern.
+            if options.isEmpty { return .open }
+        }
+        return .misplaced
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Changes of all deliveries that a filter selects.
+///
+/// A change works in steps: a read finds the next deliveries, and a short transaction changes those that still match.
+/// So a search through a large queue does not hold the lock of the writer, and new events wait for one step at most.
+extension SQLiteQueue {
+    /// The most deliveries that one step changes.
+    private static let bulkStep = 500
+
+    package func knows(_ destination: DestinationName) async throws(StoreError) -> Bool {
+        try await file.read { try $0.flag("SELECT 1 FROM ledger WHERE destination = ?", [destination.name]) }
+    }
+
+    /// An empty transaction comes first. Everything that ended before it is in the snapshot of the preview; everything
+    /// that ends later has its time or a later one.
+    package func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview {
+        let now = try await write { _, now in now }
+        var selection = filter
+        selection.endedBefore = min(filter.endedBefore ?? now, now)
+        let (condition, arguments) = change.sql(selection)
+        return try await file.read { db in
+            let rows = try StoredRow.fetchAll(
+                db,
+                sql: """
+                    SELECT d.destination, count(*), min(d.id), max(d.id) FROM deliveries d WHERE \(condition)
+                    GROUP BY d.destination
+                    """, arguments: arguments)
+            var preview = BulkPreview(at: now)
+            for row in rows { preview.byDestination[DestinationName(try row.text(0))] = try row.count(1) }
+            preview.count = preview.byDestination.values.reduce(0, +)
+            preview.through = try rows.map { try $0.number(3) }.max() ?? 0
+            let first = try rows.map { try $0.number(2) }.min() ?? 0
+            let times = try [first, preview.through].compactMap { try db.acceptedAt(delivery: $0) }.sorted()
+            if let oldest = times.first, let newest = times.last { preview.accepted = oldest...newest }
+            return preview
+        }
+    }
+
+    /// Numbers of attempts continue; only the budget starts anew. Wakes every lane after each step, so that attempts
+    /// begin before the last one.
+    package func retry(
+        _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
+    ) async throws(StoreError) -> Int {
+        let start = now.milliseconds
+        let (condition, arguments) = BulkChange.retry.sql(filter)
+        // Named deliveries that cannot be requeued are an error of the request; the caller records that.
+        let isNamed = filter.ids != nil
+        return try await change(.retry, filter, as: action, recordingNone: !isNamed) { db, ids, done, _ in
+            try db.countRequeued(
+                "d.id IN (SELECT value FROM json_each(?)) AND \(condition)",
+                ["[\(ids.map { String($0) }.joined(separator: ","))]"] + arguments)
+            let rows = ids.enumerated().map { "[\($1),\(start + (spread?.milliseconds(at: done + $0) ?? 0))]" }
+            try db.execute(
+                sql: """
+                    UPDATE deliveries AS d SET state = 'waiting', forgiven = d.begun,
+                        due = max(json_extract(j.value, '$[1]'), coalesce(d.not_before, 0))
+                    FROM json_each(?) AS j WHERE d.id = json_extract(j.value, '$[0]') AND \(condition)
+                    """, arguments: ["[\(rows.joined(separator: ","))]"] + arguments)
+            return db.changesCount
+        } afterStep: { [self] in
+            wakeAll()
+        }
+    }
+
+    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
+    /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
+    /// state.
+    package func purge(
+        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
+    ) async throws(StoreError) -> Int {
+        let (condition, arguments) = BulkChange.purge.sql(filter, sparingWaiting: sparingWaiting)
+        let lanes = file.lanes
+        let purged = try await change(.purge, filter, sparingWaiting: sparingWaiting, as: action) { db, ids, _, now in
+            let rows = try StoredRow.fetchAll(
+                db,
+                sql: """
+                    SELECT d.id, d.destination, d.state, d.event FROM deliveries d
+                    WHERE d.id IN (SELECT value FROM json_each(?)) AND \(condition)
+                    """, arguments: ["[\(ids.map { String($0) }.joined(separator: ","))]"] + arguments)
+            let free = try rows.filter { row in
+                let (id, destination) = (try row.number(0), DestinationName(try row.text(1)))
+                return lanes.withHandOff { !$0.isHeld(id, of: destination) }
+            }
+            if !free.isEmpty { try StoredNumbers.keep(in: db) }
+            for row in free { try db.remove(delivery: row, at: now) }
+            return free.count
+        }
+        try await shrink()
+        return purged
+    }
+
+    /// Runs the steps of a change, from old deliveries to new ones. `step` changes some deliveries in a transaction,
+    /// after `done` others, and returns their number. The first step makes the row of the action, unless it changes
+    /// nothing and `recordingNone` is false; the other steps add to its count.
+    private func change(
+        _ change: BulkChange, _ filter: DeliveryFilter, sparingWaiting: Bool = false, as action: OperatorAction?,
+        recordingNone: Bool = true,
+        step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int,
+        afterStep: () -> Void = {}
+    ) async throws(StoreError) -> Int {
+        let (condition, arguments) = change.sql(filter, sparingWaiting: sparingWaiting)
+        var (changed, position, entry) = (0, Int64?.some(0), Int64?.none)
+        while let start = position {
+            let (ids, next) = try await file.read { db in
+                let ids = try StoredRow.fetchAll(
+                    db, sql: "SELECT d.id FROM deliveries d WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?",
+                    arguments: arguments + [start, Self.bulkStep]
+                ).map { try $0.number(0) }
+                let last = ids.count == Self.bulkStep ? ids.last : nil
+                return (ids, try last?.advanced(beyond: start, in: "deliveries"))
+            }
+            let result = try await write { [changed, entry] db, now -> (Int, Int64?) in
+                let count = try step(db, ids, changed, now)
+                guard let action, count > 0 || entry != nil || recordingNone else { return (count, entry) }
+                return (count, try db.count(count, in: entry, of: action, at: now))
+            }
+            changed += result.0
+            entry = result.1
+            position = next
+            afterStep()
+        }
+        return changed
+    }
+}
+
+extension BulkChange {
+    /// The deliveries that the change may touch, among those of a filter.
+    fileprivate func sql(
+        _ filter: DeliveryFilter, sparingWaiting: Bool = false
+    ) -> (condition: String, arguments: StatementArguments) {
+        let own =
+            switch self {
+            case .retry:
+                """
+                (d.state = 'dead' OR d.state = 'waiting'
+                    AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
+                """
+            case .purge: "NOT (d.state = 'waiting' AND (d.begun > d.attempts OR \(sparingWaiting ? 1 : 0)))"
+            }
+        let (condition, arguments) = filter.sql
+        return ("\(condition) AND \(own)", arguments)
+    }
+}
+
+extension Database {
+    /// When the event of a delivery was accepted; nil for an unknown delivery.
+    fileprivate func acceptedAt(delivery: Int64) throws -> Date? {
+        try row(
+            "SELECT accepted_at FROM events WHERE seq = (SELECT event FROM deliveries WHERE id = ?)", [delivery]
+        ).map { try $0.date(0) }
+    }
+
+    /// Adds the deliveries of a step to the row of the action, which the first step makes.
+    fileprivate func count(_ more: Int, in entry: Int64?, of action: OperatorAction, at now: Date) throws -> Int64 {
+        guard let entry else { return try record(action, count: more, at: now) }
+        try run("UPDATE actions SET count = count + ? WHERE id = ?", [more, entry])
+        return entry
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Hummingbird
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+/// Changes of all deliveries that a filter selects: a preview first, then a run that confirms it.
+struct BulkAPI: Sendable {
+    /// Reads and changes deliveries.
+    let operations: OperationsAPI
+    /// Shared by all configs.
+    let confirmations: BulkConfirmations
+
+    private var queue: any InspectionStore { operations.queue }
+
+    /// How long a run is awaited. A million deliveries take less than a minute.
+    private static let longestRun: Duration = .seconds(600)
+
+    /// Without a body, requeues what the query selects at once and answers `{"due": 0}` with the number of deliveries.
+    /// Throws 400 for an invalid request, 404 for an unknown destination and 409 for a token that is not valid.
+    func retry(_ call: Call, _ body: [UInt8]) async throws -> Response {
+        if JSONBody.isAbsent(body) { return try await retryAtOnce(call) }
+        return try await change(.retry, call, body)
+    }
+
+    /// Needs a body, and a reason for the run.
+    func purge(_ call: Call, _ body: [UInt8]) async throws -> Response {
+        if JSONBody.isAbsent(body) { throw Problem.body("Send a filter and dryRun for a preview.", at: "") }
+        return try await change(.purge, call, body)
+    }
+
+    /// Dead deliveries only, unless the query names another state.
+    private func retryAtOnce(_ call: Call) async throws(Problem) -> Response {
+        var filter = try DeliveryFilter { call.query($0.name) }
+        filter.state = filter.state ?? .dead
+        try await operations.requireDestination(of: filter)
+        let (chosen, action) = (filter, call.action)
+        let count = try await answer(within: Self.longestRun) { () throws(StoreError) in
+            try await queue.retry(chosen, as: action)
+        }
+        return .json { $0.member("due", count) }
+    }
+
+    private func change(_ change: BulkChange, _ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
+        let request = try BulkRequest(body, for: change)
+        call.describe(request)
+        if let given = DeliveryFilter.parameters.first(where: { call.query($0.name) != nil }) {
+            throw .body("The query has \(given.name) too: send conditions in filter only.", at: "/filter")
+        }
+        try await operations.requireDestination(of: request.filter)
+        switch request.step {
+        case .preview: return try await preview(change, request)
+        case .run(let token):
+            if change == .purge, call.reason == nil { throw .reasonRequired }
+            let claims = try confirmations.claims(of: token, for: change, request.conditions)
+            return try await run(change, request, claims, as: call.action)
+        }
+    }
+
+    private func preview(_ change: BulkChange, _ request: BulkRequest) async throws(Problem) -> Response {
+        let preview = try await answer { () throws(StoreError) in
+            try await queue.preview(change, of: request.filter)
+        }
+        let token = confirmations.token(for: preview, of: change, request.conditions)
+        return .json { json in
+            json.member("count", preview.count)
+            json.member("oldest", preview.accepted?.lowerBound)
+            json.member("newest", preview.accepted?.upperBound)
+            json.key("byDestination")
+            json.object { json in
+                for (name, count) in preview.byDestination.sorted(by: { $0.key < $1.key }) {
+                    json.key(name.name)
+                    json.integer(count)
+                }
+            }
+            json.member("through", preview.through)
+            json.member("confirm", token)
+        }
+    }
+
+    /// Changes what the preview counted and still matches. A delivery whose attempt is in progress stays.
+    private func run(
+        _ change: BulkChange, _ request: BulkRequest, _ claims: BulkConfirmations.Claims, as action: OperatorAction?
+    ) async throws(Problem) -> Response {
+        var filter = request.filter
+        (filter.through, filter.endedBefore) = (claims.through, claims.date)
+        let spread = request.spread > 0 ? BulkSpread(of: claims.count, over: .seconds(request.spread)) : nil
+        let chosen = filter
+        let count = try await answer(within: Self.longestRun) { () throws(StoreError) in
+            switch change {
+            case .retry: try await queue.retry(chosen, spread: spread, as: action)
+            case .purge: try await queue.purge(chosen, sparingWaiting: false, as: action)
+            }
+        }
+        return .json { json in
+            json.member("count", count)
+            json.member(change == .retry ? "due" : "removed", count)
+        }
+    }
+
+    /// A run that takes longer continues; the count of its action grows with each step.
+    private func answer<T: Sendable>(
+        within limit: Duration = StoreLimits.patience, _ work: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(Problem) -> T {
+        do throws(StoreError) { return try await operations.delayed.answer(of: work, within: limit) } catch {
+            throw .store(error)
+        }
+    }
+}
+
+extension Call {
+    /// The action log shows the conditions and the spread of the request.
+    fileprivate func describe(_ request: BulkRequest) {
+        var parameters = request.conditions
+        if request.spread > 0 { parameters["spread"] = String(request.spread) }
+        if request.step == .preview { parameters["dryRun"] = "true" }
+        details?.set(parameters, reason: request.reason)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import SignalboxEgress
+import SignalboxGateway
+import SignalboxStore
+
+/// Makes and checks the tokens that confirm bulk changes. A token says what its preview showed; nothing is stored.
+///
+/// Tokens are authenticated by HMAC-SHA256 under a random key of the process, so they end with it. Shared by the APIs
+/// of all configs.
+struct BulkConfirmations: Sendable {
+    /// How long a token is valid.
+    static let lifetime: Duration = .seconds(300)
+
+    private let key: MessageAuthentication
+    private let elapsed: @Sendable () -> Duration
+
+    /// `elapsed`: time since any start, from a clock that does not jump.
+    init(key: [UInt8] = randomBytes(32), elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart) {
+        self.key = MessageAuthentication(key: key)
+        self.elapsed = elapsed
+    }
+
+    /// The statements of a token about its preview.
+    struct Claims: Sendable, Equatable {
+        let through: Int64
+        let count: Int
+        /// Milliseconds since 1970, by the clock of the store.
+        let at: Int64
+
+        /// The time in the middle of its millisecond, so that rounding cannot move it into another one.
+        var date: Date { Date(timeIntervalSince1970: (Double(at) + 0.5) / 1000) }
+    }
+
+    /// `conditions`: those of the filter, by name.
+    func token(for preview: BulkPreview, of change: BulkChange, _ conditions: [String: String]) -> String {
+        let at = Int64((preview.at.timeIntervalSince1970 * 1000).rounded(.down))
+        let claims = [preview.through, Int64(preview.count), at, milliseconds].map { String($0) }
+        let text = ([change.rawValue, Self.digest(of: conditions)] + claims).joined(separator: ".")
+        return PageCursor.text("\(text).\(code(of: text))", in: Self.list)
+    }
+
+    /// Throws ``Problem/confirmExpired`` for a token of another process, a changed one, and one that is too old, and
+    /// ``Problem/confirmMismatch`` for the token of another preview. Takes the same time for every wrong code.
+    func claims(
+        of token: String, for change: BulkChange, _ conditions: [String: String]
+    ) throws(Problem) -> Claims {
+        let text = PageCursor.position(of: token, in: Self.list) ?? ""
+        guard let end = text.lastIndex(of: ".") else { throw .confirmExpired }
+        let signed = String(text[..<end])
+        let given = Array(text[text.index(after: end)...].utf8)
+        guard equalInConstantTime(Array(code(of: signed).utf8), given) else { throw .confirmExpired }
+        let parts = signed.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.dropFirst(2).compactMap { Int64($0) }
+        guard parts.count == 6, numbers.count == 4, milliseconds - numbers[3] <= Int64(Self.lifetime / .milliseconds(1))
+        else { throw .confirmExpired }
+        guard parts[0] == change.rawValue, parts[1] == Self.digest(of: conditions) else { throw .confirmMismatch }
+        return Claims(through: numbers[0], count: Int(numbers[1]), at: numbers[2])
+    }
+
+    /// Tells tokens from cursors.
+    private static let list: StaticString = "bulk:"
+
+    private var milliseconds: Int64 { Int64(elapsed() / .milliseconds(1)) }
+
+    private func code(of text: String) -> String { hexadecimal(key.authenticate(Array(text.utf8))) }
+
+    /// Each name and value with its length, so that different conditions have different texts.
+    private static func digest(of conditions: [String: String]) -> String {
+        let text = conditions.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+            .map { "\($0.utf8.count):\($0)" }.joined()
+        return hexadecimal(sha256(Array(text.utf8)))
+    }
+}

@@ -1,0 +1,111 @@
+import Dispatch
+import Foundation
+import Hummingbird
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxStore
+import Synchronization
+
+/// Checks of config texts, and the last configs. A value of one config.
+struct ConfigAPI: Sendable {
+    /// Shared by all configs.
+    let history: ConfigHistory
+    /// The folder with further files of the active config.
+    let folder: String?
+    /// Schedules the deadlines of requests.
+    var delayed = DelayedCall.onQueue
+
+    /// The largest text in bytes.
+    static let bodyLimit = 1024 * 1024
+    /// Reads files that a config names, which may block.
+    private static let queue = DispatchQueue(label: "signalbox.config-check")
+    private static let isBusy = Mutex(false)
+
+    /// The diagnostics of `signalbox routes check` for the text of the body, with the files of `routes.d`. 200 for a
+    /// text with mistakes too. Throws 400 for an empty body, and 503 while another check runs or files do not answer.
+    func check(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
+        guard !body.isEmpty else { throw .empty }
+        guard Self.isBusy.withLock({ isBusy in
+            defer { isBusy = true }
+            return !isBusy
+        }) else { throw .checkBusy }
+        let folder = folder
+        let result = await delayed.result(within: StoreLimits.patience) {
+            await withCheckedContinuation { (done: CheckedContinuation<Result<ConfigCheck, ConfigRefusal>, Never>) in
+                Self.queue.async {
+                    defer { Self.isBusy.withLock { $0 = false } }
+                    do throws(ConfigRefusal) {
+                        done.resume(
+                            returning: .success(try ConfigCheck(body, named: "routes.json", folder: folder)))
+                    } catch {
+                        done.resume(returning: .failure(error))
+                    }
+                }
+            }
+        }
+        switch result {
+        case .success(let check)?: return .json { $0.members(of: check) }
+        case .failure(let refusal)?: throw .configUnreadable(refusal)
+        case nil: throw .checkBusy
+        }
+    }
+
+    /// The newest first.
+    func list() -> Response {
+        let (entries, active) = (history.entries, history.activeDigest)
+        return .json { json in
+            json.array("history", entries) { json, entry in json.object { $0.members(of: entry, active: active) } }
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of check: ConfigCheck) {
+        member("valid", check.config != nil)
+        member("errors", check.mistakes.count { $0.severity == .error })
+        member("warnings", check.mistakes.count { $0.severity == .warning })
+        array("problems", check.mistakes) { json, mistake in
+            json.object { json in
+                json.member("severity", mistake.severity.rawValue)
+                json.member("file", check.files[mistake.file].name)
+                if let position = mistake.position {
+                    json.member("line", position.line)
+                    json.member("column", position.column)
+                }
+                json.member("pointer", mistake.pointer)
+                json.member("message", mistake.problem)
+                json.member("hint", mistake.hint)
+            }
+        }
+        guard let config = check.config else { return }
+        member("routes", config.routes.count)
+        member("destinations", config.destinations.count)
+        member("sources", config.sources.count)
+    }
+
+    fileprivate mutating func members(of entry: ConfigHistory.Entry, active: String?) {
+        member("digest", entry.digest)
+        member("at", entry.at)
+        member("result", entry.isRefused ? "refused" : entry.digest == active ? "active" : "replaced")
+        if entry.isRefused { member("problems", entry.problems) }
+        array("changes", entry.diff?.changes ?? []) { json, change in
+            json.object { json in
+                json.member("pointer", change.pointer)
+                json.member("change", change.from == nil ? "added" : change.to == nil ? "removed" : "changed")
+                json.value("from", change.from)
+                json.value("to", change.to)
+            }
+        }
+        member("more", entry.diff?.more ?? 0)
+    }
+
+    /// JSON text as a value. A value that was cut is a string.
+    private mutating func value(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        let parser = JSONParser()
+        let isWhole = withExtendedLifetime(parser) { (try? parser.parse(Array(text.utf8))) != nil }
+        if isWhole { raw(Array(text.utf8)) } else { string(text) }
+    }
+}

@@ -1,0 +1,132 @@
+package import Foundation
+package import SignalboxConfig
+package import SignalboxGateway
+package import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxStore
+
+/// A destination as operators see it: its config, the state of the queue, and the memory of its lane.
+package struct DestinationView: Sendable {
+    package let name: DestinationName
+    /// Nil for a destination that the config no longer has.
+    package let config: Destination?
+    /// Nil while the queue lets it receive deliveries.
+    package let status: DestinationStatus?
+    /// Nil without deliveries.
+    package let gauges: DestinationGauges?
+    /// Deliveries that wait for files; nil when it is not known.
+    package var held: Int?
+    /// Nil outside the gateway.
+    package var lane: LaneSnapshot?
+
+    package init(
+        name: DestinationName, config: Destination?, status: DestinationStatus?, gauges: DestinationGauges?
+    ) {
+        (self.name, self.config, self.status, self.gauges) = (name, config, status, gauges)
+    }
+
+    /// Every destination of the config and of the queue, by name.
+    package static func all(
+        _ config: [Destination], _ statuses: [DestinationName: DestinationStatus],
+        _ gauges: [DestinationName: DestinationGauges]
+    ) -> [DestinationView] {
+        let known = Dictionary(config.map { ($0.name, $0) }) { first, _ in first }
+        return Set(known.keys).union(gauges.keys).sorted().map {
+            DestinationView(name: $0, config: known[$0], status: statuses[$0], gauges: gauges[$0])
+        }
+    }
+
+    /// Whether the lane's breaker holds deliveries back and the queue does not know it yet.
+    private var hasOpenBreaker: Bool { lane.map { $0.breaker != .closed } ?? false }
+
+    /// The word of the API: a status, `active`, or `unknown` for a destination that left the config.
+    package var state: String {
+        if let status { return status.word }
+        if config == nil { return "unknown" }
+        return hasOpenBreaker ? "breaker_open" : "active"
+    }
+
+    /// Why nothing is sent, or less than is due; nil while everything due is sent.
+    package var cause: String? {
+        if let status { return status.cause }
+        if config == nil { return "unknown" }
+        if hasOpenBreaker { return "breaker" }
+        return gauges?.oldestDue != nil && lane?.isRateExhausted == true ? "rate" : nil
+    }
+
+    /// One line of JSON, for commands.
+    package func json(now: Date) -> String {
+        String(decoding: [UInt8].json { $0.destination(self, now: now) }, as: UTF8.self)
+    }
+
+    /// The URL without user and query, and without its path if that is hidden; nil for the inbox.
+    func url(hidesPath: Bool) -> String? {
+        guard case .webhook(let webhook)? = config?.endpoint else { return nil }
+        if hidesPath { return ContentMask.link(webhook.url) }
+        // The config rejects a user name in a URL.
+        return String(webhook.url.prefix { $0 != "?" && $0 != "#" })
+    }
+}
+
+extension JSONWriter {
+    /// Writes one destination as an object. Absent values have no member. `now`: the clock of the queue.
+    package mutating func destination(_ view: DestinationView, hidesPath: Bool = false, now: Date) {
+        object { json in
+            json.member("name", view.name.name)
+            json.member("state", view.state)
+            json.member("cause", view.cause)
+            json.member("since", view.status?.since)
+            json.member("until", view.status?.until)
+            json.member("reason", view.status?.reason)
+            json.member("waiting", view.gauges?.waiting ?? 0)
+            json.member("dead", view.gauges?.dead ?? 0)
+            json.member("oldestDue", view.gauges?.oldestDue)
+            if let held = view.held { json.member("held", held) }
+            if let lane = view.lane { json.members(of: lane, now: now) }
+            guard let config = view.config else { return }
+            json.member("concurrency", config.concurrency)
+            json.member("url", view.url(hidesPath: hidesPath))
+            if case .inbox = config.endpoint { json.member("builtin", "inbox") }
+        }
+    }
+
+    private mutating func members(of lane: LaneSnapshot, now: Date) {
+        member("inFlight", lane.inFlight)
+        key("breaker")
+        object { json in
+            json.member("state", lane.breaker.rawValue)
+            json.member("failures", lane.failures)
+            json.member("probeAt", lane.probeIn.map { now.addingTimeInterval($0 / .seconds(1)) })
+        }
+        key("rate")
+        object { json in
+            if let limit = lane.limit {
+                json.key("limit")
+                json.double(limit)
+            }
+            json.key("now")
+            json.double(lane.attemptsPerSecond)
+        }
+        if let latency = lane.latency {
+            key("latencyMs")
+            object { json in
+                json.member("p50", latency.p50)
+                json.member("p95", latency.p95)
+                json.member("p99", latency.p99)
+            }
+        }
+        end("lastSuccess", lane.lastSuccess)
+        end("lastFailure", lane.lastFailure)
+    }
+
+    private mutating func end(_ name: StaticString, _ end: LaneSnapshot.End?) {
+        guard let end else { return }
+        key(name)
+        object { json in
+            json.member("at", end.at)
+            if let status = end.status { json.member("status", status) }
+            json.member("error", end.error)
+            json.member("reason", end.reason)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Hummingbird
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+/// The ledger of deliveries, and the list of media, for operators.
+struct LedgerAPI: Sendable {
+    let queue: any InspectionStore
+    /// Schedules the deadlines of requests.
+    var delayed = DelayedCall.onQueue
+
+    // MARK: Ledger
+
+    /// The numbers of `signalbox audit`, without its search for damage. Removed deliveries count in their last state,
+    /// so the states and `missing` sum up to `accepted`. Throws 503 when the queue does not answer.
+    func ledger() async throws -> Response {
+        let accounts = try await reply { () throws(StoreError) in try await queue.accounts() }
+        return .json { json in
+            json.member("consistent", accounts.allSatisfy { $0.missing == 0 })
+            json.array("destinations", accounts) { $0.account($1) }
+        }
+    }
+
+    // MARK: Media
+
+    /// In cursors of files and of URLs.
+    private static let (files, urls): (StaticString, StaticString) = ("f", "u")
+
+    /// Stored files in the order in which they were stored, or URLs that are downloaded or failed, the newest first.
+    /// Throws 400 for an invalid query, and 503 when the queue does not answer.
+    func media(_ call: Call) async throws -> Response {
+        let limit = try call.pageSize()
+        switch call.query("state") ?? "stored" {
+        case "stored": return try await listFiles(call, limit)
+        case "wanted": return try await listURLs([.wanted, .resting], call, limit)
+        case "failed": return try await listURLs([.failed], call, limit)
+        case let other: throw Problem.badQuery("Unknown state \(other.prefix(100)): write stored, wanted or failed.")
+        }
+    }
+
+    private func listFiles(_ call: Call, _ limit: Int) async throws(Problem) -> Response {
+        let after = try call.number(in: Self.files) ?? 0
+        let records = try await reply { () throws(StoreError) in
+            try await queue.mediaFiles(numberedAfter: after, limit: limit + 1)
+        }
+        return .json { json in
+            json.array("media", records.prefix(limit)) { $0.file($1, hidesPath: call.hidesContent) }
+            json.next(records.prefix(limit).last?.id, of: records.count > limit, Self.files)
+        }
+    }
+
+    private func listURLs(
+        _ states: Set<MediaURLRecord.State>, _ call: Call, _ limit: Int
+    ) async throws(Problem) -> Response {
+        let before = try call.number(in: Self.urls)
+        let records = try await reply { () throws(StoreError) in
+            try await queue.mediaURLs(states, before: before, limit: limit + 1)
+        }
+        return .json { json in
+            json.array("media", records.prefix(limit)) { $0.download($1, hidesPath: call.hidesContent) }
+            json.next(records.prefix(limit).last?.id, of: records.count > limit, Self.urls)
+        }
+    }
+
+    private func reply<T: Sendable>(
+        _ work: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(Problem) -> T {
+        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
+    }
+}
+
+extension JSONWriter {
+    /// The cursor of the next page, if there is one.
+    fileprivate mutating func next(_ id: Int64?, of hasMore: Bool, _ list: StaticString) {
+        if let id, hasMore { member("next", PageCursor.text(String(id), in: list)) }
+        member("complete", true)
+    }
+
+    /// A stored file. `usedAt` is exact to the hour.
+    fileprivate mutating func file(_ record: MediaFileRecord, hidesPath: Bool) {
+        let file = record.file
+        object { json in
+            json.member("state", MediaURLRecord.State.stored.rawValue)
+            json.member("sha256", file.sha256)
+            json.member("contentType", file.contentType)
+            json.member("bytes", file.bytes)
+            json.member("width", file.width)
+            json.member("height", file.height)
+            json.member("milliseconds", file.milliseconds)
+            json.member("keptAt", record.keptAt)
+            json.member("usedAt", record.usedAt)
+            json.member("urls", record.urls.map { hidesPath ? ContentMask.link($0) : $0 })
+        }
+    }
+
+    /// A URL whose download is due or failed.
+    fileprivate mutating func download(_ record: MediaURLRecord, hidesPath: Bool) {
+        object { json in
+            json.member("state", record.state.rawValue)
+            json.member("url", hidesPath ? ContentMask.link(record.url) : record.url)
+            json.member("attempts", record.attempts)
+            let isFailed = record.state == .failed
+            json.member(isFailed ? "failedAt" : "due", isFailed ? record.checkedAt ?? record.wantedAt : record.due)
+            json.member("reason", record.failure?.code.rawValue)
+            // The words may name a path of the URL.
+            if !hidesPath { json.member("detail", record.failure?.words) }
+            json.member("sha256", record.sha256)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+import SignalboxConfig
+import SignalboxJSON
+
+/// Checks of configs.
+extension Problem {
+    /// A check that hangs ends when its file answers.
+    static let checkBusy = Problem(
+        .serviceUnavailable, "config-check-busy", title: "The config was not checked",
+        "Another check is in progress, or a file that the config names does not answer: send it again later.",
+        headers: [.retryAfter: "1"])
+
+    /// For files next to the config.
+    static func configUnreadable(_ refusal: ConfigRefusal) -> Problem {
+        Problem(
+            .conflict, "config-unreadable", title: "The config was not checked",
+            refusal.problems.first ?? "The files of the config cannot be read.")
+    }
+}
+
+/// Trials of patterns.
+extension Problem {
+    /// A mistake of the member `pattern` of a request. `body`: the request, for line and column.
+    static func pattern(_ mistake: ConfigMistake, in body: [UInt8]) -> Problem {
+        let pointer = "/pattern" + mistake.pointer
+        let place = JSONPosition(of: pointer, in: body).map { TextPosition(offset: $0.value.lowerBound, in: body) }
+        return pattern(mistake.message, at: pointer, place)
+    }
+
+    /// A body that is not JSON. Consoles send patterns while an operator types them.
+    static func patternSyntax(_ error: JSONError, in body: [UInt8]) -> Problem {
+        let mistake = ConfigMistake(error, file: 0, in: body, of: .pattern)
+        return pattern(mistake.message, at: "", mistake.position)
+    }
+
+    private static func pattern(_ message: String, at pointer: String, _ place: TextPosition?) -> Problem {
+        var problem = Problem(
+            .badRequest, "pattern-invalid", title: "The pattern is not valid", "The pattern is not valid: \(message).")
+        problem.members = [Member(name: "pointer", value: pointer)]
+        if let place {
+            problem.members.append(Member(name: "line", value: String(place.line)))
+            problem.members.append(Member(name: "column", value: String(place.column)))
+        }
+        return problem
+    }
+}

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import SignalboxConfig
+
+@Suite struct ConfigDiffTests {
+    private static func diff(_ former: String, _ newer: String) -> ConfigDiff {
+        func files(_ text: String) -> [ConfigText] { [ConfigText(name: "routes.json", bytes: Array(text.utf8))] }
+        return ConfigDiff(from: files(former), to: files(newer))
+    }
+
+    private static func destination(_ more: String) -> String { #"{ "destinations": { "crm": { \#(more) } } }"# }
+
+    @Test func listsAddedChangedAndRemovedValues() {
+        let former = Self.destination(#""timeout": "15s", "concurrency": 4"#)
+        let newer = Self.destination(#""timeout": "20s", "rate": "5/s""#)
+        #expect(
+            Self.diff(former, newer).changes == [
+                .init(pointer: "/destinations/crm/timeout", from: #""15s""#, to: #""20s""#),
+                .init(pointer: "/destinations/crm/rate", from: nil, to: #""5/s""#),
+                .init(pointer: "/destinations/crm/concurrency", from: "4", to: nil),
+            ])
+        #expect(Self.diff(former, former) == Self.diff("{}", "{}"))
+    }
+
+    /// A new route must not change all routes after it.
+    @Test func comparesRoutesByName() {
+        func routes(_ names: String...) -> String {
+            let list = names.map { #"{ "name": "\#($0)", "match": {}, "to": ["crm"] }"# }
+            return #"{ "routes": [ \#(list.joined(separator: ", ")) ] }"#
+        }
+        let changes = Self.diff(routes("a", "b"), routes("new", "a", "b")).changes
+        #expect(changes.map(\.pointer) == ["/routes/0/name", "/routes/0/match", "/routes/0/to/0"])
+        #expect(changes.allSatisfy { $0.from == nil })
+    }
+
+    @Test(arguments: [
+        (#""secret": "env:CRM_SECRET""#, #""env:CRM_SECRET""#), (#""secret": "file:/run/key""#, #""file:/run/key""#),
+        (#""secret": "whsec_abcdef""#, #""[hidden]""#), (#""secret": "hunter2""#, #""[hidden]""#),
+        (#""headers": { "x-key": "hunter2" }"#, #""[hidden]""#), (#""headers": { "x-key": "env:KEY" }"#, #""env:KEY""#),
+        (#""password": "hunter2""#, #""[hidden]""#), (#""passwort": { "a": ["hunter2"] }"#, #""[hidden]""#),
+        (#""timeout": "whsk_hunter2""#, #""[hidden]""#),
+        (#""url": "https://ann:hunter2@crm.example/path?token=hunter2""#, #""https://crm.example/path?[hidden]""#),
+    ])
+    func showsReferencesAndHidesSecrets(option: String, shown: String) {
+        let change = Self.diff("{}", Self.destination(option)).changes.first
+        #expect(change?.to == shown)
+        #expect("\(Self.diff("{}", Self.destination(option)))".contains("hunter2") == false)
+        #expect("\(Self.diff(Self.destination(option), "{}"))".contains("hunter2") == false)
+    }
+
+    @Test func hidesNamesOfUnknownOptions() {
+        let change = Self.diff("{}", #"{ "admin": { "auth": { "hunter2": 1 } }, "hunter2": 1 }"#)
+        #expect(change.changes.map(\.pointer) == ["/admin/auth/…", "/…"])
+        let token = #"{ "bearer": "hunter2", "role": "reader" }"#
+        let tokens = Self.diff("{}", #"{ "admin": { "tokens": { "ann": \#(token) } } }"#)
+        #expect(tokens.changes.map(\.to) == [#""[hidden]""#, #""reader""#])
+        let source = Self.diff("{}", #"{ "sources": { "app": { "auth": { "bearer": ["env:APP", "hunter2"] } } } }"#)
+        #expect(source.changes.map(\.to) == [#""env:APP""#, #""[hidden]""#])
+    }
+
+    @Test func hidesAValueInPlaceOfAnObject() {
+        let diff = Self.diff("{}", #"{ "destinations": { "crm": "hunter2" }, "sources": {} }"#)
+        #expect(diff.changes.map(\.pointer) == ["/destinations/crm", "/sources"])
+        #expect(diff.changes.map(\.to) == [#""[hidden]""#, "{}"])
+    }
+
+    @Test func isBounded() {
+        let list = (0..<500).map { #""d\#($0)": { "concurrency": 3 }"# }.joined(separator: ", ")
+        let diff = Self.diff("{}", #"{ "destinations": { \#(list) } }"#)
+        #expect(diff.changes.count == ConfigDiff.mostChanges && diff.more == 300)
+        let long = Self.diff("{}", #"{ "gateway": { "name": "\#(String(repeating: "n", count: 9000))" } }"#)
+        #expect((long.changes.first?.to?.count ?? 0) < 300)
+        #expect(Self.diff("{", #"{ "fallback": [] }"#).changes.map(\.to) == ["[]"])
+    }
+}
