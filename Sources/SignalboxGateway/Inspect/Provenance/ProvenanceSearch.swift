@@ -127,7 +127,9 @@ struct ProvenanceSearch {
     ) -> Provenance.Derivation? {
         guard let changed else { return .derived }
         if value == origin, changed == change { return .copied }
-        if isDigest(value.plain), isDigest(changed.plain), !holds(value, origin) { return .hashed }
+        // A digest that the payload has itself is a copy or a part.
+        let isOwn = origin.plain.utf8.count <= longestText && origin.plain.contains(value.plain)
+        if isDigest(value.plain), isDigest(changed.plain), !isOwn { return .hashed }
         return holds(value, origin) && holds(changed, change) ? .parsed : .derived
     }
 
@@ -137,6 +139,8 @@ struct ProvenanceSearch {
         guard (1...longestText).contains(value.utf8.count), (1...longestText).contains(origin.utf8.count) else {
             return false
         }
+        // A single letter or digit occurs in most texts.
+        guard min(value.utf8.count, origin.utf8.count) > 1 else { return value == origin }
         return value.contains(origin) || origin.contains(value)
     }
 
