@@ -68,7 +68,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
-        streams = LiveStreams(counting: surface.observation.counters.consoleStreams)
+        streams = LiveStreams()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)
