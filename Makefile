@@ -9,7 +9,7 @@ TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client
 # From PyPI: the reference libraries that read what tests sent and made, and the clients of push services.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 	aioapns==4.0 apns2-up==0.9.0 kalyke-apns==1.5.0 firebase-admin==7.7.0 pyfcm==2.1.1 exponent-server-sdk==2.2.0 \
-	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2
+	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 opentelemetry-proto==1.45.2
 LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk nghttp2-client python3-venv
 
@@ -44,15 +44,16 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Tests record the events, calendars and messages that they make, for the reference libraries to verify. End-to-end
-# tests run alone and one after the other, because senders and receivers need the cores.
+# Tests record the events, calendars, messages and exports that they make, for the reference libraries to verify.
+# End-to-end tests run alone and one after the other, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
-	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson"
+	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
+	SIGNALBOX_RECORD_OTLP="$(CURDIR)/.build/otlp.ndjson"
 
 test: deps-test
 	swift build --build-tests
-	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson
+	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/otlp.ndjson
 	$(RECORDING) swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
@@ -60,6 +61,7 @@ test: deps-test
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
+	.build/test-venv/bin/python Tests/verify-otlp.py .build/otlp.ndjson
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
 .PHONY: reference

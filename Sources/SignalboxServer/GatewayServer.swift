@@ -142,6 +142,16 @@ package struct GatewayServer: Service {
         }
     }
 
+    /// The present values of all metrics; nil if the queue does not answer in time.
+    package func metricReadings() async -> [MetricReading]? {
+        do throws(Problem) {
+            return try await active.value.api.metricValues().readings
+        } catch {
+            // The queue reports its own failures.
+            return nil
+        }
+    }
+
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
@@ -158,6 +168,8 @@ package struct GatewayServer: Service {
 /// The handlers of the active config. Replaced as a whole, so no request sees parts of two configs.
 private final class ActiveAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    /// Reads the values of metrics.
+    let api: GatewayAPI
     /// Answers every request that the direct responder leaves.
     let router: RouterResponder<GatewayRequestContext>
     /// Serves direct requests, and those of the router.
@@ -175,16 +187,17 @@ private final class ActiveAPI: Sendable {
         budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget
     ) {
         notifications = NotificationsAPI(
-            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)
+            intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
+            telemetry: surface.telemetry)
         inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
         providers = ProviderEndpoints(surface, state, alarm: alarm)
         tls = surface.tls
         state.captures.set(surface.captures)
-        router = GatewayAPI(
+        api = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals
-        ).router()
+            log: state.captures, failedTokens: failedTokens, refusals: refusals)
+        router = api.router()
     }
 }
 

@@ -27,6 +27,8 @@ struct DestinationLane: Sendable {
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
     private let settling = Outage()
+    /// Whether attempts are postponed at present for want of descriptors.
+    let postponing = Outage()
 
     /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start. `deadLetters`:
     /// read at every settlement, so that a reload takes effect at once.

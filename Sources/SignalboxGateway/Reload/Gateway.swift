@@ -36,7 +36,8 @@ package struct Gateway: Sendable {
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
-            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger))
+            inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
+            telemetry: Telemetry())
         let plan = GatewayPlan(resolved, on: resources)
         dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
@@ -73,6 +74,7 @@ package struct Gateway: Sendable {
             formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
         }
         current.replace(by: next)
+        resources.telemetry.apply(ratio: next.collector?.settings.ratio)
         resources.inApp.messages.replace(policy: next.config.inapp)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)

@@ -36,6 +36,8 @@ package struct GatewayPlan: Sendable {
     let destinations: [(destination: Destination, sender: any Sender)]
     /// Makes an event of each dead delivery, for the dispatcher.
     let deadLetters: DeadLetterEvents
+    /// Receives traces and metrics; nil for none.
+    package let collector: OTLPCollector?
     /// The settings of the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
@@ -63,6 +65,8 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
+        /// Traces of requests and attempts.
+        package let telemetry: Telemetry
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -98,7 +102,7 @@ package struct GatewayPlan: Sendable {
         destinations = config.destinations.map { destination in
             let sender = Self.sender(
                 for: destination, resolved.webhooks[destination.name], clients: clients, version: resources.version,
-                inbox: resources.inbox)
+                inbox: resources.inbox, telemetry: resources.telemetry)
             return (destination, sender)
         }
         secrets = resolved.webhooks
@@ -112,6 +116,13 @@ package struct GatewayPlan: Sendable {
         passThrough = PassThrough(
             config, tokens: resolved.forwardedTokens, http: forwardClient, routes: routes, variants: variants,
             queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards)
+        let name = config.gateway.name
+        let same = former.flatMap { $0.clients === clients && $0.config.gateway.name == name ? $0.collector : nil }
+        collector = resolved.telemetry.map { settings in
+            if let same, same.settings == settings { return same }
+            // A client of its own, which the exporter stops after the others.
+            return OTLPCollector(settings, http: clients.ownClient(), gateway: name, version: resources.version)
+        }
     }
 
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.
@@ -151,16 +162,16 @@ package struct GatewayPlan: Sendable {
     }
 
     /// The sender of one destination. `secrets`: required for a webhook. Stops the process if a webhook has no
-    /// secrets. Inboxes share one sender.
+    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none.
     package static func sender(
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
-        inbox: InboxSender
+        inbox: InboxSender, telemetry: Telemetry? = nil
     ) -> any Sender {
         guard case .webhook(let webhook) = destination.endpoint else { return inbox }
         guard let secrets else { preconditionFailure("A webhook of a resolved config has its secrets.") }
         return WebhookSender(
             webhook, keys: secrets.keys, headers: secrets.headers, clientSecret: secrets.clientSecret,
-            http: clients.client(allowing: destination.allow), version: version)
+            http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry)
     }
 
     /// Calendar files are written on a queue of their own, because that blocks until they are on disk. Links are made

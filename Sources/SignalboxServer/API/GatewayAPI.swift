@@ -201,11 +201,15 @@ struct GatewayAPI: Sendable {
     /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
     /// seconds are cheap enough.
     func metrics() async throws(Problem) -> Response {
-        let page = try await surface.operations.metrics(
-            surface.routes, surface.inApp, providers(), surface.failures.rules, failedTokens
-        ).page
+        let page = try await metricValues().page
         let type = "text/plain; version=0.0.4; charset=utf-8"
         return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
+    }
+
+    /// The values of all metrics, for the page and for the exporter. Throws like ``metrics()``.
+    func metricValues() async throws(Problem) -> MetricValues {
+        try await surface.operations.metrics(
+            surface.routes, surface.inApp, providers(), surface.failures.rules, failedTokens)
     }
 }
 

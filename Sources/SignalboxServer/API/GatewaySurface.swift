@@ -39,6 +39,8 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
+    /// Traces of requests.
+    let telemetry: Telemetry
     /// The version of the program.
     let version: String
     /// The certificate of the listener for providers; nil without TLS.
@@ -75,6 +77,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
+        telemetry = gateway.resources.telemetry
         version = gateway.resources.version
         self.tls = tls
     }

@@ -45,6 +45,18 @@ struct MetricValues: Sendable {
         }.joined()
     }
 
+    /// All metrics, for the exporter.
+    var readings: [MetricReading] {
+        Metric.all.map { metric in
+            let points = metric.samples(self).map { sample in
+                MetricReading.Point(
+                    labels: zip(metric.labels, sample.labels).map { (name: $0, value: $1) }, value: sample.value)
+            }
+            let kind: MetricReading.Kind = metric.kind == .counter ? .counter : .gauge
+            return MetricReading(metric.name, metric.help, kind, points: points)
+        }
+    }
+
     /// Whole numbers have no fraction. Counts up to 2^53 are exact.
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(Int64(value)) : String(value)

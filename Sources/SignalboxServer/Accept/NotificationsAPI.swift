@@ -21,6 +21,8 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Decides which requests are traced.
+    private let telemetry: Telemetry
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
     /// connections of the event loop wait meanwhile.
@@ -28,11 +30,16 @@ final class NotificationsAPI: Sendable {
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
     /// outage is logged once.
-    init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    /// `telemetry`: decides which requests are traced.
+    init(
+        intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        telemetry: Telemetry = Telemetry()
+    ) {
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
+        self.telemetry = telemetry
     }
 
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
@@ -41,10 +48,16 @@ final class NotificationsAPI: Sendable {
     /// response. Throws 413 for too many payloads, 422 for a key that was used with another body, and 503 when the
     /// queue fails; see ``Problem/init(_:)``.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
+        try await call.traced(by: telemetry) { trace throws(Problem) in try await accept(body, of: call, trace) }
+    }
+
+    private func accept(
+        _ body: [UInt8], of call: Call, _ trace: RequestTrace?
+    ) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
         let answer = try await alarm.watching { () throws(Intake.Failure) in
-            try await intake.accept(body, from: call.source, as: repeatable)
+            try await intake.accept(body, from: call.source, as: repeatable, trace: trace)
         }
         switch answer {
         case .repeated(let answer):
@@ -81,20 +94,28 @@ final class NotificationsAPI: Sendable {
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
             let source = try? sources.source(named: path.source, of: head.credentials)
         else { return nil }
-        return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, done) }
+        guard let trace = telemetry.trace(traceparent: head.traceparent, state: head.tracestate) else {
+            return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, nil, done) }
+        }
+        return { [self, route = path.route] body, eventLoop, done in
+            accept(body, from: source, on: eventLoop, trace) { reply in
+                trace.finish("POST", route: route, status: reply.status.code)
+                done(reply)
+            }
+        }
     }
 
     /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply
     /// on the event loop after the commit. The reservation has no holder, because its body waits for a commit only
     /// and is at most ``directLimit`` long.
     private func accept(
-        _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop,
+        _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop, _ trace: RequestTrace?,
         _ done: @escaping @Sendable (Reply) -> Void
     ) -> Bool {
         let bytes = body.readableBytes
         guard budget.reserve(bytes) else { return false }
         let read = body.withUnsafeReadableBytes { body in
-            intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source)
+            intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source, trace: trace)
         }
         guard let read else {
             budget.release(bytes)
@@ -122,6 +143,9 @@ final class NotificationsAPI: Sendable {
     struct Path {
         /// The source that the path names.
         let source: String?
+
+        /// The path of the endpoint with the names of its parameters.
+        var route: String { source == nil ? "/v1/notifications" : "/v1/sources/{source}/notifications" }
 
         /// Nil for any other path, and for an invalid name of a source. A path with a query is another path here.
         init?(_ path: String) {

@@ -13,7 +13,7 @@ extension ProviderEndpoints {
             failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
             captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held,
-            forwarding: surface.passThrough.isEmpty ? nil : forwarding)
+            forwarding: surface.passThrough.isEmpty ? nil : forwarding, telemetry: surface.telemetry)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
     }
 
