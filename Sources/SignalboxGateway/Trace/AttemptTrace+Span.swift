@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+import SignalboxNotification
 import SignalboxStore
 
 extension AttemptTrace {

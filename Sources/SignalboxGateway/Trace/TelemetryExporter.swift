@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 import Synchronization
