@@ -81,6 +81,15 @@ package final class Telemetry: Sendable {
         if dropped > 0 { counts.drop(.spans, dropped) }
     }
 
+    /// Drops and counts all waiting spans.
+    func dropAll() {
+        let count = ring.withLock { ring in
+            defer { ring.removeAll() }
+            return ring.count
+        }
+        counts.drop(.spans, count)
+    }
+
     /// While true, full batches do not wake the exporter: it waits for the collector.
     func setBackoff(_ backsOff: Bool) { exporterBacksOff.store(backsOff, ordering: .relaxed) }
 }

@@ -131,6 +131,7 @@ package struct TelemetryExporter: Service {
             batch = Batch(spans: telemetry.beginExport())
         }
         telemetry.endExport(dropped: batch.spans.count)
+        telemetry.dropAll()
     }
 
     /// The config no longer names a collector.
@@ -145,7 +146,7 @@ package struct TelemetryExporter: Service {
 
     private func exportMetrics() async {
         let outage = Outage()
-        var pause: Duration? = collector()?.settings.interval
+        var pause: Duration?
         while await telemetry.pointsWakeUp.wait(atMost: pause, by: clock) {
             guard let collector = collector(), collector.settings.metrics else {
                 if isStopping.value { return }

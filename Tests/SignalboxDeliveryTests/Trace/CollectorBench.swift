@@ -61,6 +61,44 @@ struct CollectorBench: Sendable {
     }
 }
 
+extension CollectorBench {
+    /// The requests that a collector received.
+    struct Requests: Sendable {
+        let receiver: ReceivingServer
+        let clock: ManualClock
+        let count: Count
+
+        /// Counts requests and answers them. A class because the server and the test share it.
+        final class Count: Sendable {
+            private let state: Mutex<(statuses: ArraySlice<Int>, count: Int, read: Int)>
+
+            /// `statuses`: of the answers, the last one again and again.
+            init(_ statuses: [Int]) { state = Mutex((statuses[...], 0, 0)) }
+
+            var value: Int { state.withLock { $0.count } }
+            var isUnread: Bool { state.withLock { $0.count > $0.read } }
+
+            func answer() -> Int {
+                state.withLock { state in
+                    state.count += 1
+                    return state.statuses.count > 1 ? state.statuses.removeFirst() : state.statuses.first ?? 200
+                }
+            }
+
+            func read() { state.withLock { $0.read += 1 } }
+        }
+
+        /// The next request; moves the clock until it has arrived.
+        func message() async throws -> WebhookReceiver.Message {
+            await clock.step { count.isUnread }
+            count.read()
+            return try #require(await receiver.next().first)
+        }
+
+        func next() async throws -> CollectedRequest { try CollectedRequest(try await message()) }
+    }
+}
+
 /// A request of an exporter, as a collector reads it.
 struct CollectedRequest {
     let path: String

@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxEgress
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
@@ -12,31 +11,26 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct TelemetryExporterTests {
     private let bench = CollectorBench()
 
-    /// Runs `body` with a collector that answers with these statuses, the last one again and again.
-    private func withCollector<R: Sendable>(
-        _ statuses: [Int], readings: (@Sendable () -> [MetricReading])? = nil,
-        _ body: @escaping @Sendable (ReceivingServer) async throws -> R
-    ) async throws -> R {
-        let rest = Mutex(statuses[...])
-        return try await ReceivingServer.run(
-            answer: { _ in rest.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? 200 } }
-        ) { receiver in
-            try await bench.run(bench.exporter(to: receiver.url, readings: readings)) { try await body(receiver) }
+    /// Runs an exporter with a collector that answers with these statuses, the last one again and again. `spans`:
+    /// recorded before the exporter runs.
+    private func run(
+        _ statuses: [Int], spans: Int = 0, readings: (@Sendable () -> [MetricReading])? = nil,
+        _ body: @escaping @Sendable (CollectorBench.Requests) async throws -> Void
+    ) async throws {
+        let count = CollectorBench.Requests.Count(statuses)
+        try await ReceivingServer.run(answer: { _ in count.answer() }) { [bench] receiver in
+            let requests = CollectorBench.Requests(receiver: receiver, clock: bench.clock, count: count)
+            let exporter = bench.exporter(to: receiver.url, readings: readings)
+            bench.record(spans)
+            try await bench.run(exporter) { try await body(requests) }
         }
     }
 
-    private static func request(_ receiver: ReceivingServer) async throws -> CollectedRequest {
-        try CollectedRequest(try #require(await receiver.next().first))
-    }
+    private static let batch = (0..<SpanRing.batch).map(String.init)
 
-    private static let names = (0..<SpanRing.batch).map(String.init)
-
-    @Test func sendsSpansAtTheEndOfTheInterval() async throws {
-        try await withCollector([200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
-            bench.record(3)
-            bench.clock.advance(by: .seconds(10))
-            let message = try #require(await receiver.next().first)
+    @Test func sendsSpansWithTheHeadersOfTheConfig() async throws {
+        try await run([200], spans: 3) { requests in
+            let message = try await requests.message()
             #expect(message.header("x-tenant") == "acme" && message.header("user-agent") == "signalbox/0")
             let request = try CollectedRequest(message)
             #expect(request.path == "/hooks/v1/traces" && request.names == ["0", "1", "2"])
@@ -44,36 +38,35 @@ import Testing
         #expect(bench.telemetry.counts.dropped(.spans) == 0 && bench.log.texts.isEmpty)
     }
 
-    @Test func sendsAFullBatchAtOnce() async throws {
-        try await withCollector([200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
-            bench.record(SpanRing.batch)
-            #expect(try await Self.request(receiver).names == Self.names)
+    @Test func sendsLaterSpansAfterTheInterval() async throws {
+        try await run([200], spans: 1) { [bench] requests in
+            #expect(try await requests.next().names == ["0"])
+            bench.record(2)
+            var names: [String] = []
+            while names.count < 2 { names += try await requests.next().names }
+            #expect(names == ["0", "1"])
+        }
+    }
+
+    @Test func sendsFullBatchesOneAfterTheOther() async throws {
+        try await run([200], spans: 2 * SpanRing.batch + 1) { requests in
+            #expect(try await requests.next().names == Self.batch)
+            #expect(try await requests.next().names.count == SpanRing.batch)
+            #expect(try await requests.next().names == ["\(2 * SpanRing.batch)"])
         }
     }
 
     @Test func scenario50WaitsAfter429() async throws {
-        try await withCollector([429, 503, 200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
-            bench.record(SpanRing.batch)
-            var all = [try await Self.request(receiver).names]
-            for _ in 1...2 {
-                let sleeps = bench.clock.sleeps
-                await bench.clock.step { bench.clock.sleeps > sleeps }
-                all.append(try await Self.request(receiver).names)
-            }
-            #expect(all == [Self.names, Self.names, Self.names])
+        try await run([429, 503, 200], spans: SpanRing.batch) { [bench] requests in
+            for _ in 1...3 { #expect(try await requests.next().names == Self.batch) }
+            #expect(bench.clock.elapsed >= .seconds(1.5))
         }
         #expect(bench.telemetry.counts.dropped(.spans) == 0)
     }
 
     @Test func scenario50DropsAfter400() async throws {
-        try await withCollector([400, 413, 200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
-            for _ in 1...3 {
-                bench.record(SpanRing.batch)
-                #expect(try await Self.request(receiver).names == Self.names)
-            }
+        try await run([400, 413, 200], spans: 3 * SpanRing.batch) { [bench] requests in
+            for _ in 1...3 { #expect(try await requests.next().names.count == SpanRing.batch) }
             await bench.clock.step { bench.log.texts.count == 2 }
         }
         #expect(bench.telemetry.counts.dropped(.spans) == 2 * SpanRing.batch)
@@ -102,12 +95,12 @@ import Testing
     }
 
     @Test func sendsTheRestAtAStop() async throws {
-        let requests = try await withCollector([200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
-            bench.record(100)
-            return receiver
+        let count = CollectorBench.Requests.Count([200])
+        try await ReceivingServer.run(answer: { _ in count.answer() }) { [bench] receiver in
+            try await bench.run(bench.exporter(to: receiver.url)) { bench.record(1000) }
+            let names = try await receiver.next(count.value).flatMap { try CollectedRequest($0).names }
+            #expect(names == (0..<1000).map(String.init))
         }
-        #expect(try await Self.request(requests).names.count == 100)
         #expect(bench.telemetry.counts.dropped(.spans) == 0 && bench.telemetry.waiting == 0)
     }
 
@@ -115,55 +108,58 @@ import Testing
         let (silence, _) = AsyncStream.makeStream(of: Int.self)
         try await ReceivingServer.run(answer: { _ in await silence.first { _ in true } ?? 200 }) { [bench] receiver in
             let exporter = bench.exporter(to: receiver.url)
+            bench.record(SpanRing.batch + 1)
             try await bench.run(exporter) {
-                await bench.clock.waitForSleeper(until: .seconds(10))
-                bench.record(SpanRing.batch)
                 _ = await receiver.next()
                 exporter.stop()
                 await bench.clock.step { bench.telemetry.counts.dropped(.spans) > 0 }
             }
         }
-        #expect(bench.telemetry.counts.dropped(.spans) == SpanRing.batch)
+        #expect(bench.telemetry.counts.dropped(.spans) == SpanRing.batch + 1)
     }
 
     // MARK: Metrics
 
-    private static func readings(_ value: Double) -> [MetricReading] {
-        [MetricReading("signalbox_x_total", "X.", .counter, points: [.init(labels: [], value: value)])]
+    private static func readings(_ value: Int) -> [MetricReading] {
+        [MetricReading("signalbox_x_total", "X.", .counter, points: [.init(labels: [], value: Double(value))])]
+    }
+
+    /// The value of the only point of a request.
+    private func value(_ request: CollectedRequest) throws -> Int {
+        let sum = try #require(request.metrics.first?["sum"] as? [String: Any])
+        let point = try #require((sum["dataPoints"] as? [[String: Any]])?.first)
+        return try #require((point["asInt"] as? String).flatMap { Int($0) })
     }
 
     @Test func sendsMetricsAfterEachInterval() async throws {
-        let value = Atomic<Int>(0)
-        try await withCollector([200], readings: { Self.readings(Double(value.add(1, ordering: .relaxed).newValue)) }) {
-            [bench] receiver in
-            for _ in 1...2 {
-                await bench.clock.waitForSleepers(atMost: .seconds(10))
-                bench.clock.advance(by: .seconds(10))
-                let request = try await Self.request(receiver)
+        let reads = CollectorBench.Requests.Count([0])
+        try await run(
+            [200],
+            readings: {
+                _ = reads.answer()
+                return Self.readings(reads.value)
+            }
+        ) { requests in
+            for number in 1...3 {
+                let request = try await requests.next()
                 #expect(request.path == "/hooks/v1/metrics" && request.names == ["signalbox_x_total"])
+                #expect(try value(request) == number)
             }
         }
-        // One more at the stop.
-        #expect(value.load(ordering: .relaxed) == 3)
     }
 
     @Test func countsPointsThatTheCollectorRejects() async throws {
-        try await withCollector([400, 503, 200], readings: { Self.readings(1) }) { [bench] receiver in
-            for _ in 1...2 {
-                await bench.clock.waitForSleepers(atMost: .seconds(10))
-                bench.clock.advance(by: .seconds(10))
-                _ = try await Self.request(receiver)
-            }
+        try await run([400, 503, 200], readings: { Self.readings(1) }) { requests in
+            for _ in 1...3 { _ = try await requests.next() }
         }
         #expect(bench.telemetry.counts.dropped(.points) == 1)
     }
 
     @Test func sendsNoMetricsIfTheyAreSwitchedOff() async throws {
-        try await withCollector([200]) { [bench] receiver in
-            await bench.clock.waitForSleeper(until: .seconds(10))
+        try await run([200], spans: 1) { [bench] requests in
+            #expect(try await requests.next().path == "/hooks/v1/traces")
             bench.record(1)
-            bench.clock.advance(by: .seconds(10))
-            #expect(try await Self.request(receiver).path == "/hooks/v1/traces")
+            #expect(try await requests.next().path == "/hooks/v1/traces")
         }
     }
 }
