@@ -26,6 +26,12 @@ import Testing
         }
     }
 
+    /// Returns when the server is stopped.
+    private static func silence() async -> Int {
+        for await _ in AsyncStream<Int>.makeStream().stream {}
+        return 200
+    }
+
     private static let batch = (0..<SpanRing.batch).map(String.init)
 
     @Test func sendsSpansWithTheHeadersOfTheConfig() async throws {
@@ -105,8 +111,7 @@ import Testing
     }
 
     @Test func aCollectorThatHangsDelaysAStopByABoundedTime() async throws {
-        let (silence, _) = AsyncStream.makeStream(of: Int.self)
-        try await ReceivingServer.run(answer: { _ in await silence.first { _ in true } ?? 200 }) { [bench] receiver in
+        try await ReceivingServer.run(answer: { _ in await Self.silence() }) { [bench] receiver in
             let exporter = bench.exporter(to: receiver.url)
             bench.record(SpanRing.batch + 1)
             try await bench.run(exporter) {
