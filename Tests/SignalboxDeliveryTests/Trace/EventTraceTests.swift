@@ -18,7 +18,8 @@ import Testing
         return json.bytes
     }
 
-    private func trace(_ telemetry: Telemetry, _ state: String? = nil, parent: String = received) throws -> RequestTrace
+    private func trace(_ telemetry: Telemetry, _ state: String? = nil, parent: String = EventTraceTests.received) throws
+        -> RequestTrace
     {
         try #require(telemetry.trace(traceparent: parent, state: state))
     }
