@@ -59,7 +59,7 @@ import Testing
                  "interval": "1m", "metrics": false, "serviceName": "mine"}
                 """#, Self.environment.merging(["TOKEN": "Bearer t"]) { $1 }))
         #expect(settings.endpoint == "http://10.0.0.1:4318" && settings.serviceName == "mine")
-        #expect(settings.headers == [.init(name: "authorization", value: "Bearer t")])
+        #expect(settings.headers.map { "\($0.name)=\($0.value)" } == ["authorization=Bearer t"])
         #expect(settings.ratio == 0.5 && settings.interval == .seconds(60) && !settings.metrics)
     }
 

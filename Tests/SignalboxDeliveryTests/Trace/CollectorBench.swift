@@ -27,10 +27,14 @@ struct CollectorBench: Sendable {
     }
 
     /// `readings`: the values of metrics; nil exports traces only.
-    func exporter(to url: String, readings: (@Sendable () -> [MetricReading])? = nil) -> TelemetryExporter {
-        let settings = SecretResolver.Telemetry(
-            endpoint: url, headers: [.init(name: "x-tenant", value: "acme")], ratio: 0, interval: .seconds(10),
-            metrics: readings != nil, serviceName: "test", attributes: [])
+    func exporter(to url: String, readings: (@Sendable () -> [MetricReading])? = nil) throws -> TelemetryExporter {
+        var options = GatewayConfig.Telemetry()
+        options.endpoint = url
+        options.serviceName = "test"
+        options.metrics = readings != nil
+        let resolver = SecretResolver(
+            path: "routes.json", environment: ["OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=acme"])
+        let settings = try #require(try resolver.telemetry(options))
         let collector = OTLPCollector(settings, http: http, gateway: "test", version: "0")
         let logger = Logger(label: "test") { [log] _ in LineLogHandler { log.append($0) } }
         return TelemetryExporter(

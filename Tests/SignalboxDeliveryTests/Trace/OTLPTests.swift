@@ -7,12 +7,19 @@ import Testing
 
 /// The requests as JSON. `make test` reads the recorded ones with the reference library.
 @Suite struct OTLPTests {
-    private let resource = OTLPResource(
-        SecretResolver.Telemetry(
-            endpoint: "http://a.example", headers: [], ratio: 1, interval: .seconds(1), metrics: true,
-            serviceName: "pushes", attributes: [.init(name: "team", value: "a\"b")]), gateway: "demo", version: "1.2")
+    private let resource: OTLPResource
     private let begun = Date(timeIntervalSince1970: 1_795_210_140.123)
     private let ended = Date(timeIntervalSince1970: 1_795_210_140.5)
+
+    init() throws {
+        var options = GatewayConfig.Telemetry()
+        options.endpoint = "http://a.example"
+        options.serviceName = "pushes"
+        let resolver = SecretResolver(
+            path: "routes.json", environment: ["OTEL_RESOURCE_ATTRIBUTES": "team=a%22b,service.version=0"])
+        resource = OTLPResource(
+            try #require(try resolver.telemetry(options)), gateway: "demo", version: "1.2")
+    }
 
     private func json(_ bytes: [UInt8], _ kind: String) throws -> [String: Any] {
         OTLPRecorder.record(bytes, as: kind)

@@ -20,7 +20,7 @@ import Testing
         let count = CollectorBench.Requests.Count(statuses)
         try await ReceivingServer.run(answer: { _ in count.answer() }) { [bench] receiver in
             let requests = CollectorBench.Requests(receiver: receiver, clock: bench.clock, count: count)
-            let exporter = bench.exporter(to: receiver.url, readings: readings)
+            let exporter = try bench.exporter(to: receiver.url, readings: readings)
             bench.record(spans)
             try await bench.run(exporter) { try await body(requests) }
         }
@@ -87,7 +87,7 @@ import Testing
     @Test func scenario49KeepsABoundedNumberOfSpans() async throws {
         // The port was free a moment ago.
         let port = try await ReceivingServer.run { $0.address.port }
-        let exporter = bench.exporter(to: "http://127.0.0.1:\(port)")
+        let exporter = try bench.exporter(to: "http://127.0.0.1:\(port)")
         bench.record(SpanRing.capacity + 1000)
         #expect(bench.telemetry.waiting == SpanRing.capacity && bench.telemetry.counts.dropped(.spans) == 1000)
         try await bench.run(exporter) { [bench] in
@@ -103,7 +103,7 @@ import Testing
     @Test func sendsTheRestAtAStop() async throws {
         let count = CollectorBench.Requests.Count([200])
         try await ReceivingServer.run(answer: { _ in count.answer() }) { [bench] receiver in
-            try await bench.run(bench.exporter(to: receiver.url)) { bench.record(1000) }
+            try await bench.run(try bench.exporter(to: receiver.url)) { bench.record(1000) }
             let names = try await receiver.next(count.value).flatMap { try CollectedRequest($0).names }
             #expect(names == (0..<1000).map(String.init))
         }
@@ -112,7 +112,7 @@ import Testing
 
     @Test func aCollectorThatHangsDelaysAStopByABoundedTime() async throws {
         try await ReceivingServer.run(answer: { _ in await Self.silence() }) { [bench] receiver in
-            let exporter = bench.exporter(to: receiver.url)
+            let exporter = try bench.exporter(to: receiver.url)
             bench.record(SpanRing.batch + 1)
             try await bench.run(exporter) {
                 _ = await receiver.next()
