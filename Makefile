@@ -9,7 +9,7 @@ TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client
 # From PyPI: the reference libraries that read what tests sent and made, and the clients of push services.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 	aioapns==4.0 apns2-up==0.9.0 kalyke-apns==1.5.0 firebase-admin==7.7.0 pyfcm==2.1.1 exponent-server-sdk==2.2.0 \
-	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 opentelemetry-proto==1.45.2
+	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 prometheus-client==0.26.0 opentelemetry-proto==1.45.2
 LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk nghttp2-client python3-venv
 
@@ -62,6 +62,8 @@ test: deps-test
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 	.build/test-venv/bin/python Tests/verify-otlp.py .build/otlp.ndjson
+	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
+	    Examples/monitoring docs/troubleshooting.md
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
 .PHONY: reference
@@ -144,6 +146,7 @@ deps:
 
 deps-test:
 	@./.ci/install-packages $(LIBRARIES) $(TEST_TOOLS)
+	@./.ci/install-promtool
 	@test -x .build/test-venv/bin/python || /usr/bin/python3 -m venv .build/test-venv
 	@test "$$(cat .build/test-venv/installed 2>/dev/null)" = '$(TEST_LIBRARIES)' \
 	    || { .build/test-venv/bin/pip install --quiet $(TEST_LIBRARIES) \

@@ -38,6 +38,12 @@ package enum TransportError: Error, Sendable, Equatable {
     /// A stable short name, for logs and metrics. Several cases share a name, for instance both failures of TLS.
     package var code: String { parts.code }
 
+    /// Every ``code``, each once.
+    package static let codes = [
+        "denied", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "exhausted", "reset", "unusable",
+        "token", "stopped",
+    ]
+
     /// The stable name, the sentence for people and the detail of each case.
     private var parts: (code: String, title: String, detail: String?) {
         switch self {

@@ -160,6 +160,20 @@ package struct RouteTable: Sendable, Equatable {
     }
 }
 
+extension RouteTable {
+    /// How a destination receives an event that an operator sends to it: as the routes that take the event order it,
+    /// otherwise as the first enabled route to the destination does. Throws if the decision takes too much work.
+    package func target(
+        of event: JSONValue, to destination: DestinationName
+    ) throws(RoutingTooCostly) -> Target {
+        if let target = try decide(event).targets.first(where: { $0.destination == destination }) { return target }
+        let route = routes.first { $0.isEnabled && $0.destinations.contains(destination) }
+        return Target(
+            destination: destination, ignoring: [], including: route?.including ?? [], media: route?.media ?? .link,
+            route: route?.name, variant: route?.variant, orderKey: orderings[destination].map { $0.key(of: event) })
+    }
+}
+
 extension Destination.Ordering {
     /// The string at the pointer, or any other value as JSON; empty if there is none. The default pointer is the
     /// event's `subject`.

@@ -16,19 +16,22 @@ struct BoundedScan {
 
     /// Runs a statement whose rows have two columns: a number, in descending order, and whether the row matches. Ends
     /// with `limit` matches if a further one follows, after `rows` rows, or after ``StoreLimits/longestScan``.
+    /// `matches`: a further condition on a row that matches, which may take long.
     init(
-        _ sql: String, _ arguments: StatementArguments, limit: Int, examining rows: Int, in db: Database
+        _ sql: String, _ arguments: StatementArguments, limit: Int, examining rows: Int, in db: Database,
+        where matches: ((StoredRow) throws -> Bool)? = nil
     ) throws {
         let cursor = try StoredRow.fetchCursor(db, sql: sql, arguments: arguments)
         let start = ContinuousClock.now
         var (examined, last) = (0, Int64?.none)
         while let row = try cursor.next() {
-            let isMatch = try row.optionalNumber(1).map { $0 != 0 } ?? false
+            let isFound = try row.optionalNumber(1).map { $0 != 0 } ?? false
+            let isMatch = try isFound && matches?(row) ?? true
             if isMatch, ids.count == limit {
                 next = last
                 return
             }
-            let isLate = examined % Self.rowsPerLook == 0 && ContinuousClock.now - start > StoreLimits.longestScan
+            let isLate = (matches != nil || examined % Self.rowsPerLook == 0) && ContinuousClock.now - start > StoreLimits.longestScan
             if examined == rows || examined > 0 && isLate {
                 (next, isComplete) = (last, ids.count == limit)
                 return
@@ -44,6 +47,7 @@ struct BoundedScan {
         // The conditions that an index serves; SQLite then visits matching rows only.
         var walk = DeliveryFilter()
         (walk.ids, walk.state, walk.event, walk.before) = (filter.ids, filter.state, filter.event, filter.before)
+        walk.through = filter.through
         if walk.state == .delivered || walk.state == .waiting { walk.state = nil }
         let (found, matches) = (walk.sql, filter.sql)
         try self.init(

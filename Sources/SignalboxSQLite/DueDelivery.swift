@@ -24,13 +24,14 @@ struct DueDelivery {
     /// The id of the event.
     private let event: String
     /// The destination of the search.
-    private let destination: DestinationName
+    let destination: DestinationName
     /// The variant of the destination, or the stored event.
     private let body: [UInt8]
     /// The payload as received; nil unless a destination wants it.
     private let payload: [UInt8]?
     /// Nil for a delivery without an order.
     private let orderKey: String?
+    private let readyAt: Date
 
     /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read. One query. Errors of SQLite
     /// other than damage pass unchanged.
@@ -40,7 +41,8 @@ struct DueDelivery {
             SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven,
                 d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND shape IS NOT NULL),
                 d.order_key, d.variant IS NOT NULL AND v.id IS NULL,
-                d.state = 'waiting' AND d.destination = ? AND d.due <= ?
+                d.state = 'waiting' AND d.destination = ? AND d.due <= ?,
+                max(e.accepted_at, coalesce(d.not_before, 0))
             FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
             WHERE d.id = ?
             """, [destination.name, now.milliseconds, id])
@@ -54,14 +56,17 @@ struct DueDelivery {
         (body, payload) = (try row.bytes(2), try row.optionalBytes(3))
         (notAfter, orderKey) = (try row.optionalDate(4), try row.optionalText(8))
         (begun, forgiven, awaitsTransformation) = (try row.count(5), try row.count(6), try row.flag(7))
+        readyAt = try row.date(11)
     }
 
     /// The lease of the next attempt. `earlier`: the number of attempts before it. `holder`: the process, as
     /// ``SQLiteFile/holder`` names it. Attempts before the last manual retry do not count against the budget.
     func lease(after earlier: Int, holder: UInt64) -> Lease {
-        Lease(
+        var lease = Lease(
             delivery: id, event: event, destination: destination, attempts: max(0, earlier - forgiven),
             earlier: earlier, body: body, payload: payload, notAfter: notAfter, orderKey: orderKey, holder: holder)
+        lease.readyAt = readyAt
+        return lease
     }
 }
 

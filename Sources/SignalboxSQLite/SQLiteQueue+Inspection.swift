@@ -22,7 +22,7 @@ extension SQLiteQueue {
                     (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
                     (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
                         AND destination = d.destination AND order_key = d.order_key AND id < d.id),
-                    \(AttemptRecord.columns)
+                    d.manual, \(AttemptRecord.columns)
                 FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                 """, arguments: arguments + [limit]
         ).map { try DeliveryRecord($0) }
@@ -60,32 +60,6 @@ extension SQLiteQueue {
         let now = now.milliseconds
         return try await file.read { db in
             try db.count("SELECT count(*) FROM deliveries WHERE state = 'waiting' AND not_before > ?", [now])
-        }
-    }
-
-    /// Reads indexes and the ledger. Dead and waiting deliveries are counted row by row in their indexes. `oldestDue`
-    /// is nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
-    package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
-        let now = now.milliseconds
-        return try await file.read { db in
-            var gauges: [DestinationName: DestinationGauges] = [:]
-            func read(_ sql: String, _ set: (inout DestinationGauges, StoredRow) throws -> Void) throws {
-                for row in try db.rows(sql) {
-                    try set(&gauges[DestinationName(try row.text(0)), default: DestinationGauges()], row)
-                }
-            }
-            try read("SELECT destination, accepted FROM ledger") { $0.accepted = try $1.count(1) }
-            try read(
-                "SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination"
-            ) { gauge, row in
-                gauge.waiting = try row.count(1)
-                let due = try row.number(2)
-                if due <= now { gauge.oldestDue = Date(milliseconds: due) }
-            }
-            try read("SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination") {
-                $0.dead = try $1.count(1)
-            }
-            return gauges
         }
     }
 
@@ -135,6 +109,7 @@ extension SQLiteQueue {
     package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let count = try await write { db, now in
+            try db.countRequeued(condition, arguments)
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
@@ -198,36 +173,22 @@ extension Database {
             }
     }
 
+    /// Counts the dead deliveries of a condition as waiting ones in the ledger. For the transaction that requeues them.
+    fileprivate func countRequeued(_ condition: String, _ arguments: StatementArguments) throws {
+        var moves = DeliveryMoves()
+        let rows = try StoredRow.fetchAll(
+            self,
+            sql: """
+                SELECT d.destination, count(*) FROM deliveries d WHERE \(condition) AND d.state = 'dead'
+                GROUP BY d.destination
+                """, arguments: arguments)
+        for row in rows { moves.requeue(try row.count(1), of: DestinationName(try row.text(0))) }
+        try moves.write(in: self)
+    }
+
     /// 0 when there is no row.
     func count(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int {
         try row(sql, arguments)?.count(0) ?? 0
-    }
-}
-
-/// Filters as SQL. Only this target knows the columns.
-extension DeliveryFilter {
-    /// A condition over `deliveries d`. Values are arguments of the statement; only the number of ids is part of the
-    /// SQL. Without conditions it selects every delivery. An empty list of ids selects none.
-    var sql: (condition: String, arguments: StatementArguments) {
-        var conditions: [String] = ["1"]
-        // A literal, because SQLite uses a partial index for a constant only.
-        if let state { conditions.append("d.state = '\(state.rawValue)'") }
-        var arguments = StatementArguments()
-        func add(_ condition: String, _ values: StatementArguments?) {
-            guard let values else { return }
-            conditions.append(condition)
-            arguments += values
-        }
-        let places = repeatElement("?", count: ids?.count ?? 0).joined(separator: ", ")
-        add("d.id IN (\(places))", ids.map { StatementArguments($0) })
-        add("d.destination = ?", destination.map { [$0.name] })
-        add("d.id < ?", before.map { [$0] })
-        add("d.event = (SELECT seq FROM events WHERE id = ?)", event.map { [$0] })
-        // For each delivery a lookup by key: `accepted_at` has no index, and a set of events would be built by reading
-        // all of them, in each step of a removal.
-        add("(SELECT accepted_at FROM events WHERE seq = d.event) >= ?", acceptedSince.map { [$0.milliseconds] })
-        add("(SELECT accepted_at FROM events WHERE seq = d.event) < ?", acceptedBefore.map { [$0.milliseconds] })
-        return (conditions.joined(separator: " AND "), arguments)
     }
 }
 
@@ -240,10 +201,11 @@ extension DeliveryRecord {
             id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),
             destination: DestinationName(try row.text(3)), state: try row.word(4), attempts: try row.count(5),
             due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
-            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 13))
+            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 14))
         isInProgress = try row.flag(10)
         mediaUntil = try row.optionalDate(11)
         predecessor = try row.optionalNumber(12)
+        isManual = try row.flag(13)
     }
 }
 

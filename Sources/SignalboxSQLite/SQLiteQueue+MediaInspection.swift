@@ -5,23 +5,6 @@ package import SignalboxStore
 
 /// Downloads and files as operators see them.
 extension SQLiteQueue {
-    /// Counts in one snapshot, from indexes. Failed downloads that wait for another attempt count as wanted.
-    package func mediaGauges() async throws(StoreError) -> MediaGauges {
-        try await file.read { db in
-            func count(_ state: MediaURLRecord.State) throws -> Int {
-                try db.count("SELECT count(*) FROM media WHERE state = '\(state.rawValue)'")
-            }
-            var gauges = MediaGauges()
-            gauges.wanted = try count(.wanted) + count(.resting)
-            gauges.stored = try count(.stored)
-            gauges.failed = try count(.failed)
-            gauges.files = try db.count("SELECT count(*) FROM files")
-            gauges.bytes = try db.mediaBytes()
-            gauges.held = try db.count("SELECT count(*) FROM media_waits")
-            return gauges
-        }
-    }
-
     /// The most recently used first, then by number; `after` is the last file of the page before. A file has at most
     /// five of its URLs. `after`: also nil for the first page. A file that is used between two pages moves to the
     /// front and is then left out.
@@ -49,21 +32,29 @@ extension SQLiteQueue {
         return try await file.read { db in
             try db.rows(
                 """
-                SELECT id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks
+                SELECT \(MediaURLRecord.columns)
                 FROM media WHERE state IN (\(words)) AND id < ? ORDER BY id DESC LIMIT ?
                 """, [before ?? .max, limit]
-            ).map { row in
-                MediaURLRecord(
-                    id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
-                    due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
-                    failure: try MediaFailure(row, from: 7), sha256: try row.optionalText(9),
-                    remarks: [MediaRemark](codes: try row.optionalText(10)))
-            }
+            ).map { try MediaURLRecord($0) }
         }
     }
 }
 
-/// Used by the metrics and by the removal of files.
+extension MediaURLRecord {
+    /// The columns of a row of `media`, in the order in which ``init(_:)`` reads them.
+    static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
+
+    /// Reads ``columns``. Throws ``DamagedValue`` for values that the gateway never writes.
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
+            due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
+            failure: try MediaFailure(row, from: 7), sha256: try row.optionalText(9),
+            remarks: [MediaRemark](codes: try row.optionalText(10)))
+    }
+}
+
+/// Used by the listing and by the removal of files.
 extension Database {
     /// `condition`: with the order of the files; the last argument is the limit. Throws ``DamagedValue`` for a file
     /// without a digest.

@@ -9,9 +9,9 @@ extension SQLiteQueue {
     private static let step = 500
 
     /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
-    /// `pause` runs between the steps, without a lock. In this order: ended events, requests, keys of `dedupe`,
-    /// in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws at the
-    /// first failure; the steps before it stay.
+    /// `pause` runs between the steps, without a lock. In this order: ended events, payloads, requests, keys of
+    /// `dedupe`, in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws
+    /// at the first failure; the steps before it stay.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
         var removed = 0
@@ -23,6 +23,7 @@ extension SQLiteQueue {
             position = step.next
             if position != nil { await pause() }
         }
+        try await forgetPayloads(pause: pause)
         // Before the limit of bytes, so that expired records do not cost events.
         while try await forget("requests", before: now - StoreLimits.requestMemory) { await pause() }
         while try await forget("duplicates", before: now - StoreLimits.longestDedupe) { await pause() }
@@ -222,7 +223,7 @@ extension Database {
 
     /// Removes an event that has no deliveries.
     private func remove(event: Int64) throws {
-        for table in ["variants", "media_waits", "media_events", "event_files"] {
+        for table in ["variants", "media_waits", "media_events", "event_files", "payloads", "reports"] {
             try run("DELETE FROM \(table) WHERE event = ?", [event])
         }
         try run("DELETE FROM events WHERE seq = ?", [event])
@@ -249,10 +250,12 @@ extension Database {
     /// transaction that removes the delivery.
     private func countRemoved(_ state: DeliveryRecord.State, of destination: String) throws {
         let column = state.rawValue
+        // Only these two states are counted while the delivery exists.
+        let present = state == .waiting || state == .dead ? ", \(column)_now = \(column)_now - 1" : ""
         try run(
             """
             INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
-            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1
+            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1\(present)
             """, [destination])
     }
 }

@@ -16,7 +16,7 @@ enum SQLiteSchema {
         ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
-        ("numbers", numbers), ("actions", actions),
+        ("numbers", numbers), ("actions", actions), ("events", events), ("counts", counts),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -202,6 +202,23 @@ enum SQLiteSchema {
             created_at INTEGER NOT NULL,
             PRIMARY KEY (app, id)
         ) WITHOUT ROWID;
+        """
+
+    /// For operators: payloads that no destination receives, and the events about taps on a notification.
+    private static let events = """
+        CREATE TABLE payloads (
+            event INTEGER PRIMARY KEY,
+            lasts INTEGER NOT NULL, -- whether it is kept as long as its event
+            payload BLOB NOT NULL -- as received
+        );
+        CREATE INDEX payloads_passing ON payloads(event) WHERE lasts = 0;
+        CREATE TABLE reports (
+            about TEXT NOT NULL, -- id of the event that the other one reports on
+            event INTEGER NOT NULL,
+            PRIMARY KEY (about, event)
+        ) WITHOUT ROWID;
+        CREATE INDEX reports_event ON reports(event);
+        ALTER TABLE deliveries ADD COLUMN manual INTEGER NOT NULL DEFAULT 0; -- whether an operator ordered it
         """
 
     /// Changes by operators, and those that were refused.

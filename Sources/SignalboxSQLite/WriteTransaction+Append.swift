@@ -33,6 +33,10 @@ extension WriteTransaction {
         let sequence = try rows.nextEvent(in: db)
         guard try rows.add(NewEvent(sequence: sequence, routed: routed), in: db) else { return false }
         for message in routed.messages { try registerFromPayload(message) }
+        if routed.event.keeping != nil { try keepPayload(of: routed, sequence) }
+        if let about = routed.about {
+            try db.run("INSERT INTO reports (about, event) VALUES (?, ?)", [about, sequence])
+        }
         if let category = routed.event.category { try see(category) }
         if !routed.files.isEmpty { try use(routed.files, by: sequence) }
         var isReady: Bool?
@@ -82,19 +86,32 @@ extension WriteTransaction {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)
         } else if isFresh {
-            let lease = Lease(
+            var lease = Lease(
                 delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
                 body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
-            file.lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
+            lease.readyAt = due
+            file.lanes.withHandOff { [lease] handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
             effects.fresh.append(lease)
         } else {
             effects.spilled.insert(destination)
         }
     }
 
+    /// Keeps a payload for operators, unless it is stored with its event for a destination.
+    private func keepPayload(of routed: RoutedEvent, _ sequence: Int64) throws {
+        guard let keeping = routed.event.keeping, let payload = routed.event.payload, routed.payload == nil,
+            keeping == .withEvent || !routed.deliveries.isEmpty
+        else { return }
+        try RowStatement(db, sql: "INSERT INTO payloads (event, lasts, payload) VALUES (?, ?, ?)").run { row in
+            row.bind(sequence)
+            row.bind(keeping == .withEvent ? 1 : 0)
+            row.bind(payload)
+        }
+    }
+
     /// Returns the row of the variant. Equal variants of one event are made once by the caller. Variants are written
     /// at once, because deliveries refer to their rows.
-    private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
+    func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
         try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
             row.bind(event)
             row.bind(variant)

@@ -31,9 +31,9 @@ extension WriteTransaction {
 
     /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
     /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
-    private func begin(_ due: DueDelivery) throws -> Lease? {
+    private mutating func begin(_ due: DueDelivery) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter <= now {
-            try expire(due.id)
+            try expire(due.id, of: due.destination)
             return nil
         }
         if due.awaitsTransformation {
@@ -64,8 +64,9 @@ extension WriteTransaction {
         var due: Date?
         let isRecorded: Bool
         switch settlement.outcome {
-        case .delivered(let status): isRecorded = try record(settlement, .delivered, status: status)
-        case .dead(let status, let reason): isRecorded = try record(settlement, .dead, status: status, reason: reason)
+        case .delivered(let status): isRecorded = try record(settlement, .delivered, due: now, status: status)
+        case .dead(let status, let reason):
+            isRecorded = try record(settlement, .dead, due: now, status: status, reason: reason)
         case .retry(let wait, let status, let reason):
             due = now + wait
             isRecorded = try record(settlement, .waiting, due: due, status: status, reason: reason)
@@ -80,7 +81,7 @@ extension WriteTransaction {
             }
         case .expired:
             isRecorded = try giveBack(lease)
-            if isRecorded { try end(lease.delivery) }
+            if isRecorded { try end(lease.delivery, of: lease.destination) }
         case .returned:
             due = now
             isRecorded = try giveBack(lease)
@@ -97,8 +98,9 @@ extension WriteTransaction {
 
     /// Records an attempt that was made; false when the lease is not current. Moves the former attempt to `attempts`
     /// first. The prepared statement serves all settlements of the transaction. `status`, `reason`: of this attempt.
+    /// `due`: the end of a delivery that has ended.
     private mutating func record(
-        _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date? = nil, status: Int?, reason: String? = nil
+        _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date?, status: Int?, reason: String? = nil
     ) throws -> Bool {
         let lease = settlement.lease
         guard lease.fence.holder == file.holder else { return false }
@@ -130,7 +132,9 @@ extension WriteTransaction {
             row.bind(lease.delivery)
             row.bind(lease.fence.attempt)
         }
-        return update.changes > 0
+        guard update.changes > 0 else { return false }
+        if state != .waiting { moves.end(state, of: lease.destination) }
+        return true
     }
 
     /// Records that the attempt of a lease was not made; false when the lease is not current. Such an attempt cannot
@@ -154,19 +158,22 @@ extension WriteTransaction {
 
     /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that
     /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
-    func expire(_ delivery: Int64) throws {
+    mutating func expire(_ delivery: Int64, of destination: DestinationName) throws {
         let isOver = try db.flag(
             "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
             [delivery, now.milliseconds])
-        if isOver { try end(delivery) }
+        if isOver { try end(delivery, of: destination) }
     }
 
     /// Sets the state `expired`. Has no effect on a delivery that has ended.
-    private func end(_ delivery: Int64) throws {
+    private mutating func end(_ delivery: Int64, of destination: DestinationName) throws {
         let begun = try db.number(
             "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
         if let begun { try recordInterrupted(delivery, number: Int(begun)) }
-        try db.run("UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
+        let ended = try db.run(
+            "UPDATE deliveries SET state = 'expired', due = ? WHERE id = ? AND state = 'waiting'",
+            [now.milliseconds, delivery])
+        if ended > 0 { moves.end(.expired, of: destination) }
     }
 
     /// Records an attempt of a process that ended during it. `number`: the number of the attempt. The destination may

@@ -30,6 +30,8 @@ enum SQLiteWrite: Sendable {
     case withdraw(MessageID)
     /// One step of the upkeep of in-app rows.
     case removeInApp(InAppRemoval)
+    /// One more delivery of a stored event, with its row of the action log.
+    indirect case send(ManualDelivery, OperatorAction?)
     /// A write on behalf of an operator, with its row of the action log.
     indirect case recorded(OperatorAction, SQLiteWrite)
 
@@ -53,6 +55,8 @@ enum SQLiteWrite: Sendable {
         case settled(SettlementResult)
         /// The result of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
         case claimed([Lease])
+        /// The result of ``SQLiteWrite/send(_:_:)``.
+        case sent(ManualResult)
         /// Nil for an unknown one.
         case message(StoredInAppMessage?)
         /// The next step of the removal; nil for none.
@@ -70,6 +74,8 @@ extension SQLiteFile {
     func commit(_ writes: [SQLiteWrite]) throws(CommitFailure) -> [SQLiteWrite.Output] {
         var effects = WriteTransaction.Effects()
         let outputs: [SQLiteWrite.Output]
+        let begun = ContinuousClock.now
+        defer { health.commits.observe(ContinuousClock.now - begun) }
         do {
             outputs = try pool.writeWithoutTransaction { db in
                 try self.transaction(in: db) { now in
@@ -112,14 +118,18 @@ struct WriteTransaction {
     var urls: [String: KnownURL] = [:]
     /// The rows of in-app messages, with their statements.
     lazy var inApp = InAppReader(db)
-    /// Destinations of new deliveries.
-    private(set) var accepting: [DestinationName: (isIdle: Bool, count: Int)] = [:]
+    /// How the deliveries of each destination change.
+    var moves = DeliveryMoves()
+    /// Whether each destination of new deliveries accepts nothing for now.
+    private(set) var idle: [DestinationName: Bool] = [:]
 
     /// Counts a new delivery. Returns whether its destination accepts nothing for now. Reads the state of the
     /// destination once per transaction, so all its deliveries are treated alike.
     mutating func accept(_ destination: DestinationName) -> Bool {
-        let isIdle = accepting[destination]?.isIdle ?? !file.lanes.isActive(destination)
-        accepting[destination, default: (isIdle, 0)].count += 1
+        moves.begin(destination)
+        if let isIdle = idle[destination] { return isIdle }
+        let isIdle = !file.lanes.isActive(destination)
+        idle[destination] = isIdle
         return isIdle
     }
 
@@ -144,7 +154,7 @@ struct WriteTransaction {
             let free = file.lanes.withHandOff { handOff in
                 deliveries.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
             }
-            for overdue in free { try expire(overdue.delivery) }
+            for overdue in free { try expire(overdue.delivery, of: overdue.destination) }
         case .giveBack(let leases):
             for lease in leases { _ = try giveBack(lease) }
             effects.released += leases.map { ($0, now) }
@@ -153,6 +163,7 @@ struct WriteTransaction {
         case .register(let message): return .message(try register(message))
         case .withdraw(let id): return .message(try withdraw(id))
         case .removeInApp(let removal): return .removed(try remove(removal))
+        case .send(let order, let action): return .sent(try send(order, as: action))
         case .recorded(let action, let write):
             _ = try db.record(action, count: nil, at: now)
             return try perform(write)
@@ -161,19 +172,13 @@ struct WriteTransaction {
     }
 
     /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must
-    /// be. Costs one write per destination, however many events the group has. Throws for a row that violates a
-    /// constraint.
+    /// be, and those that ended. Throws for a row that violates a constraint.
     mutating func finish() throws {
         try rows.flush(in: db)
         effects.lastEvent = rows.lastEvent
         effects.lastDelivery = rows.lastDelivery
-        for (destination, new) in accepting {
-            try db.run(
-                """
-                INSERT INTO ledger (destination, accepted) VALUES (?, ?)
-                ON CONFLICT (destination) DO UPDATE SET accepted = accepted + excluded.accepted
-                """, [destination.name, new.count])
-        }
+        try moves.write(in: db)
+        effects.ends = moves.ends
     }
 
     // MARK: Memory
@@ -199,6 +204,8 @@ struct WriteTransaction {
         var messages: [StoredInAppMessage] = []
         /// Whether there may be something to download or to release.
         var wakesDownloads = false
+        /// Deliveries that ended.
+        var ends: [DestinationName: [DeliveryRecord.State: Int]] = [:]
         /// The last numbers that were assigned; nil for none.
         var lastEvent: Int64?
         /// Written to `queue.id` after the commit, like ``lastEvent``.
@@ -207,6 +214,7 @@ struct WriteTransaction {
         /// Wakes each lane once. Callbacks run outside the lock of the lanes.
         func apply(in file: SQLiteFile) {
             file.record.advance(event: lastEvent, delivery: lastDelivery)
+            if !ends.isEmpty { file.health.ends.add(ends) }
             file.lanes.withHandOff { handOff in
                 for lease in fresh { handOff.withLane(lease.destination) { $0.deliver(lease) } }
                 for destination in spilled { handOff.withLane(destination) { $0.leaveToStore() } }

@@ -21,6 +21,7 @@ package struct GatewayServer: Service {
     private let state: ProviderState
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
+    private let counters = ServerCounters()
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -74,7 +75,7 @@ package struct GatewayServer: Service {
         let active = Replaceable(
             ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals))
+                refusals: refusals, counters: counters))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -161,7 +162,7 @@ package struct GatewayServer: Service {
         active.replace(
             by: ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals))
+                refusals: refusals, counters: counters))
     }
 }
 
@@ -184,19 +185,21 @@ private final class ActiveAPI: Sendable {
     /// Builds the whole router; the former one answers requests meanwhile.
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
-        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget
+        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
+        counters: ServerCounters
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
-            telemetry: surface.telemetry)
-        inApp = DirectInAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget)
-        providers = ProviderEndpoints(surface, state, alarm: alarm)
+            observation: surface.observation, counters: counters, telemetry: surface.telemetry)
+        inApp = DirectInAppAPI(
+            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget, counters: counters)
+        providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)
         api = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals)
+            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters)
         router = api.router()
     }
 }

@@ -22,6 +22,8 @@ package struct Lease: Sendable {
     package let notAfter: Date?
     /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?
+    /// When it could be sent first: when its event was accepted, or later by its schedule. Nil if that is not known.
+    package var readyAt: Date?
     private let holder: UInt64
 
     /// `holder`: names the process that leased it.
@@ -86,6 +88,8 @@ package struct DeliveryRecord: Sendable, Equatable {
     package var mediaUntil: Date?
     /// The waiting delivery that goes first, if deliveries are ordered.
     package var predecessor: Int64?
+    /// Whether an operator ordered it for an event that was stored already.
+    package var isManual = false
     /// The HTTP status of the last attempt.
     package var status: Int? { last?.status }
     /// The reason why the last attempt failed.
@@ -128,33 +132,6 @@ package struct AttemptRecord: Sendable, Equatable {
     ) {
         (self.number, self.startedAt, self.duration, self.status) = (number, startedAt, duration, status)
         (self.error, self.reason, self.remote, self.excerpt) = (error, reason, remote, excerpt)
-    }
-}
-
-/// Selects deliveries that meet every condition that is set.
-package struct DeliveryFilter: Sendable, Equatable {
-    /// Selects these deliveries.
-    package var ids: [Int64]?
-    /// Selects deliveries in this state.
-    package var state: DeliveryRecord.State?
-    /// Selects deliveries to this destination.
-    package var destination: DestinationName?
-    /// Selects deliveries of events accepted then or later.
-    package var acceptedSince: Date?
-    /// Selects deliveries of events accepted before then.
-    package var acceptedBefore: Date?
-    /// The id of the event.
-    package var event: String?
-    /// Selects smaller ids: the next page.
-    package var before: Int64?
-
-    /// Without arguments, selects every delivery.
-    package init(
-        ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,
-        acceptedBefore: Date? = nil, event: String? = nil
-    ) {
-        (self.ids, self.state, self.destination) = (ids, state, destination)
-        (self.acceptedBefore, self.event) = (acceptedBefore, event)
     }
 }
 

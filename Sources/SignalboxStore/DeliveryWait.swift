@@ -27,6 +27,35 @@ package struct DeliveryWait: Sendable, Equatable {
         case queued
     }
 
+    /// The obstacle of a waiting delivery, in one word. Raw values are those of the API.
+    package enum Block: String, Sendable, CaseIterable {
+        /// The circuit breaker of the destination is open.
+        case breaker
+        /// The destination is paused, disabled or without permission.
+        case paused
+        /// The rate of the destination, or a pause that it asked for.
+        case rate
+        /// An earlier delivery with the same order key.
+        case order
+        /// Files of the event.
+        case files
+        /// A scheduled time.
+        case embargo
+    }
+
+    /// Nil for a delivery that waits only for its turn or its next attempt.
+    package var blockedBy: Block? {
+        switch reason {
+        case .breakerOpen: .breaker
+        case .paused, .disabled, .noPermission: .paused
+        case .rateLimit, .retryAfter: .rate
+        case .predecessor: .order
+        case .media: .files
+        case .scheduled: .embargo
+        case .inProgress, .unknownDestination, .retry, .queued: nil
+        }
+    }
+
     /// The first reason that applies.
     package let reason: Reason
     /// The latest time at which the reason ends or is checked again; nil when it is unknown.

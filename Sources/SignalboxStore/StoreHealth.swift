@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Known faults of the store: damage, failed commits, and upkeep that fails. Readiness, senders
-/// and logs depend on it.
+/// Known faults of the store, and its measurements: damage, failed commits, upkeep that fails, durations. Readiness,
+/// senders, logs and metrics depend on it.
 ///
 /// Damage lasts until the process ends, because a repaired or replaced store needs a restart anyway. A class because
 /// readers, the writer and the janitors share it.
@@ -31,6 +31,10 @@ package final class StoreHealth: Sendable {
     /// How long a failed commit counts: a disk that is nearly full takes small writes and rejects large ones.
     private static let memory: Duration = .seconds(10)
 
+    /// How long commits took, until they were synced or failed.
+    package let commits = Histogram(.request)
+    /// Deliveries that ended.
+    package let ends = DeliveryEnds()
     private let state = Mutex(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 

@@ -18,7 +18,8 @@ package protocol StoreStatus: AnyObject, Sendable {
     /// The time by which deliveries are due and expire. Callers compare stored times with this clock only.
     var now: Date { get }
 
-    /// Counts of each destination that ever had a delivery. Cheap enough for a call every few seconds.
+    /// Counts of each destination that ever had a delivery. Cheap for any number of deliveries: the store keeps
+    /// the counts as they change.
     func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges]
 }
 
@@ -152,7 +153,7 @@ package protocol DownloadStore: StoreStatus {
 /// Shows operators what is stored, and changes it on their behalf. Works while another process delivers, which sees a
 /// change at its next tick. `action`: recorded with the number of changed objects in the transaction of the change;
 /// nil records nothing.
-package protocol InspectionStore: ActionStore {
+package protocol InspectionStore: ActionStore, EventStore {
     /// Deliveries, newest first, at most `limit`.
     func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord]
 
@@ -200,8 +201,11 @@ package protocol InspectionStore: ActionStore {
         _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
     ) async throws(StoreError)
 
-    /// Counts of downloads and files. Cheap enough for a call every few seconds.
+    /// Counts of downloads and files. Cheap, like ``StoreStatus/gauges()``.
     func mediaGauges() async throws(StoreError) -> MediaGauges
+
+    /// The space of the store's files. Reads no content. Throws if the file system does not answer for them.
+    func space() throws(StoreError) -> StoreSpace
 
     /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
     func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord]

@@ -32,11 +32,11 @@ struct StoreBench: Sendable {
         _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], category: DefinedCategory? = nil,
         dedupe: RoutedEvent.Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = [], size: Int = 0,
-        from source: SourceName = .default, message: InAppRegistration? = nil
+        from source: SourceName = .default, message: InAppRegistration? = nil, by vendor: VendorID = .unknown
     ) -> RoutedEvent {
         var event = Event(
             id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
-            source: source, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
+            source: source, acceptedAt: clock.now, vendor: vendor, kind: .alert, warnings: [],
             body: Array(String(number).utf8) + Array(repeating: 32, count: size))
         event.category = category
         return RoutedEvent(

@@ -23,7 +23,8 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
     package static let all =
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
-        + inAppMessages + inAppRemoval + channels + actions + pages
+        + inAppMessages + inAppRemoval + channels + actions + events + payloads + manualDeliveries + pages + filters
+        + gauges
 
     /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {

@@ -16,7 +16,7 @@ struct Signalbox: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, CaptureCommand.self,
-            Deliveries.self, Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self,
+            Events.self, Deliveries.self, Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self,
             Certificates.self, VendorList.self, Schema.self,
         ])
 

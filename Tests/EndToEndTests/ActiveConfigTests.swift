@@ -48,7 +48,7 @@ import Testing
 
     /// In milliseconds.
     private static func figure(_ name: String, of gateway: Gateway) async throws -> Int? {
-        let page = try await gateway.get("/metrics", keeping: 65536).text
+        let page = try await gateway.metrics()
         return page.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { line in
             Double(line.dropFirst(name.count + 1)).map { Int(($0 * 1000).rounded()) }
         }

@@ -82,6 +82,9 @@ struct Gateway {
         return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
     }
 
+    /// The page of metrics.
+    func metrics() async throws -> String { try await get("/metrics", keeping: 1 << 20).text }
+
     /// Stops it by SIGTERM; returns the exit code.
     func stop() async -> Int32 {
         http.stop()

@@ -198,7 +198,7 @@ import Testing
                 let refused = try await second.register("other", #","namedLimits":["season"]"#)
                 #expect(refused.status == 422 && refused.json.code == "inapp-limit-unknown")
                 #expect(
-                    try await second.get("/metrics", keeping: 65536).text.contains(
+                    try await second.metrics().contains(
                         "signalbox_inapp_messages_skipped 1\n"))
                 #expect(await second.stop() == 0)
             }

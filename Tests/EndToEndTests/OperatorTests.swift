@@ -148,7 +148,7 @@ import Testing
                 let list = try await gateway.get("/v1/destinations").text
                 let reason = "circuit breaker open after 1 failures in a row, the last: answered 503"
                 #expect(list.contains(#""until":"20"#) && list.contains(#""reason":"\#(reason)""#), "\(list)")
-                let metrics = try await gateway.get("/metrics", keeping: 100_000).text
+                let metrics = try await gateway.metrics()
                 #expect(metrics.contains(#"signalbox_destination_up{destination="crm"} 0"#))
                 #expect(metrics.contains(#"signalbox_destination_state{destination="crm",state="failing"} 1"#))
                 #expect(metrics.contains(#"signalbox_destination_state{destination="crm",state="active"} 0"#))
@@ -180,7 +180,7 @@ import Testing
             let list = try await gateway.get("/v1/destinations").text
             #expect(list.contains(#""name":"crm","state":"paused""#))
             #expect(list.contains(#""waiting":1"#))
-            #expect(try await gateway.get("/metrics").text.contains(#"signalbox_destination_up{destination="crm"} 0"#))
+            #expect(try await gateway.metrics().contains(#"signalbox_destination_up{destination="crm"} 0"#))
             let resumed = try await binary.run(["destinations", "resume", "crm"], in: directory)
             #expect(resumed.status == 0)
             #expect(await receiver.next(1).map(\.id) == [id])

@@ -50,7 +50,7 @@ import Testing
                 #expect(list.contains(reason))
                 #expect(try await gateway.get("/v1/destinations").text.contains(#""state":"withheld""#))
                 #expect(
-                    try await gateway.get("/metrics").text.contains(#"signalbox_destination_up{destination="crm"} 0"#))
+                    try await gateway.metrics().contains(#"signalbox_destination_up{destination="crm"} 0"#))
                 let deliveries = try await binary.run(["deliveries", "list"], in: directory)
                 #expect(deliveries.output.contains(reason))
                 let ping = try await gateway.post(Data(), to: "/v1/destinations/crm/ping")

@@ -122,7 +122,7 @@ import Testing
             // Trusts another authority.
             let distrustful = try await curl(setting, ["--cacert", "client.pem", "https://exp.host/"])
             #expect(distrustful.hasSuffix(" 60"), "\(distrustful)")
-            let metrics = try await setting.gateway.get("/metrics", keeping: 100_000).text
+            let metrics = try await setting.gateway.metrics()
             #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="proxy"} 3"#))
             #expect(metrics.contains(#"signalbox_provider_connections_refused_total{reason="handshake"} 1"#))
         }

@@ -150,7 +150,7 @@ import Testing
 
     @Test func everyListRefusesWhatItDoesNotKnow() async throws {
         try await Gateway.run { gateway, _, _ in
-            let lists = ["deliveries", "actions", "captures", "categories", "inapp/messages"]
+            let lists = ["deliveries", "events", "actions", "captures", "categories", "inapp/messages"]
             for list in lists {
                 for query in ["limit=0", "limit=501", "cursor=%21", "limt=5", "limit=5&limit=6"] {
                     let answer = try await gateway.request("GET", "/v1/\(list)?\(query)")

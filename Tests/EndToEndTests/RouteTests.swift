@@ -208,7 +208,7 @@ import Testing
             #expect(routes?.map { $0["name"] as? String } == ["off", "say \"hi\"", "braze", "rest"])
             #expect(routes?.map { $0["matched"] as? Int } == [0, 1, 0, 1])
             #expect(routes?.map { $0["enabled"] as? Bool } == [false, true, true, true])
-            let metrics = try await gateway.get("/metrics", keeping: 64 * 1024).text
+            let metrics = try await gateway.metrics()
             #expect(metrics.contains("signalbox_route_matched_total{route=\"say \\\"hi\\\"\"} 1\n"))
             #expect(metrics.contains("signalbox_route_matched_total{route=\"braze\"} 0\n"))
             #expect(await gateway.stop() == 0)

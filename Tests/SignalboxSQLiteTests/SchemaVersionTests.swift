@@ -1,5 +1,7 @@
+import Foundation
 import GRDB
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 
@@ -26,6 +28,39 @@ import Testing
             _ = try SQLiteQueue(of: try DataDirectory(path: directory))
             #expect(try await identifiers(in: directory).count > older.count)
             _ = try SQLiteQueue.existing(in: directory)
+        }
+    }
+
+    /// A former version counted deliveries and media for each page of metrics.
+    @Test func countsTheDeliveriesAndMediaOfAnOlderQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            let pool = try DatabasePool(path: directory + "/queue.db")
+            try SQLiteSchema.migrator.migrate(pool, upTo: "actions")
+            try await pool.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO events (id, source, subject, accepted_at, body) VALUES ('e', 's', 'v/alert', 1, x'00');
+                        INSERT INTO deliveries (event, destination, state, due) VALUES
+                            (1, 'crm', 'waiting', 5), (1, 'crm', 'waiting', 3), (1, 'crm', 'dead', 1),
+                            (1, 'erp', 'delivered', 1), (1, 'erp', 'dead', 1), (1, 'erp', 'dead', 2);
+                        INSERT INTO ledger (destination, accepted) VALUES ('crm', 3), ('erp', 3);
+                        INSERT INTO media (url, host, state, due, wanted_at) VALUES
+                            ('a', 'h', 'wanted', 1, 1), ('b', 'h', 'resting', 1, 1), ('c', 'h', 'failed', 1, 1);
+                        INSERT INTO files (sha256, bytes, type, kept_at, used_at) VALUES ('x', 70, 't', 1, 1);
+                        """)
+            }
+            try pool.close()
+
+            let queue = try SQLiteQueue(of: try DataDirectory(path: directory))
+            let gauges = try await queue.gauges()
+            let (crm, erp) = (gauges[DestinationName("crm")], gauges[DestinationName("erp")])
+            #expect(crm?.waiting == 2 && crm?.dead == 1 && crm?.accepted == 3)
+            #expect(crm?.oldestDue?.timeIntervalSince1970 == 0.003)
+            #expect(erp?.waiting == 0 && erp?.dead == 2 && erp?.oldestDue == nil)
+            let media = try await queue.mediaGauges()
+            #expect(media.wanted == 2 && media.failed == 1 && media.files == 1 && media.bytes == 70 && media.held == 0)
+            #expect(try await queue.purge(DeliveryFilter(state: .dead), sparingWaiting: false) == 3)
+            #expect(try await queue.gauges().values.map(\.dead) == [0, 0])
         }
     }
 

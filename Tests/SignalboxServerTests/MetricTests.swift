@@ -1,3 +1,5 @@
+import SignalboxGateway
+import SignalboxStore
 import Testing
 
 @testable import SignalboxServer
@@ -15,9 +17,57 @@ import Testing
         #expect(!FailedProof.all.contains(.apns(.badDeviceToken)))
     }
 
-    @Test func countersEndInTotal() {
+    @Test func namesFollowTheConventions() {
         for metric in Metric.all {
             #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
+            #expect(metric.name.hasSuffix("_info") == (metric.kind == .info), "\(metric.name)")
+            #expect(metric.name.hasPrefix("signalbox_") || metric.name.hasPrefix("process_"), "\(metric.name)")
+            #expect(metric.help.hasSuffix("."), "\(metric.name)")
+            #expect(Set(metric.labels).count == metric.labels.count && !metric.labels.contains("le"), "\(metric.name)")
+            if metric.kind == .histogram { #expect(metric.unit == "seconds", "\(metric.name)") }
         }
+    }
+
+    /// Dashboards of users name them.
+    @Test func metricsOfEarlierVersionsKeepTheirNames() {
+        let names = Set(Metric.all.map(\.name))
+        for name in [
+            "deliveries_accepted_total", "deliveries_waiting", "deliveries_dead", "oldest_due_seconds",
+            "destination_up", "destination_state", "route_matched_total", "route_failed_total", "media_urls",
+            "media_files", "media_bytes", "deliveries_held", "config_last_reload_successful",
+            "config_last_reload_success_timestamp_seconds", "auth_failures_total", "forwards_total",
+            "inapp_decisions_total",
+        ] { #expect(names.contains("signalbox_" + name)) }
+    }
+
+    @Test func requestsBeyondTheLimitShareASeries() {
+        let counters = ServerCounters()
+        let start = ContinuousClock.now
+        for number in 0..<300 { counters.record("/v1/\(number)", 200, since: start) }
+        #expect(counters.requests.all.count == 81)
+        let others = counters.requests.all.first { $0.key.route == "other" }
+        #expect(others?.key.status == "other" && others.map { $0.series.values.count > 150 } == true)
+    }
+
+    @Test func aTimerAndARecordShareASeries() {
+        let counters = ServerCounters()
+        let timer = counters.timer(of: "/v1/notifications", success: 202)
+        timer.record(202, since: .now)
+        timer.record(503, since: .now)
+        counters.record("/v1/notifications", 202, since: .now)
+        let counts = counters.requests.all.filter { $0.key.route == "/v1/notifications" }
+            .reduce(into: [:]) { $0[$1.key.status] = $1.series.values.count }
+        #expect(counts == ["202": 2, "503": 1])
+    }
+
+    @Test func everyChangeOfOperatorsIsShownBeforeItOccurs() {
+        let counters = ServerCounters()
+        let operations = Set(Endpoint.all.compactMap(\.operation?.name))
+        #expect(Set(counters.actions.all.map(\.key.operation)) == operations)
+        counters.count("destinations.pause", isDone: false)
+        let refused = counters.actions.all.first {
+            $0.key.operation == "destinations.pause" && $0.key.result == "refused"
+        }
+        #expect(refused?.series.value == 1)
     }
 }

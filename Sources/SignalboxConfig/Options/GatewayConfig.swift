@@ -22,6 +22,8 @@ package struct GatewayConfig: Sendable {
     package var egressAllow: [AddressRange] = []
     /// How long ended events are stored.
     package var retention = Retention()
+    /// Accepted payloads as operators see them.
+    package var console = Console()
     /// Declared categories, and the limits on those that payloads define.
     package var categories = Categories()
     /// The types that actions may have.
@@ -131,6 +133,7 @@ extension GatewayConfig {
         Option("retention", \.retention, .section(Retention.options), "Storage of ended events.")
         Option(
             "admin", \.admin, .section(Admin.options), "Access of operators to the queue and the operations API.")
+        Option("console", \.console, .section(Console.options), "Accepted payloads as operators see them.")
         Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")

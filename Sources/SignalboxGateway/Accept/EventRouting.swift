@@ -74,10 +74,11 @@ extension Pattern {
 
 extension RoutedEvent {
     /// An event with the deliveries of a decision. `body`: the parsed event. `files`: files to keep while a delivery
-    /// waits. `followers`: events that are committed together with this one.
+    /// waits. `followers`: events that are committed together with this one. `about`: the event that it reports on.
     convenience init(
         _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, variants: EventVariants,
-        files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = []
+        files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = [],
+        about: String? = nil
     ) {
         var orders: [DeliveryOrder] = []
         orders.reserveCapacity(decision.targets.count)
@@ -96,7 +97,7 @@ extension RoutedEvent {
             event: event, routes: decision.routes, deliveries: orders,
             payload: decision.wantsPayload ? event.payload : nil, variants: list.variants,
             media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
-            hasLastingID: hasLastingID, followers: followers, messages: event.messages)
+            hasLastingID: hasLastingID, followers: followers, messages: event.messages, about: about)
     }
 }
 

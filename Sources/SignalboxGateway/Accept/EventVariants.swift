@@ -3,16 +3,18 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
 
-/// Makes the variants of events that destinations receive instead of the stored event, and counts matches of routes.
+/// Makes the variants of events that destinations receive instead of the stored event, and counts committed events.
 /// Callable from any thread.
 package struct EventVariants: Sendable {
     /// Its counts are those of the routes; dead-letter events count in them too.
     package let writer: EventVariantWriter
     private let parsers = ParserPool.events
+    private let observation: Observation?
 
     /// `tokens`: hashes values that a route redacts, as it hashes device tokens. `counts`: the counters to use; a new
-    /// set unless the caller shares one.
-    package init(tokens: TokenHash, counts: RouteCounts = RouteCounts()) {
+    /// set unless the caller shares one. `observation`: told of committed events.
+    package init(tokens: TokenHash, counts: RouteCounts = RouteCounts(), observation: Observation? = nil) {
+        self.observation = observation
         writer = EventVariantWriter(counts: counts) { tokens.name(of: $0) }
     }
 
@@ -23,10 +25,11 @@ package struct EventVariants: Sendable {
         return parsers.withParser { writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, with: $0) }
     }
 
-    /// Counts the routes of committed events. `duplicates`: positions of events that repeat an earlier one and were
+    /// Counts committed events and their routes. `duplicates`: positions of events that repeat an earlier one and were
     /// not stored. Followers count with their event. Call it after the commit only, so that a rejected request does
     /// not count.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
+        observation?.accepted(events, without: duplicates)
         // Neighbours usually match the same routes, so they are counted together.
         var (routes, times): ([String], Int) = ([], 0)
         func count(_ event: RoutedEvent) {

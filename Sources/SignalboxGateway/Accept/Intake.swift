@@ -39,12 +39,12 @@ package struct Intake: Sendable {
     /// may be large.
     package let readsAtOnce: Bool
 
-    /// `sources`: settings by source. `counts`: receives the matches of routes. Computes ``UniformRouting`` for the
-    /// routes. `now`: the clock for `time` and for ids.
+    /// `sources`: settings by source. `counts`: receives the matches of routes. `observation`: told of committed
+    /// events. Computes ``UniformRouting`` for the routes. `now`: the clock for `time` and for ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        observation: Observation? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
@@ -55,7 +55,7 @@ package struct Intake: Sendable {
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
-        variants = EventVariants(tokens: normalizer.tokens, counts: counts)
+        variants = EventVariants(tokens: normalizer.tokens, counts: counts, observation: observation)
         self.now = now
     }
 

@@ -18,34 +18,40 @@ package struct Normalizer: Sendable {
     /// The key of a request's own token. Vendor data may contain a copy of that token.
     private static let targetKey = Array("token".utf8)
 
-    private let chain: VendorChain
+    let chain: VendorChain
     private let gateway: String
     /// Hashes the device tokens of payloads.
     package let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
+    private let keeping: PayloadKeeping?
     private let showsPayloads: Bool
     private let registersMessages: Bool
     private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
+    private let observation: Observation?
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
-    /// `showsPayloads`: events carry APNs payloads as apps should show them. `registersMessages`: events carry the
-    /// in-app messages of their payloads. `mediaStatus`: the status of files that are not downloaded. `actions`:
-    /// settings of the config. `categories`: categories that the app contains. The defaults suit tests;
-    /// ``GatewayPlan`` passes the settings of the config.
+    /// `keeping`: they carry them for operators, too. `showsPayloads`: events carry APNs payloads as apps should show
+    /// them. `registersMessages`: events carry the in-app messages of their payloads. `mediaStatus`: the status of
+    /// files that are not downloaded. `actions`: settings of the config. `categories`: categories that the app
+    /// contains. `observation`: decides which payloads operators see. The defaults suit tests; ``GatewayPlan`` passes
+    /// the settings of the config.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, showsPayloads: Bool = false, registersMessages: Bool = false,
-        mediaStatus: Media.Status = .pending, actions: ActionTypes = ActionTypes(),
-        categories: StaticCategories = StaticCategories()
+        keepsPayloads: Bool = false, keeping: PayloadKeeping? = nil, showsPayloads: Bool = false,
+        registersMessages: Bool = false, mediaStatus: Media.Status = .pending,
+        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories(),
+        observation: Observation? = nil
     ) {
         self.chain = chain
+        self.observation = observation
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
-        self.keepsPayloads = keepsPayloads
+        self.keepsPayloads = keepsPayloads || keeping != nil
+        self.keeping = keeping
         self.showsPayloads = showsPayloads
         self.registersMessages = registersMessages
         self.mediaStatus = mediaStatus
@@ -104,7 +110,10 @@ package struct Normalizer: Sendable {
         var event = Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
-        if keepsPayloads { event.payload = Array(payload.text) }
+        if keepsPayloads {
+            event.payload = Array(payload.text)
+            event.keeping = keeping
+        }
         if showsPayloads {
             let shown = ShownPayload(recognised, of: notification)?.text
             let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
@@ -112,6 +121,7 @@ package struct Normalizer: Sendable {
         }
         if notification.category != nil { event.category = categories.definition(in: notification) }
         event.messages = messages
+        if let observation { event.sampling = observation.sampling(payload.text, of: event.vendor) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)

@@ -31,7 +31,10 @@ extension DestinationLane {
         case .leftAlone:
             logger.warning(
                 "Circuit breaker open; one attempt at a time until the destination answers.", metadata: metadata)
-        case .takesAgain: logger.notice("Destination recovered.", metadata: ["destination": "\(name)"])
+            observation?.changed(name, to: "breaker_open", because: answer.text)
+        case .takesAgain:
+            logger.notice("Destination recovered.", metadata: ["destination": "\(name)"])
+            observation?.changed(name, to: "active")
         }
     }
 
@@ -49,6 +52,7 @@ extension DestinationLane {
             logger.warning(
                 "Destination disabled; deliveries wait until it is resumed.",
                 metadata: ["destination": "\(lease.destination)", "reason": "\(reason)"])
+            observation?.changed(name, to: DestinationState.disabled.rawValue, because: reason)
         }
         switch settlement.outcome {
         case .delivered: logger.debug("Delivered.", metadata: metadata)

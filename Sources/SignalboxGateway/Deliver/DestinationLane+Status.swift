@@ -21,6 +21,7 @@ extension DestinationLane {
                 logger.warning(
                     "Permission withheld; deliveries queued until the destination grants it.",
                     metadata: ["destination": "\(name)", "reason": "\(reason)"])
+                observation?.changed(name, to: "withheld", because: reason)
             }
             await record { () throws(StoreError) in try await queue.withhold(reason, by: name) }
             let now = queue.now
@@ -32,6 +33,7 @@ extension DestinationLane {
             gate.recordGiven(perMinute: perMinute, at: elapsed())
             if queue.isWithheld(by: name) {
                 logger.notice("Permission granted.", metadata: ["destination": "\(name)"])
+                observation?.changed(name, to: "active")
                 await forgetWithheld()
             }
             // More attempts may be allowed now.

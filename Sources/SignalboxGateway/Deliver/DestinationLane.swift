@@ -16,6 +16,10 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    /// Told of attempts and of changes of the destination.
+    let observation: Observation?
+    /// Of this destination; nil without an observation.
+    private let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
@@ -34,13 +38,15 @@ struct DestinationLane: Sendable {
     /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
-        deadLetters: Replaceable<DeadLetterEvents?>,
+        deadLetters: Replaceable<DeadLetterEvents?>, observation: Observation?,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
         self.deadLetters = deadLetters
+        self.observation = observation
+        counters = observation?.counters.destinations.series(for: destination.name)
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -209,7 +215,9 @@ struct DestinationLane: Sendable {
         if asks, let outcome = await outcomeWithoutPermission() {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
+        counters?.inFlight.add(live.count)
         let result = await sender.send(live)
+        counters?.inFlight.add(-live.count)
         let now = queue.now
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
@@ -220,7 +228,7 @@ struct DestinationLane: Sendable {
         // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
-        await finish(settlements + expired)
+        await finish(settlements + expired, trace: result.trace)
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
         await recordBackoff(after: result.answer)
@@ -249,9 +257,11 @@ struct DestinationLane: Sendable {
     }
 
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
-    private func finish(_ settlements: [Settlement]) async {
+    /// `trace`: of the attempt if it is exported.
+    private func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
+        observation?.settled(settlements, trace: trace)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }
     }

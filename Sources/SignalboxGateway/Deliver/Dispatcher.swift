@@ -15,6 +15,7 @@ package struct Dispatcher: Service {
     private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
     private let deadLetters: Replaceable<DeadLetterEvents?>
+    private let observation: Observation?
     private let logger: Logger
     private let clock: any Clock<Duration>
     /// How long a stop starts attempts of due deliveries.
@@ -23,12 +24,13 @@ package struct Dispatcher: Service {
     /// How often the queue is checked for due deliveries.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `deadLetters`: makes events about dead deliveries; nil for none. `drainTime`: how long a stop starts attempts
+    /// `deadLetters`: makes events about dead deliveries; nil for none. `observation`: told of attempts. `drainTime`: how long a stop starts attempts
     /// of due deliveries. Attempts in flight are awaited after that. Equal names among the destinations are a
     /// programming error.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
-        deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        deadLetters: DeadLetterEvents? = nil, observation: Observation? = nil, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
@@ -36,13 +38,14 @@ package struct Dispatcher: Service {
         self.clock = clock
         self.drainTime = drainTime
         self.elapsed = elapsed
+        self.observation = observation
         let letters = Replaceable(deadLetters)
         self.deadLetters = letters
         roster = LaneRoster(
             destinations.map {
                 DestinationLane(
-                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters, logger: logger,
-                    clock: clock, elapsed: elapsed)
+                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters, observation: observation,
+                    logger: logger, clock: clock, elapsed: elapsed)
             })
     }
 
@@ -56,8 +59,8 @@ package struct Dispatcher: Service {
         self.deadLetters.replace(by: deadLetters)
         let lanes = destinations.map {
             DestinationLane(
-                $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters, logger: logger,
-                clock: clock, elapsed: elapsed)
+                $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters,
+                observation: observation, logger: logger, clock: clock, elapsed: elapsed)
         }
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }

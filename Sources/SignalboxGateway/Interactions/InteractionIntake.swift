@@ -209,7 +209,7 @@ package struct InteractionIntake: Sendable {
         }
         return try route(
             event, adding: decider.destinations(for: decided.tap.action), files: files, dedupe: dedupe,
-            followers: followers)
+            followers: followers, about: decided.tap.interaction.eventID)
     }
 
     /// The snoozed notification as a new event, due at `until`, routed as the first one was. A snoozed event keeps
@@ -244,13 +244,14 @@ package struct InteractionIntake: Sendable {
     /// much work.
     private func route(
         _ event: Event, adding destinations: [DestinationName] = [], files: [MediaFile] = [],
-        dedupe: RoutedEvent.Dedupe? = nil, followers: [RoutedEvent] = []
+        dedupe: RoutedEvent.Dedupe? = nil, followers: [RoutedEvent] = [], about: String? = nil
     ) throws(InteractionMistake) -> RoutedEvent {
         try Self.document(event.body).withRoot { (root, _) throws(InteractionMistake) in
             do throws(RoutingTooCostly) {
                 let decision = try routes.decide(root, adding: destinations, hasPayload: event.payload != nil)
                 return RoutedEvent(
-                    event, decision, in: root, variants: variants, files: files, dedupe: dedupe, followers: followers)
+                    event, decision, in: root, variants: variants, files: files, dedupe: dedupe,
+                    followers: followers, about: about)
             } catch {
                 throw .tooCostly
             }

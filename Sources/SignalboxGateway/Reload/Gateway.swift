@@ -33,13 +33,17 @@ package struct Gateway: Sendable {
         inbox: InboxSender, logger: Logger
     ) {
         self.logger = logger
+        let observation = Observation(recent: resolved.config.console.recent)
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
-            telemetry: Telemetry())
+            observation: observation, telemetry: Telemetry(counts: observation.counters.telemetry))
         let plan = GatewayPlan(resolved, on: resources)
-        dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
+        dispatcher = Dispatcher(
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: observation,
+            logger: logger)
+        observation.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -76,6 +80,8 @@ package struct Gateway: Sendable {
         current.replace(by: next)
         resources.telemetry.apply(ratio: next.collector?.settings.ratio)
         resources.inApp.messages.replace(policy: next.config.inapp)
+        resources.observation.recent.set(limit: next.config.console.recent)
+        resources.observation.counters.expect(next.config)
         reportSkippedMessages()
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }

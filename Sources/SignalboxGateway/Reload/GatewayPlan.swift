@@ -26,6 +26,8 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Decides about in-app messages.
     package let inApp: InAppFlow
+    /// Orders deliveries of stored events.
+    package let orders: ManualOrders
     /// Forwards pushes to the real push services.
     package let passThrough: PassThrough
     /// Makes and checks links to stored files.
@@ -67,6 +69,8 @@ package struct GatewayPlan: Sendable {
         package let forwards: ForwardLedger
         /// Traces of requests and attempts.
         package let telemetry: Telemetry
+        /// What the gateway observes of its own work.
+        package let observation: Observation
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -80,13 +84,16 @@ package struct GatewayPlan: Sendable {
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
-            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
+            keepsPayloads: !routes.payloadTakers.isEmpty, keeping: PayloadKeeping(config.console.keepPayloads),
+            showsPayloads: routes.includesPayloads,
             registersMessages: config.inapp.registersPayloads, mediaStatus: .skipped, actions: config.actions,
-            categories: config.categories.statics)
+            categories: config.categories.statics, observation: resources.observation)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
-            counts: resources.counts)
-        let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
+            counts: resources.counts, observation: resources.observation)
+        let variants = EventVariants(
+            tokens: resources.tokens, counts: resources.counts, observation: resources.observation)
+        orders = ManualOrders(routes: routes, variants: variants)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
@@ -189,6 +196,17 @@ package struct GatewayPlan: Sendable {
                         })
                 }
             }
+        }
+    }
+}
+
+extension PayloadKeeping {
+    /// Nil if the config keeps no payload for operators.
+    init?(_ kept: GatewayConfig.Console.KeptPayloads) {
+        switch kept {
+        case .none: return nil
+        case .dead: self = .untilDelivered
+        case .all: self = .withEvent
         }
     }
 }

@@ -59,10 +59,11 @@ package struct MetricReading: Sendable {
     /// One observed value and the trace in which it was observed.
     package struct Exemplar: Sendable {
         package let value: Double
-        package let trace: TraceContext
+        /// 32 hexadecimal digits in lower case.
+        package let trace: String
         package let time: Date
 
-        package init(value: Double, trace: TraceContext, time: Date) {
+        package init(value: Double, trace: String, time: Date) {
             (self.value, self.trace, self.time) = (value, trace, time)
         }
     }

@@ -94,8 +94,7 @@ extension JSONWriter {
             json.beginObject()
             json.member("timeUnixNano", nanosecondsOf: exemplar.time)
             json.member("asDouble", double: exemplar.value)
-            json.member("spanId", exemplar.trace.spanID.description)
-            json.member("traceId", exemplar.trace.traceID.description)
+            json.member("traceId", exemplar.trace)
             json.endObject()
         }
     }

@@ -38,6 +38,9 @@ package final class RequestTrace: Sendable {
     /// True if the spans of the request are recorded.
     package var isRecorded: Bool { telemetry != nil }
 
+    /// The trace's identifier, for exemplars of metrics; nil if its spans are not exported.
+    package var exemplar: String? { isRecorded ? context.traceID.description : nil }
+
     /// The context that an event carries for its life: the span of its creation, or the received context if no span
     /// is recorded. The span's identifier derives from the event's.
     func context(of event: EventID) -> TraceContext {

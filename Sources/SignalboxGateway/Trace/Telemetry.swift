@@ -17,12 +17,15 @@ package final class Telemetry: Sendable {
     /// Wakes the exporter of metrics when export is switched on.
     let pointsWakeUp = WakeUp()
     /// Values that were not exported.
-    package let counts = DropCounts()
+    package let counts: DropCounts
     /// The wall clock, for times of spans.
     let now: @Sendable () -> Date
 
-    /// Records no span until ``apply(ratio:)`` switches it on.
-    package init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
+    /// Records no span until ``apply(ratio:)`` switches it on. `counts`: receives the values that are not exported.
+    package init(counts: DropCounts = DropCounts(), now: @escaping @Sendable () -> Date = { Date() }) {
+        self.counts = counts
+        self.now = now
+    }
 
     /// Applies the settings of a config. `ratio`: the part of requests without a trace that begin one, 0 to 1; nil if
     /// spans are not exported. Without export, waiting spans are forgotten.
@@ -109,7 +112,7 @@ package final class DropCounts: Sendable {
     private let spans = Atomic<Int>(0)
     private let points = Atomic<Int>(0)
 
-    init() {}
+    package init() {}
 
     /// Values that did not fit into memory, or that the collector did not accept. Never decreases.
     package func dropped(_ signal: Signal) -> Int {

@@ -22,6 +22,8 @@ package struct Event: Sendable {
     package let body: [UInt8]
     /// The payload as received, if a destination or an operator asks for it.
     package var payload: [UInt8]?
+    /// How long the payload is kept for operators; nil if it is not.
+    package var keeping: PayloadKeeping?
     /// The APNs payload as the device should show it, if requested.
     package var shown: JSONText?
     /// The category that the payload defines, for the registry.
@@ -32,6 +34,19 @@ package struct Event: Sendable {
     package var notAfter: Date?
     /// The in-app messages that the payload brings, each id once.
     package var messages: [InAppRegistration] = []
+    /// Whether operators see the event among the recent ones.
+    package var sampling = Sampling.undecided
+
+    /// Whether the live view of operators has an event. Decided when the payload is read, because its bytes are gone
+    /// afterwards.
+    package enum Sampling: Sendable {
+        /// Decided after the commit.
+        case undecided
+        /// Counted, and not shown.
+        case passed
+        /// Shown. `payload`: as received; nil if it is too large.
+        case shown(payload: [UInt8]?)
+    }
 
     /// `subject`: nil for `vendor/kind`.
     package init(
@@ -48,8 +63,19 @@ package struct Event: Sendable {
         self.body = body
     }
 
+    /// Whether the event is that of a payload. Others are about a tap, an in-app message or a delivery.
+    package var isOfPayload: Bool { ownSubject == nil }
+
     /// CloudEvents' `subject`, `vendor/kind` for a notification. Allocates on each call.
     package var subject: String { ownSubject ?? "\(vendor.name)/\(kind.rawValue)" }
+}
+
+/// How long a payload is kept for operators if no destination receives it.
+package enum PayloadKeeping: Sendable {
+    /// Until all deliveries of its event have been delivered or have expired; not at all without a delivery.
+    case untilDelivered
+    /// As long as its event.
+    case withEvent
 }
 
 /// An event with the deliveries that the routes order: the unit that the queue appends.
@@ -81,12 +107,14 @@ package final class RoutedEvent: Sendable {
     /// The in-app messages that the payload brings, each id once. They are registered in this order in the same
     /// transaction, unless the event is a repeat.
     package let messages: [InAppRegistration]
+    /// The id of the event that this one reports on, such as a tap on a notification; nil for none.
+    package let about: String?
 
     /// `deliveries`: at most one for each destination. `followers`: appended or dropped together with this event.
     package init(
         event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false,
-        followers: [RoutedEvent] = [], messages: [InAppRegistration] = []
+        followers: [RoutedEvent] = [], messages: [InAppRegistration] = [], about: String? = nil
     ) {
         self.event = event
         self.routes = routes
@@ -99,6 +127,7 @@ package final class RoutedEvent: Sendable {
         self.hasLastingID = hasLastingID
         self.followers = followers
         self.messages = messages
+        self.about = about
     }
 
     /// The same event with other deliveries.
@@ -106,7 +135,7 @@ package final class RoutedEvent: Sendable {
         RoutedEvent(
             event: event, routes: routes, deliveries: deliveries, payload: payload, variants: variants, media: media,
             files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers,
-            messages: messages)
+            messages: messages, about: about)
     }
 
     /// The destinations of the deliveries, in their order.

@@ -37,7 +37,11 @@ struct Call: Sendable {
     }
     /// A time; nil when it is absent. Throws ``Problem/badQuery(_:)`` for text that is not RFC 3339.
     func time(_ name: String) throws(Problem) -> Date? {
-        guard let text = query(name) else { return nil }
+        try query(name).map { text throws(Problem) in try Self.time(text, named: name) }
+    }
+
+    /// Reads RFC 3339. `name`: of the parameter, for the problem.
+    static func time(_ text: String, named name: String) throws(Problem) -> Date {
         guard let time = Array(text.utf8).withUnsafeBufferPointer({ Timestamp(iso8601: $0) }) else {
             throw .badQuery("\(name) is not a time: write it as 2026-11-27T08:00:00Z (RFC 3339).")
         }

@@ -6,7 +6,7 @@ import SignalboxJSON
 /// Members whose values stay are listed, so a member that is added later is hidden until someone decides otherwise.
 struct ContentMask {
     /// In place of a text.
-    private static let hidden = "[hidden]"
+    static let hidden = "[hidden]"
 
     /// Attributes of an event whose values stay; `data` is masked by its own rules.
     private static let attributes: Set<String> = [
@@ -77,7 +77,7 @@ struct ContentMask {
     }
 
     /// A link keeps its scheme and host, without user and port.
-    private static func hide(_ text: String) -> String {
+    static func hide(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].utf8.allSatisfy(\.isASCIILetter) else {
             return text.isEmpty ? "" : hidden
         }

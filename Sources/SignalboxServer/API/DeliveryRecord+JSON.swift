@@ -7,8 +7,8 @@ extension JSONWriter {
     /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
     /// Absent values have no member. `due` is written for waiting deliveries only. Members of the last attempt, such
     /// as `status` and `reason`, are members of the delivery itself; `log` has all attempts. `attempts` is a number
-    /// that includes attempts that a crash interrupted. `hidesReply`: leaves out the replies, which may repeat texts of
-    /// the event.
+    /// that includes attempts that a crash interrupted. `hidesReply`: leaves out the replies, and hides the reasons
+    /// that may quote them, because a receiver may repeat texts of the event. `blockedBy` summarises `waitingFor`.
     package mutating func delivery(
         _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil, hidesReply: Bool = false
     ) {
@@ -19,16 +19,18 @@ extension JSONWriter {
             json.member("destination", record.destination.name)
             json.member("state", record.state.rawValue)
             json.member("attempts", record.attempts)
+            if record.isManual { json.member("manual", true) }
             json.member("acceptedAt", record.acceptedAt)
             if record.state == .waiting { json.member("due", record.due) }
             json.member("notBefore", record.notBefore)
             json.member("notAfter", record.notAfter)
             if let wait {
+                json.member("blockedBy", wait.blockedBy?.rawValue)
                 json.key("waitingFor")
                 json.object { json in
                     json.member("reason", wait.reason.rawValue)
                     json.member("until", wait.until)
-                    json.member("detail", wait.detail)
+                    json.member("detail", wait.detail.map { hidesReply ? ContentMask.hidden : $0 })
                 }
             }
             if let last = record.last { json.members(of: last, hidesReply: hidesReply) }
@@ -52,7 +54,7 @@ extension JSONWriter {
         if let duration = attempt.duration { member("durationMs", duration) }
         if let status = attempt.status { member("status", status) }
         member("error", attempt.error)
-        member("reason", attempt.reason)
+        member("reason", attempt.reason.map { hidesReply ? ContentMask.hidden : $0 })
         member("remote", attempt.remote)
         if !attempt.excerpt.isEmpty, !hidesReply { member("reply", String(decoding: attempt.excerpt, as: UTF8.self)) }
     }

@@ -5,7 +5,7 @@ import SignalboxStore
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =
-        senders + inAppMessages + categories + deliveries + destinations + captures + routes + service
+        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + service
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
@@ -67,11 +67,42 @@ extension Endpoint {
         },
     ]
 
+    /// Stored events.
+    private static let events: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/events", .reader, "Lists events, newest first.",
+            parameters: EventQuery.parameters + [EventQuery.pattern]
+        ) { try await $0.surface.events.list($1) },
+        Endpoint(
+            "POST", "/v1/events/search", .reader, "The same, with a `pattern` over the event in the body.",
+            parameters: EventQuery.parameters, bodyLimit: EventQuery.bodyLimit
+        ) { try await $0.surface.events.list($1, $2) },
+        Endpoint(
+            "GET", "/v1/events/{id}", .reader,
+            "Returns one event with its deliveries, interactions and files, and the decision of each route."
+        ) { try await $0.surface.events.show($1) },
+        Endpoint("GET", "/v1/events/{id}/payload", .operator, "Serves the payload of an event as it was received.") {
+            try await $0.surface.events.payload($1)
+        },
+        Endpoint(
+            "GET", "/v1/events/{id}/explain", .reader,
+            "Explains how the payload of an event was recognised and read, with the origin of each value."
+        ) { try await $0.surface.explanations.explainEvent($1) },
+        Endpoint(
+            "POST", "/v1/events/{id}/send", .operator, "Sends an event to a destination once more.",
+            parameters: [.destination], changes: .stored("events.send")
+        ) { try await $0.surface.events.send($1) },
+        Endpoint(
+            "POST", "/v1/explain", .reader,
+            "Explains how a payload is recognised, read and routed; stores nothing.", parameters: [.source]
+        ) { try await $0.surface.explanations.explain($1, $2) },
+    ]
+
     /// Deliveries.
     private static let deliveries: [Endpoint] = [
         Endpoint(
             "GET", "/v1/deliveries", .reader, "Lists deliveries, newest first.",
-            parameters: [.state, .destination, .event, .since, .until, .limit, .cursor]
+            parameters: DeliveryFilter.parameters + [.limit, .cursor]
         ) { try await $0.surface.operations.listDeliveries($1) },
         Endpoint("GET", "/v1/deliveries/{id}", .reader, "Returns one delivery with its attempts.") {
             try await $0.surface.operations.showDelivery($1)
@@ -82,7 +113,7 @@ extension Endpoint {
         ) { try await $0.surface.operations.retryDelivery($1) },
         Endpoint(
             "POST", "/v1/deliveries/retry", .operator, "Requeues every matching delivery; `state` defaults to `dead`.",
-            parameters: [.state, .destination, .event], changes: .stored("deliveries.retry")
+            parameters: DeliveryFilter.parameters, changes: .stored("deliveries.retry")
         ) { try await $0.surface.operations.retryDeliveries($1) },
     ]
 
@@ -170,9 +201,9 @@ extension Endpoint {
         Endpoint("GET", "/v1/whoami", .metrics, "Returns the name and the role of the token.") { api, call in
             try api.whoami(call)
         },
-        Endpoint("GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format.") { api, _ in
-            try await api.metrics()
-        },
+        Endpoint(
+            "GET", "/metrics", .metrics, "Serves metrics in the Prometheus text format, or OpenMetrics by `accept`."
+        ) { try await $0.metrics($1) },
         Endpoint("GET", "/healthz", .none, "Returns 200 while the process answers requests.") { api, _ in
             api.health()
         },

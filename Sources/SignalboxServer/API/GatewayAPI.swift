@@ -30,6 +30,8 @@ struct GatewayAPI: Sendable {
     let failedTokens: FailedTokens
     /// Bounds the refusals that are recorded; shared by all configs.
     let refusals: RefusalBudget
+    /// Measurements of requests and actions; shared by all configs.
+    let counters: ServerCounters
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
@@ -50,6 +52,7 @@ struct GatewayAPI: Sendable {
     /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
+        router.add(middleware: RequestTiming(counters: counters))
         router.add(middleware: ProblemMiddleware())
         // The group turns its own problems into responses, so that they have the fields of operators' responses.
         let operators = router.group().add(middleware: OperatorFields())
@@ -91,9 +94,12 @@ struct GatewayAPI: Sendable {
         do {
             let response = try await perform(&call, at: endpoint)
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
+            if let operation = endpoint.operation { counters.count(operation.name, isDone: true) }
             return response
         } catch let problem as Problem {
+            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
+            if let operation = endpoint.operation, call.actor != nil { counters.count(operation.name, isDone: false) }
             throw problem
         }
     }
@@ -198,18 +204,23 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
-    /// Throws 503 when the queue does not answer in time. The page is computed for each request. Scrapes every few
-    /// seconds are cheap enough.
-    func metrics() async throws(Problem) -> Response {
-        let page = try await metricValues().page
-        let type = "text/plain; version=0.0.4; charset=utf-8"
-        return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
+    /// Throws 503 when the queue does not answer in time. The page is written for each request, from counts that are
+    /// kept as they change. The format follows `accept`, the compression `accept-encoding`.
+    func metrics(_ call: Call) async throws(Problem) -> Response {
+        let headers = call.request.headers
+        let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
+        let values = try await metricValues()
+        let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
+        var reply = Reply(
+            status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
+        reply.headers[.vary] = "accept, accept-encoding"
+        if format.isCompressed { reply.headers[.contentEncoding] = "gzip" }
+        return Response(reply)
     }
 
-    /// The values of all metrics, for the page and for the exporter. Throws like ``metrics()``.
+    /// The values of all metrics, for the page and for the exporter. Throws like ``metrics(_:)``.
     func metricValues() async throws(Problem) -> MetricValues {
-        try await surface.operations.metrics(
-            surface.routes, surface.inApp, providers(), surface.failures.rules, failedTokens)
+        try await surface.operations.metrics(surface, providers(), failedTokens, server: counters)
     }
 }
 

@@ -21,6 +21,10 @@ package struct GatewaySurface: Sendable {
     let operations: OperationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Stored events.
+    let events: EventsAPI
+    /// Explanations of payloads.
+    let explanations: ExplainAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI
     /// The failure rules of the config. They replace those of the former config when the surface becomes active.
@@ -41,6 +45,8 @@ package struct GatewaySurface: Sendable {
     let passThrough: PassThrough
     /// Traces of requests.
     let telemetry: Telemetry
+    /// What the gateway observes of its own work; shared by all configs.
+    let observation: Observation
     /// The version of the program.
     let version: String
     /// The certificate of the listener for providers; nil without TLS.
@@ -62,10 +68,16 @@ package struct GatewaySurface: Sendable {
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
-            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards)
+            events: OperationalEvent(gateway: config.gateway.name), forwards: gateway.resources.forwards,
+            observation: gateway.resources.observation)
+        let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
+        events = EventsAPI(operations: operations, trials: trials, orders: plan.orders)
+        explanations = ExplainAPI(
+            explainer: PayloadExplainer(
+                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
         routes = RoutesAPI(
             routes: plan.routes,
-            trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
+            trials: trials,
             counts: gateway.resources.counts, status: plan.status)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures
@@ -78,6 +90,7 @@ package struct GatewaySurface: Sendable {
         self.senders = senders
         passThrough = plan.passThrough
         telemetry = gateway.resources.telemetry
+        observation = gateway.resources.observation
         version = gateway.resources.version
         self.tls = tls
     }

@@ -21,6 +21,8 @@ struct OperationsAPI: Sendable {
     let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
+    /// Told of pauses.
+    let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -36,7 +38,6 @@ struct OperationsAPI: Sendable {
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.pageSize()
-        (filter.acceptedSince, filter.acceptedBefore) = (try call.time("since"), try call.time("until"))
         filter.before = try call.number(in: Self.list)
         let chosen = filter
         let (page, statuses) = try await reply { () throws(StoreError) in
@@ -54,20 +55,10 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Throws for an unknown state. An unknown destination or event matches no delivery. Reads `state`, `destination`
-    /// and `event`. All given conditions must hold.
+    /// Reads the conditions of the query. All of them must hold. Throws 400 for an invalid one. An unknown destination
+    /// or event matches no delivery.
     private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
-        var filter = DeliveryFilter()
-        if let text = call.query("state") {
-            guard let state = DeliveryRecord.State(rawValue: text) else {
-                let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badQuery("Unknown state \(text): write one of \(known).")
-            }
-            filter.state = state
-        }
-        filter.destination = call.query("destination").map { DestinationName($0) }
-        filter.event = call.query("event")
-        return filter
+        try DeliveryFilter { call.query($0.name) }
     }
 
     /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery. The delivery is read
@@ -85,7 +76,7 @@ struct OperationsAPI: Sendable {
     }
 
     /// Nil when the delivery does not wait. The clock is that of the queue, by which deliveries become due.
-    private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
+    func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
             of: record, status: statuses[name], isKnown: destinations.contains(name),
@@ -161,6 +152,7 @@ struct OperationsAPI: Sendable {
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
         try await reply { () throws(StoreError) in try await queue.set(state, of: name, as: call.action) }
+        observation.changed(name, to: state?.rawValue ?? "active", because: call.query("reason"))
         return .json { json in
             json.member("name", name.name)
             json.member("state", state?.rawValue ?? "active")
@@ -194,27 +186,32 @@ struct OperationsAPI: Sendable {
     /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
     /// time.
     func metrics(
-        _ routes: RoutesAPI, _ inApp: InAppFlow, _ providers: ProviderValues, _ failures: FailureRules,
-        _ failedTokens: FailedTokens
+        _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters
     ) async throws(Problem) -> MetricValues {
-        let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
+        let inApp = surface.inApp
+        let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices()
+                try await inApp.dueDevices(), try queue.space()
             )
         }
+        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
-            destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, providers: providers, inApp: InAppValues(inApp, dueDevices: due),
+            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
+            space: space,
+            health: queue.health, providers: providers,
+            inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             failedTokens: failedTokens.values, forwards: forwards,
-            routes: routes.counters, failures: failures.entries.map { ($0.rule.name, $0.taken) },
-            config: routes.status, now: queue.now)
+            routes: MetricValues.bounded(surface.routes.counters),
+            failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
+            config: surface.routes.status,
+            process: .current, version: surface.version, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
     /// abandoned read or write continues. Commits are not withdrawn by the deadline, so a 503 does not mean that a
     /// change was not made.
-    private func reply<T: Sendable>(
+    func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
         do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }

@@ -22,6 +22,8 @@ struct Problem: Error, Equatable {
     let headers: HTTPFields
     /// Further members of the object (RFC 9457, 3.2), in their order; the reference page names them.
     var members: [Member] = []
+    /// The line of a refused payload in its body, from 1. For the log of refusals; the detail names it to the client.
+    var line: Int?
 
     /// A member of one kind of problem. The value is always a JSON string.
     struct Member: Equatable {
@@ -177,6 +179,7 @@ extension Problem {
             default: .badRequest
             }
         self.init(status, rejection.code.rawValue, title: title, rejection.message)
+        line = rejection.place.line
     }
 
     /// 503 with `retry-after` for failures of the queue, otherwise 413 or 422.

@@ -73,7 +73,13 @@ package struct ProblemDescription: Sendable {
         Self("interaction-malformed", 422, "The report lacks a member or has an invalid one.", "See `detail`."),
         Self(
             "event-not-found", 404, "No stored event has this id.",
-            "Report taps while the event is retained; see `retention`."),
+            "List events with `GET /v1/events`. Report taps while the event is retained; see `retention`."),
+        Self(
+            "payload-gone", 410, "The payload of the event was not kept.",
+            "Set `console.keepPayloads` for later events."),
+        Self(
+            "pattern-invalid", 400, "The pattern is not a valid EventBridge pattern.",
+            "Correct it at `pointer`; a pattern of a query has `line` and `column` too."),
         Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
         Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
         Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),

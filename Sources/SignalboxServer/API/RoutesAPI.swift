@@ -62,27 +62,10 @@ struct RoutesAPI: Sendable {
 
 /// The body of `POST /v1/routes/test`.
 extension JSONWriter {
-    /// One object for each route, in their order: matched routes name their destinations, the others their reason. A
-    /// mismatch names the pointer and the value that was found there. `by` names the route whose `stop` ended the
-    /// list. `destinations` has each destination once.
+    /// The verdict of each route. `destinations` has each destination once.
     fileprivate mutating func members(of trial: RouteTrial) {
         member("subject", trial.subject)
-        array("routes", trial.routes) { json, entry in
-            json.object { json in
-                json.member("name", entry.name)
-                json.member("matched", entry.verdict == .taken)
-                if entry.verdict == .taken {
-                    json.member("to", entry.destinations.map(\.name))
-                } else {
-                    json.member("reason", entry.verdict.code)
-                }
-                if case .mismatch(let pointer, let found) = entry.verdict {
-                    json.member("pointer", pointer)
-                    json.member("found", found)
-                }
-                if case .stopped(let route) = entry.verdict { json.member("by", route) }
-            }
-        }
+        verdicts(of: trial)
         member("fallback", trial.usesFallback)
         member("destinations", trial.destinations.map(\.name))
     }

@@ -23,6 +23,10 @@ final class NotificationsAPI: Sendable {
     private let budget: BodyBudget
     /// Decides which requests are traced.
     private let telemetry: Telemetry
+    /// Told of refused items.
+    private let observation: Observation
+    /// Measures direct requests; the router measures its own.
+    private let timers: (plain: RouteTimer, named: RouteTimer)
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
     /// connections of the event loop wait meanwhile.
@@ -33,13 +37,19 @@ final class NotificationsAPI: Sendable {
     /// `telemetry`: decides which requests are traced.
     init(
         intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters(),
         telemetry: Telemetry = Telemetry()
     ) {
+        self.observation = observation
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
         self.telemetry = telemetry
+        timers = (
+            counters.timer(of: "/v1/notifications", success: 202),
+            counters.timer(of: "/v1/sources/{source}/notifications", success: 202)
+        )
     }
 
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
@@ -68,6 +78,7 @@ final class NotificationsAPI: Sendable {
             alarm.recover(by: report.items)
             guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
             if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+            observation.refused(report.items, of: call) { (Problem($0), $0.place) }
             return Response(Reply(report.answer))
         }
     }
@@ -94,12 +105,13 @@ final class NotificationsAPI: Sendable {
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
             let source = try? sources.source(named: path.source, of: head.credentials)
         else { return nil }
-        guard let trace = telemetry.trace(traceparent: head.traceparent, state: head.tracestate) else {
-            return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, nil, done) }
-        }
+        let timer = path.source == nil ? timers.plain : timers.named
+        let start = ContinuousClock.now
+        let trace = telemetry.trace(traceparent: head.traceparent, state: head.tracestate)
         return { [self, route = path.route] body, eventLoop, done in
             accept(body, from: source, on: eventLoop, trace) { reply in
-                trace.finish("POST", route: route, status: reply.status.code)
+                timer.record(reply.status.code, since: start, trace: trace?.exemplar)
+                trace?.finish("POST", route: route, status: reply.status.code)
                 done(reply)
             }
         }

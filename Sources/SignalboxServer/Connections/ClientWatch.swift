@@ -47,11 +47,19 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
         // A class because the connection and the request share it.
         private let stream: AsyncStream<Void>
         private let end: AsyncStream<Void>.Continuation
+        private let onFire: @Sendable () -> Void
 
-        init() { (stream, end) = AsyncStream.makeStream() }
+        /// `onFire`: called by every ``fire()``.
+        init(onFire: @escaping @Sendable () -> Void = {}) {
+            (stream, end) = AsyncStream.makeStream()
+            self.onFire = onFire
+        }
 
         /// Cancels the work of ``race(_:)``, also of a later call.
-        func fire() { end.finish() }
+        func fire() {
+            end.finish()
+            onFire()
+        }
 
         /// The result of the work; nil if the signal came first. Cancels the work then.
         func race<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R? {

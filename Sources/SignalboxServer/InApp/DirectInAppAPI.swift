@@ -17,14 +17,23 @@ final class DirectInAppAPI: Sendable {
     private let sources: SourceAccess
     private let alarm: QueueAlarm
     private let budget: BodyBudget
+    /// Measures direct requests; the router measures its own.
+    private let timers: (triggers: RouteTimer, reports: RouteTimer)
     private let mailboxes = LoopMailboxes()
 
     /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
-    init(flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+    init(
+        flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
+        counters: ServerCounters = ServerCounters()
+    ) {
         self.flow = flow
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
+        timers = (
+            counters.timer(of: "/v1/inapp/triggers", success: 200),
+            counters.timer(of: "/v1/inapp/offers/{id}/outcome", success: 200)
+        )
     }
 
     /// The endpoint of a request, in its usual spelling.
@@ -68,7 +77,14 @@ final class DirectInAppAPI: Sendable {
             length <= NotificationsAPI.directLimit, let target = Target(head.head.uri),
             let source = try? sources.source(named: nil, of: head.credentials)
         else { return nil }
-        return { [self] body, eventLoop, done in accept(body, for: target, from: source, on: eventLoop, done) }
+        let timer = target == .trigger ? timers.triggers : timers.reports
+        let start = ContinuousClock.now
+        return { [self] body, eventLoop, done in
+            accept(body, for: target, from: source, on: eventLoop) { reply in
+                timer.record(reply.status.code, since: start)
+                done(reply)
+            }
+        }
     }
 
     /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply

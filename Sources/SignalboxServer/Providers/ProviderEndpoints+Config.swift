@@ -5,16 +5,18 @@ import SignalboxStore
 
 extension ProviderEndpoints {
     /// The endpoints of one config. `state` and `alarm`: shared by all configs.
-    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm) {
+    init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, counters: ServerCounters) {
         let forwarding = PushForwarding(
             passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)
         let acceptance = PushAcceptance(
             admission: SourceAdmission(usage: state.usage, limits: surface.senders.limits),
             failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
-            captures: PushCaptures(log: state.captures, tokens: surface.tokens), held: state.held,
+            captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
+            held: state.held,
             forwarding: surface.passThrough.isEmpty ? nil : forwarding, telemetry: surface.telemetry)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
+        timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }
 
     /// `now`: the clock of tokens and subscriptions.
@@ -27,6 +29,7 @@ extension ProviderEndpoints {
             sources: sources, accounts: senders.accounts, serverKeys: senders.serverKeys,
             projects: senders.projects, tokens: state.accessTokens)
         self.init(
+            // In the order of `ProviderKind`.
             all: [
                 APNsEndpoint(
                     senders.apns, acceptance, channels: queue, failures: state.failures, now: now),

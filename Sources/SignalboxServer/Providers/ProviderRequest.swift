@@ -117,6 +117,32 @@ enum ProviderVerdict: Sendable {
     case body(ProviderBody)
 }
 
+extension ProviderVerdict {
+    /// The same verdict. Records its reply, or that to the body, from now on. A client that closes the connection
+    /// before its body is complete has no reply.
+    fileprivate func measured(by timer: RouteTimer) -> ProviderVerdict {
+        let start = ContinuousClock.now
+        switch self {
+        case .reply(let reply):
+            timer.record(reply.status, since: start)
+            return self
+        case .body(var reading):
+            let (handle, onRefusal) = (reading.handle, reading.onRefusal)
+            reading.handle = { body, reply in
+                handle(body) { answer in
+                    timer.record(answer.status, since: start)
+                    reply(answer)
+                }
+            }
+            reading.onRefusal = { answer in
+                timer.record(answer.status, since: start)
+                onRefusal?(answer)
+            }
+            return .body(reading)
+        }
+    }
+}
+
 /// One provider's API. Its methods are called on event loops, so they must not block.
 protocol ProviderEndpoint: Sendable {
     /// The decision on the head of a request; nil for a path of another endpoint.
@@ -146,6 +172,8 @@ struct ProviderEndpoints: Sendable {
     var notFound = ProviderReply.notFound
     /// Records refused pushes; nil for none.
     var captures: PushCaptures?
+    /// Measure the requests of each endpoint, in the order of ``all``; empty to measure none.
+    var timers: [RouteTimer] = []
 
     /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run. A host
     /// to which the proxy opened a tunnel has its own paths only.
@@ -155,12 +183,14 @@ struct ProviderEndpoints: Sendable {
         if let host = request.connection.providerHost, !serve(request.path, on: host) {
             return .reply(host.notFound(request))
         }
-        for endpoint in all {
+        for (position, endpoint) in all.enumerated() {
             guard var verdict = endpoint.verdict(on: request) else { continue }
             if !isValid { verdict = .reply(endpoint.invalidRun(request)) }
-            guard let captures else { return verdict }
-            let read = request
-            return captures.watching(verdict, of: read) { endpoint.refusedPush(of: read) }
+            if let captures {
+                let read = request
+                verdict = captures.watching(verdict, of: read) { endpoint.refusedPush(of: read) }
+            }
+            return position < timers.count ? verdict.measured(by: timers[position]) : verdict
         }
         return nil
     }

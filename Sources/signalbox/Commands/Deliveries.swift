@@ -66,9 +66,7 @@ struct Deliveries: AsyncParsableCommand {
             let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
             print(record.json(waits.wait(of: record)))
             for attempt in try await queue.attempts(of: id) {
-                var json = JSONWriter()
-                json.attempt(attempt)
-                print(String(decoding: json.bytes, as: UTF8.self))
+                print(JSONText.object { $0.attempt(attempt) })
             }
             if let body = try await queue.body(ofEvent: record.event) { print(String(decoding: body, as: UTF8.self)) }
         }
@@ -196,9 +194,5 @@ extension DeliveryRecord.State: ExpressibleByArgument {}
 /// The form of a delivery in the output of `--json`.
 extension DeliveryRecord {
     /// The same object as in the operations API. On one line, without a line end.
-    fileprivate func json(_ wait: DeliveryWait?) -> String {
-        var json = JSONWriter()
-        json.delivery(self, wait: wait)
-        return String(decoding: json.bytes, as: UTF8.self)
-    }
+    fileprivate func json(_ wait: DeliveryWait?) -> String { JSONText.object { $0.delivery(self, wait: wait) } }
 }

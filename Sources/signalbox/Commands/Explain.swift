@@ -2,8 +2,10 @@ import ArgumentParser
 import Foundation
 import SignalboxConfig
 import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxServer
 
 /// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the
 /// destinations. Without a config there are no routes to explain. The text is for people and may change between
@@ -26,6 +28,9 @@ struct Explain: AsyncParsableCommand {
     @Option(help: "Name of the source.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
+    /// Has the origin of each value of the event, which the text lacks.
+    @Flag(help: "Print one JSON object, as `POST /v1/explain` answers.") var json = false
+
     /// Exits with 1 for an input that the gateway would reject. Stores no event. The sections are printed as they are
     /// made, so the recognition is shown even if a later step rejects the payload.
     func run() async throws {
@@ -33,10 +38,16 @@ struct Explain: AsyncParsableCommand {
         let body = try payload(inputs)
         let loaded = try options.optionalConfig()
         let config = loaded.config
+        let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
         let explanation = Explanation(
-            try options.normalizer(for: config), chain: config.vendorChain, routes: loaded.routes,
-            as: Reception(from: source, at: Date(), vendor: config.sourceVendors[source]))
+            normalizer, chain: config.vendorChain, routes: loaded.routes,
+            as: Reception(from: source, at: Date(), vendor: vendors[source]))
         do throws(Rejection) {
+            if json {
+                let explainer = PayloadExplainer(normalizer: normalizer, routes: loaded.routes, vendors: vendors)
+                let result = try await explainer.explanation(of: body, from: source, at: Date())
+                return StandardOutput.print(JSONText.object { $0.explanation(result) })
+            }
             try explanation.explain(body) { StandardOutput.print($0) }
         } catch {
             let text =

@@ -9,6 +9,8 @@ struct PushCaptures: Sendable {
     let log: CaptureLog
     /// Hashes tokens as events show them.
     let tokens: TokenHash
+    /// Told of refused pushes, also while captures are off.
+    var observation: Observation?
     var now: @Sendable () -> Date = { Date() }
 
     // MARK: Pushes that passed the checks of their endpoint
@@ -19,8 +21,10 @@ struct PushCaptures: Sendable {
         _ pushes: [ProviderPush], _ answers: [PushAnswer], _ stored: [ProviderAnswer], _ reply: ProviderReply,
         of request: ProviderRequest
     ) {
-        guard !pushes.isEmpty, log.isOn else { return }
+        guard !pushes.isEmpty else { return }
         request.mark.set()
+        observe(pushes, answers, reply)
+        guard log.isOn else { return }
         if pushes.count == 1, let answer = answers.first {
             return log.append(capture(pushes[0], answer, stored.first, status: reply.status) { reply.reason })
         }
@@ -29,6 +33,22 @@ struct PushCaptures: Sendable {
             contentsOf: zip(pushes, answers).map { push, answer in
                 capture(push, answer, Self.stored(answer, events), status: answer.status) { answer.reason }
             })
+    }
+
+    /// Records the pushes that the gateway refused, in the log of refusals.
+    private func observe(_ pushes: [ProviderPush], _ answers: [PushAnswer], _ reply: ProviderReply) {
+        guard let observation else { return }
+        for (push, answer) in zip(pushes, answers) {
+            switch answer {
+            case .rejected, .limited:
+                let isAlone = pushes.count == 1
+                observation.refused(
+                    push.platform, status: isAlone ? reply.status : answer.status,
+                    reason: (isAlone ? reply.reason : nil) ?? answer.reason, from: push.source,
+                    bytes: push.body.count)
+            case .accepted, .repeated, .unavailable, .verdict, .injected: break
+            }
+        }
     }
 
     /// The result of the queue for one push among several. `events`: accepted ones, by id.
@@ -107,6 +127,9 @@ struct PushCaptures: Sendable {
 
     /// Records those pushes of a request that fail the checks of their endpoint although the request does not.
     func refuse(_ parts: [RefusedPart], of request: ProviderRequest, from source: SourceName) {
+        for part in parts {
+            observation?.refused(part.push.service, status: part.status, reason: part.reason, from: source, bytes: nil)
+        }
         guard !parts.isEmpty, log.isOn else { return }
         log.append(
             contentsOf: parts.map { part in
@@ -117,8 +140,13 @@ struct PushCaptures: Sendable {
     private func refuse(
         _ reply: ProviderReply, of request: ProviderRequest, from source: SourceName?, _ facts: () -> RefusedPush?
     ) {
-        guard reply.status >= 400, !request.mark.isSet, log.isOn, let facts = facts() else { return }
-        var capture = capture(facts, status: reply.status, reason: reply.reason, of: request, from: source)
+        guard reply.status >= 400, !request.mark.isSet, log.isOn || observation != nil, let facts = facts()
+        else { return }
+        let reason = reply.reason
+        observation?.refused(
+            facts.service, status: reply.status, reason: reason, from: source, bytes: request.bodyLength)
+        guard log.isOn else { return }
+        var capture = capture(facts, status: reply.status, reason: reason, of: request, from: source)
         capture.apnsID = reply.headers.first { $0.name == "apns-id" || $0.name == "apns-request-id" }
             .map { Self.cut($0.value) }
         log.append(capture)

@@ -1,0 +1,34 @@
+extension GatewayConfig {
+    /// Accepted payloads as operators see them.
+    package struct Console: Sendable, Equatable {
+        /// The most events that the gateway keeps in memory for its live view; 0 for none.
+        package var recent = 1_000
+
+        /// The payloads that the queue keeps for operators.
+        package var keepPayloads = KeptPayloads.none
+
+        /// The payloads to keep, in addition to those that a destination receives.
+        package enum KeptPayloads: String, Sendable, CaseIterable {
+            /// Only those that a destination receives.
+            case none
+            /// Those of events whose deliveries wait or are dead.
+            case dead
+            /// All.
+            case all
+        }
+
+        /// The defaults.
+        package init() {}
+
+        static let options = Section(Console()) {
+            Option(
+                "recent", \.recent, .whole(0...10_000),
+                "Largest number of recent events in memory, for `GET /v1/stream` and the console; they take 32 MiB at most. 0 keeps none."
+            )
+            Option(
+                "keepPayloads", \.keepPayloads, .choice(expected: "this must be \"none\", \"dead\" or \"all\""),
+                "Payloads that the queue keeps as received, with device tokens, for `GET /v1/events/{id}/payload` and `…/explain`. `all`: as long as their events. `dead`: until every delivery of the event was delivered or has expired, give or take a minute; no payload of an event without deliveries. `none`: only payloads that a destination receives."
+            )
+        }
+    }
+}

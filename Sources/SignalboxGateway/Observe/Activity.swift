@@ -1,0 +1,159 @@
+package import Foundation
+import Synchronization
+
+/// Counts of the last 15 minutes by the second, and totals since the start, in memory.
+///
+/// Threads count into parts of their own; a part is added to the common series when its second is over, and before a
+/// read. A class because all threads share it.
+package final class Activity: Sendable {
+    /// A group of series. Raw values are the words of the API.
+    package enum Group: String, Sendable, CaseIterable {
+        /// Accepted events, by vendor.
+        case received
+        /// Refused payloads, by code.
+        case rejected
+        /// Delivered events, by destination.
+        case delivered
+        /// Failed attempts and expired deliveries, by destination.
+        case failed
+    }
+
+    /// What is counted.
+    struct Label: Hashable, Sendable {
+        let group: Group
+        let name: String
+    }
+
+    /// A warning code of a vendor.
+    struct WarningLabel: Hashable, Sendable {
+        let vendor: String
+        let code: String
+    }
+
+    /// The most names of a group, and warning codes of a vendor; further ones count as ``other``.
+    static let mostNames = 200
+    /// The name of everything beyond ``mostNames``.
+    static let other = "other"
+
+    /// The counts of one part for one second.
+    private struct Part: Sendable {
+        var second: Int64 = 0
+        var counts: [Label: Int] = [:]
+        var warnings: [WarningLabel: Int] = [:]
+    }
+
+    private let parts = Sharded(Part())
+    private let history = Mutex(ActivityHistory())
+    private let clock: ObservationClock
+
+    init(_ clock: ObservationClock) { self.clock = clock }
+
+    /// Adds to a series. `now`: nanoseconds of the clock.
+    func count(_ times: Int = 1, _ group: Group, _ name: String, at now: Int64) {
+        let second = clock.second(at: now)
+        parts.withCurrent { part in
+            advance(&part, to: second)
+            part.counts[Label(group: group, name: name), default: 0] += times
+        }
+    }
+
+    /// Adds the warnings of an event.
+    func count(warnings: [String], of vendor: String, at now: Int64) {
+        let second = clock.second(at: now)
+        parts.withCurrent { part in
+            advance(&part, to: second)
+            for code in warnings { part.warnings[WarningLabel(vendor: vendor, code: code), default: 0] += 1 }
+        }
+    }
+
+    /// Once a second for each part.
+    private func advance(_ part: inout Part, to second: Int64) {
+        guard part.second != second else { return }
+        flush(&part)
+        part.second = second
+    }
+
+    private func flush(_ part: inout Part) {
+        guard !part.counts.isEmpty || !part.warnings.isEmpty else { return }
+        history.withLock { $0.add(part.counts, part.warnings, at: part.second) }
+        part.counts.removeAll(keepingCapacity: true)
+        part.warnings.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Reading
+
+    /// Sums of the last complete seconds, by group and name.
+    package struct Series: Sendable, Equatable {
+        /// The beginning of the first step.
+        package let from: Date
+        /// Seconds of a step.
+        package let step: Int
+        /// One number for each step; names without a count in the window are left out.
+        package let sums: [Group: [String: [Int]]]
+    }
+
+    /// The last complete seconds in steps. `window` and `step` in seconds; the window is at most 15 minutes and at
+    /// least a step.
+    package func series(window: Int, step: Int) -> Series {
+        let steps = max(1, min(window, SecondSeries.length - 1) / step)
+        let first = clock.second(at: clock.nanoseconds()) - Int64(steps * step)
+        return Series(
+            from: Date(timeIntervalSince1970: Double(first)), step: step,
+            sums: reading { $0.sums(from: first, steps: steps, of: step) })
+    }
+
+    /// Events and warnings of every vendor since the start.
+    package struct VendorTotals: Sendable, Equatable {
+        package let events: Int
+        package let warnings: [String: Int]
+    }
+
+    /// By vendor.
+    package var vendors: [String: VendorTotals] { reading { $0.vendors } }
+
+    private func reading<R>(_ read: (borrowing ActivityHistory) -> R) -> R {
+        parts.forEach { flush(&$0) }
+        return history.withLock { read($0) }
+    }
+}
+
+/// The counts of all parts. A value without a lock.
+struct ActivityHistory: Sendable {
+    private var series: [Activity.Group: [String: SecondSeries]] = [:]
+    private var totals: [String: Int] = [:]
+    private var warnings: [String: [String: Int]] = [:]
+
+    mutating func add(
+        _ counts: [Activity.Label: Int], _ warnings: [Activity.WarningLabel: Int], at second: Int64
+    ) {
+        for (label, count) in counts {
+            let name = Self.name(label.name, in: series[label.group])
+            series[label.group, default: [:]][name, default: SecondSeries()].add(count, at: second)
+            if label.group == .received { totals[Self.name(label.name, in: totals), default: 0] += count }
+        }
+        for (label, count) in warnings {
+            let vendor = Self.name(label.vendor, in: self.warnings)
+            let code = Self.name(label.code, in: self.warnings[vendor])
+            self.warnings[vendor, default: [:]][code, default: 0] += count
+        }
+    }
+
+    private static func name<Value>(_ name: String, in known: [String: Value]?) -> String {
+        guard let known, known[name] == nil, known.count >= Activity.mostNames else { return name }
+        return Activity.other
+    }
+
+    func sums(from first: Int64, steps: Int, of step: Int) -> [Activity.Group: [String: [Int]]] {
+        series.mapValues { names in
+            names.mapValues { $0.sums(from: first, steps: steps, of: step) }.filter { $1.contains { $0 > 0 } }
+        }
+    }
+
+    var vendors: [String: Activity.VendorTotals] {
+        var vendors: [String: Activity.VendorTotals] = [:]
+        for name in Set(totals.keys).union(warnings.keys) {
+            vendors[name] = Activity.VendorTotals(events: totals[name] ?? 0, warnings: warnings[name] ?? [:])
+        }
+        return vendors
+    }
+}

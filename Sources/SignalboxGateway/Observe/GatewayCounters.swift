@@ -1,0 +1,164 @@
+import Foundation
+import SignalboxConfig
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Counts what the flows do, since the start of the process. Labels have few values: names of the config, vendors and
+/// codes of this version. Callable from any thread; a call takes less than a microsecond.
+package final class GatewayCounters: Sendable {
+    // A class because the flows of all configs share it.
+    /// The label of values beyond a limit.
+    package static let other = "other"
+    /// Vendors with series of their own.
+    static let mostVendors = 200
+
+    /// Accepted events of one kind.
+    package struct Received: Hashable, Sendable {
+        package let source: SourceName
+        package let vendor: VendorID
+        package let kind: PushNotification.Kind
+    }
+
+    /// Rejected payloads with one code.
+    package struct Rejected: Hashable, Sendable {
+        package let source: SourceName
+        /// Of a problem of the API, or a push service's word.
+        package let code: String
+    }
+
+    /// Events with one warning.
+    package struct Warned: Hashable, Sendable {
+        package let vendor: VendorID
+        /// A code of ``WarningDescription``.
+        package let code: String
+    }
+
+    /// Stored events; repeats are not stored.
+    package let received = SeriesTable<Received, Counter>(
+        limit: 2000, other: { Received(source: SourceName(other), vendor: VendorID(other), kind: $0.kind) },
+        make: { Counter() })
+    /// Payloads and reports that were refused, except those of requests without a valid token.
+    package let rejected = SeriesTable<Rejected, Counter>(
+        limit: 300, other: { Rejected(source: SourceName(other), code: $0.code) }, make: { Counter() })
+    package let warned = SeriesTable<Warned, Counter>(
+        limit: 500, other: { _ in Warned(vendor: VendorID(other), code: other) }, make: { Counter() })
+    /// Stored events that no route matched.
+    package let unrouted = Counter()
+    /// Attempts by destination; 35 destinations have series of their own.
+    package let destinations = SeriesTable<DestinationName, DestinationCounters>(
+        limit: 35, other: { _ in DestinationName(other) }, make: { DestinationCounters() })
+    /// Open streams of the console.
+    package let consoleStreams = Counter()
+    /// Spans and points of metrics that were neither exported nor kept.
+    package let telemetry = DropCounts()
+    private let vendors = VendorLabels()
+    private let sources = SourceLabels()
+
+    package init() {}
+
+    /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
+    /// repeat an earlier one.
+    func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
+        var tally = Tally()
+        for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
+            let event = routed.event
+            guard event.isOfPayload else { continue }
+            tally.add(event) { count($0, $1) }
+            if routed.routes.isEmpty { unrouted.add() }
+            if !event.warnings.isEmpty { countWarnings(of: event) }
+        }
+        tally.end { count($0, $1) }
+    }
+
+    /// The events of one request by their labels, so that a batch looks up each combination once.
+    private struct Tally {
+        /// Further combinations are looked up each time.
+        private static let most = 32
+        private var last: (key: Received, times: Int)?
+        private var others: [(key: Received, times: Int)] = []
+
+        mutating func add(_ event: Event, _ count: (Received, Int) -> Void) {
+            func isEqual(_ key: Received) -> Bool {
+                key.kind == event.kind && key.vendor == event.vendor && key.source == event.source
+            }
+            if let last, isEqual(last.key) {
+                self.last?.times += 1
+            } else if let position = others.firstIndex(where: { isEqual($0.key) }) {
+                others[position].times += 1
+            } else {
+                if let last {
+                    if others.count < Self.most { others.append(last) } else { count(last.key, last.times) }
+                }
+                last = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
+            }
+        }
+
+        func end(_ count: (Received, Int) -> Void) {
+            if let last { count(last.key, last.times) }
+            for (key, times) in others { count(key, times) }
+        }
+    }
+
+    private func count(_ key: Received, _ times: Int) {
+        let key = Received(
+            source: sources.label(of: key.source), vendor: vendors.label(of: key.vendor), kind: key.kind)
+        received.series(for: key).add(times)
+    }
+
+    /// Counts a refused payload. `code`: of ``RefusedPayload``. `source`: nil if it is not known.
+    func rejected(_ code: String, from source: SourceName?) {
+        let source = source.map { sources.label(of: $0) } ?? Self.unknown
+        rejected.series(for: Rejected(source: source, code: code)).add()
+    }
+
+    /// Counts the ends of one request to a destination. `trace`: of the attempt if it is exported. `now`: by the wall
+    /// clock.
+    func settled(_ settlements: [Settlement], trace: String? = nil, at now: Date) {
+        guard let first = settlements.first else { return }
+        let counters = destinations.series(for: first.lease.destination)
+        if let attempt = first.attempt { counters.durations.observe(attempt.duration, trace: trace) }
+        for settlement in settlements {
+            counters.attempted(settlement)
+            guard case .delivered = settlement.outcome, let ready = settlement.lease.readyAt else { continue }
+            counters.lags.observe(.seconds(now.timeIntervalSince(ready)), trace: trace)
+        }
+    }
+
+    private static let unknown = SourceName("unknown")
+
+    private func countWarnings(of event: Event) {
+        let vendor = vendors.label(of: event.vendor)
+        let codes = event.warnings.count == 1 ? event.warnings : Array(Set(event.warnings))
+        for code in codes { warned.series(for: Warned(vendor: vendor, code: code)).add() }
+    }
+}
+
+/// Begins the series of a config with 0, so that their first increase is seen.
+extension GatewayCounters {
+    /// Called for each plan that becomes active. Series of an earlier config stay.
+    func expect(_ config: GatewayConfig) {
+        let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
+        self.sources.know(sources)
+        let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
+        for source in sources {
+            rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })
+        }
+        received.expect(expected(sources, vendors.map { self.vendors.label(of: $0) }))
+        let names = Set(vendors)
+        for code in WarningDescription.all.map(\.code) where !code.hasPrefix("VENDOR.") {
+            let component = VendorID(String(code.prefix { $0 != "." }))
+            warned.expect([Warned(vendor: names.contains(component) ? component : .unknown, code: code)])
+        }
+        destinations.expect(config.destinations.map(\.name))
+    }
+
+    /// Every combination; of a config with many sources only those that are likely.
+    private func expected(_ sources: [SourceName], _ vendors: [VendorID]) -> [Received] {
+        let all = PushNotification.Kind.allCases
+        let kinds = sources.count * vendors.count * all.count <= 1000 ? all : [.alert, .silent]
+        let named = sources.count * vendors.count * kinds.count <= 1000 ? vendors : [.unknown]
+        return sources.flatMap { source in
+            named.flatMap { vendor in kinds.map { Received(source: source, vendor: vendor, kind: $0) } }
+        }
+    }
+}

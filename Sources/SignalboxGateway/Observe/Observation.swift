@@ -1,0 +1,115 @@
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Everything that the gateway observes of its own work, for operators: recent occurrences, counts, refused payloads.
+///
+/// One for each process; it survives reloads. The flows call it after a commit or an answer, one call for each. A class
+/// because all threads share it. While nobody looks, a call counts and returns: it parses nothing and copies at most
+/// the payloads of ``SampleGate``'s rate.
+package final class Observation: Sendable {
+    /// The newest events, deliveries and changes of destinations.
+    package let recent: RecentLog
+    /// Counts of the last minutes.
+    package let activity: Activity
+    /// The newest refused payloads.
+    package let rejections = RejectionLog()
+    /// Counts since the start of the process, for metrics.
+    package let counters = GatewayCounters()
+    /// The time of everything here.
+    package let clock: ObservationClock
+    /// Which events and deliveries ``recent`` has.
+    private let events = SampleGate()
+    private let deliveries = SampleGate()
+
+    /// `recent`: the most events and the most other entries of the log; 0 for none.
+    package init(recent: Int = 1_000, clock: ObservationClock = .system) {
+        self.recent = RecentLog(limit: recent)
+        self.clock = clock
+        activity = Activity(clock)
+    }
+
+    // MARK: Events
+
+    /// Decides whether operators see the event of a payload, and keeps the payload then. Called when the payload is
+    /// read, with its bytes; see ``Event/Sampling``.
+    func sampling(_ payload: UnsafeBufferPointer<UInt8>, of vendor: VendorID) -> Event.Sampling {
+        guard recent.isOn, events.admits(vendor.name, at: clock.nanoseconds()) else { return .passed }
+        return .shown(payload: payload.count <= RecentLog.largestPayload ? Array(payload) : nil)
+    }
+
+    /// Committed events of one request. `duplicates`: positions of events that repeat an earlier one and were not
+    /// stored. Followers count with their event.
+    func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
+        let now = clock.nanoseconds()
+        counters.accepted(routed, without: duplicates)
+        // Neighbours usually have the same vendor, so they are counted together.
+        var (vendor, times, passed) = ("", 0, 0)
+        func observe(_ routed: RoutedEvent) {
+            let event = routed.event
+            if event.vendor.name != vendor {
+                if times > 0 { activity.count(times, .received, vendor, at: now) }
+                (vendor, times) = (event.vendor.name, 0)
+            }
+            times += 1
+            if !event.warnings.isEmpty { activity.count(warnings: event.warnings, of: vendor, at: now) }
+            if !show(routed, at: now) { passed += 1 }
+            for follower in routed.followers { observe(follower) }
+        }
+        for (position, event) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
+            observe(event)
+        }
+        if times > 0 { activity.count(times, .received, vendor, at: now) }
+        if passed > 0 { recent.pass(.event, count: passed) }
+    }
+
+    /// False if the event is only counted.
+    private func show(_ routed: RoutedEvent, at now: Int64) -> Bool {
+        var payload: [UInt8]?
+        switch routed.event.sampling {
+        case .passed: return false
+        case .shown(let bytes): payload = bytes
+        case .undecided:
+            guard recent.isOn, events.admits(routed.event.vendor.name, at: now) else { return false }
+        }
+        recent.append(.event(RecentEvent(routed, payload: payload)))
+        return true
+    }
+
+    /// A payload, or a report of a device, that was refused.
+    package func refused(_ payload: RefusedPayload) {
+        activity.count(.rejected, payload.code, at: clock.nanoseconds())
+        rejections.append(payload)
+        counters.rejected(payload.code, from: payload.source)
+    }
+
+    // MARK: Deliveries
+
+    /// Settled attempts and expired deliveries of one request to a destination. `trace`: of the attempt if it is
+    /// exported.
+    func settled(_ settlements: [Settlement], trace: TraceContext? = nil) {
+        let now = clock.nanoseconds()
+        counters.settled(settlements, trace: trace?.traceID.description, at: clock.date(at: now))
+        for settlement in settlements {
+            let name = settlement.lease.destination.name
+            switch settlement.outcome {
+            case .delivered: activity.count(.delivered, name, at: now)
+            case .retry, .dead, .expired: activity.count(.failed, name, at: now)
+            case .postponed, .returned: continue
+            }
+            if recent.isOn, deliveries.admits(name, at: now),
+                let delivery = RecentDelivery(settlement, at: clock.date(at: now))
+            {
+                recent.append(.delivery(delivery))
+            } else {
+                recent.pass(.delivery)
+            }
+        }
+    }
+
+    /// A destination began to accept deliveries, or stopped. `state`: a word of `DestinationStatus.words`.
+    package func changed(_ destination: DestinationName, to state: String, because reason: String? = nil) {
+        guard recent.isOn else { return recent.pass(.destination) }
+        let change = DestinationChange(at: clock.now, name: destination, state: state, reason: reason)
+        recent.append(.destination(change))
+    }
+}

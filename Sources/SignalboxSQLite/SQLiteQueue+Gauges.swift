@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+package import SignalboxNotification
+package import SignalboxStore
+
+/// The counts that metrics show. Their cost does not grow with the queue.
+extension SQLiteQueue {
+    /// Reads the ledger, and of each destination with waiting deliveries the first one of its index. `oldestDue` is
+    /// nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
+    package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
+        let now = now.milliseconds
+        return try await file.read { db in
+            var gauges: [DestinationName: DestinationGauges] = [:]
+            for row in try db.rows("SELECT destination, accepted, waiting_now, dead_now FROM ledger") {
+                let name = try row.text(0)
+                var gauge = DestinationGauges()
+                (gauge.accepted, gauge.waiting, gauge.dead) = (try row.count(1), try row.count(2), try row.count(3))
+                if gauge.waiting > 0, let due = try db.firstDue(of: name), due <= now {
+                    gauge.oldestDue = Date(milliseconds: due)
+                }
+                gauges[DestinationName(name)] = gauge
+            }
+            return gauges
+        }
+    }
+
+    /// Triggers keep these counts, because few commits change them. Failed downloads that wait for another attempt
+    /// count as wanted. One snapshot.
+    package func mediaGauges() async throws(StoreError) -> MediaGauges {
+        try await file.read { db in
+            let rows = try db.rows("SELECT name, number FROM media_counts")
+            let counts = Dictionary(
+                try rows.map { (try $0.text(0), try $0.number(1)) }, uniquingKeysWith: { first, _ in first })
+            func count(_ name: String) -> Int { Int(counts[name] ?? 0) }
+            var gauges = MediaGauges()
+            gauges.wanted = count(MediaURLRecord.State.wanted.rawValue) + count(MediaURLRecord.State.resting.rawValue)
+            gauges.stored = count(MediaURLRecord.State.stored.rawValue)
+            gauges.failed = count(MediaURLRecord.State.failed.rawValue)
+            (gauges.files, gauges.bytes, gauges.held) = (count("files"), counts["bytes"] ?? 0, count("held"))
+            return gauges
+        }
+    }
+
+    /// The queue's file with its write-ahead log and shared memory, as the file system counts them. Three calls of
+    /// the system, or five.
+    package func space() throws(StoreError) -> StoreSpace {
+        var used: Int64 = 0
+        for suffix in ["", "-wal", "-shm"] {
+            var facts = stat()
+            // The log and its index exist only while the queue is open.
+            guard stat(file.path + suffix, &facts) == 0 else { continue }
+            used += Int64(facts.st_size)
+        }
+        var system = statvfs()
+        guard statvfs(file.path, &system) == 0 else {
+            throw .unavailable(reason: "the file system of \(file.path) cannot be read (\(errno))")
+        }
+        let block = Int64(clamping: system.f_frsize)
+        return StoreSpace(
+            used: used, free: Int64(clamping: system.f_bavail) * block, size: Int64(clamping: system.f_blocks) * block)
+    }
+}
+
+extension Database {
+    /// Steps to the first entry of the destination in `deliveries_waiting`.
+    fileprivate func firstDue(of destination: String) throws -> Int64? {
+        try row("SELECT min(due) FROM deliveries WHERE state = 'waiting' AND destination = ?", [destination])?
+            .optionalNumber(0)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+
+/// The conditions on deliveries, as clients write them: in a query, or as members of a `filter` in JSON.
+extension DeliveryFilter {
+    /// All conditions. Every endpoint that selects deliveries accepts them.
+    static let parameters: [QueryParameter] = [
+        .state, .destination, .event, .vendor, .status, .error, .since, .until,
+    ]
+
+    /// Throws ``Problem/badQuery(_:)`` for an invalid value. `text`: the value of a condition; nil for none. Does not
+    /// check whether the destination, the event or the vendor exists.
+    init(reading text: (QueryParameter) -> String?) throws(Problem) {
+        self.init()
+        state = try text(.state).map { text throws(Problem) in try Self.state(text) }
+        destination = text(.destination).map { DestinationName($0) }
+        (event, vendor, error) = (text(.event), text(.vendor), text(.error))
+        status = try text(.status).map { text throws(Problem) in try Self.status(text) }
+        acceptedSince = try Self.time(text, .since)
+        acceptedBefore = try Self.time(text, .until)
+    }
+
+    private static func state(_ text: String) throws(Problem) -> DeliveryRecord.State {
+        if let state = DeliveryRecord.State(rawValue: text) { return state }
+        let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .badQuery("Unknown state \(text.prefix(100)): write one of \(known).")
+    }
+
+    /// A status, or a class of statuses such as `5xx`.
+    private static func status(_ text: String) throws(Problem) -> ClosedRange<Int> {
+        let digits = text.lowercased().hasSuffix("xx") ? text.dropLast(2) : text[...]
+        if text.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) {
+            if digits.utf8.count == 3, (100...599).contains(number) { return number...number }
+            if digits.utf8.count == 1, (1...5).contains(number) { return number * 100...number * 100 + 99 }
+        }
+        throw .badQuery("status is \(text.prefix(100)): write an HTTP status from 100 to 599, or a class such as 5xx.")
+    }
+
+    private static func time(
+        _ text: (QueryParameter) -> String?, _ parameter: QueryParameter
+    ) throws(Problem) -> Date? {
+        try text(parameter).map { text throws(Problem) in try Call.time(text, named: parameter.name) }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxStore
+
+/// Reads the conditions on events from the parameters and the body of a request.
+enum EventQuery {
+    /// The parameters of lists of events.
+    static let parameters: [QueryParameter] = [
+        QueryParameter("vendor", .text, "Events of this vendor"), QueryParameter("kind", .text, "Events of this kind"),
+        QueryParameter("source", .text, "Events of this source"),
+        QueryParameter("type", .text, "Events with this CloudEvents type"),
+        QueryParameter("warning", .text, "Events with a warning of this code"),
+        QueryParameter("routed", .words(["none"]), "Events without a delivery"), .since, .until, .limit, .cursor,
+    ]
+    /// An EventBridge pattern over the whole event.
+    static let pattern = QueryParameter("pattern", .text, "Events that this pattern matches: JSON, percent-encoded")
+    /// The largest body in bytes.
+    static let bodyLimit = 256 * 1024
+    /// In cursors of events.
+    static let list: StaticString = "e"
+
+    /// The conditions of a request. `body`: `{"pattern": …}`, or empty. Throws 400 for an invalid value, and
+    /// ``Problem/contentHidden`` for a pattern of an operator who may not read content, because its matches would
+    /// tell content.
+    static func filter(_ call: Call, _ body: [UInt8]) throws(Problem) -> EventFilter {
+        var (filter, test) = (EventFilter(), EventTest())
+        (filter.vendor, filter.kind) = (call.query("vendor"), call.query("kind"))
+        filter.source = call.query("source").map { SourceName($0) }
+        (filter.acceptedSince, filter.acceptedBefore) = (try call.time("since"), try call.time("until"))
+        filter.before = try call.number(in: list)
+        if let routed = call.query("routed") {
+            guard routed == "none" else { throw .badQuery("Unknown routed \(routed.prefix(100)): write none.") }
+            filter.isUnrouted = true
+        }
+        (test.type, test.warning) = (call.query("type"), call.query("warning"))
+        test.pattern =
+            if let text = call.query("pattern") { try pattern(Array(text.utf8), at: "") } else {
+                try pattern(ofBody: body)
+            }
+        if test.pattern != nil, call.hidesContent { throw .contentHidden }
+        filter.matches = test.test
+        return filter
+    }
+
+    /// Nil for an empty body, and for an object without a pattern.
+    private static func pattern(ofBody body: [UInt8]) throws(Problem) -> Pattern? {
+        guard !body.isEmpty else { return nil }
+        var limits = JSONParser.Limits()
+        limits.bytes = bodyLimit
+        let parser = JSONParser(limits: limits)
+        let text = try withExtendedLifetime(parser) { () throws(Problem) -> JSONText? in
+            let root: JSONValue
+            do throws(JSONError) { root = try parser.parse(body) } catch {
+                throw .badPattern("the body is not valid JSON; send {\"pattern\": …}", at: "", nil)
+            }
+            guard root.isObject else { throw .badPattern("the body must be an object with \"pattern\"", at: "", nil) }
+            for (key, _) in root.members where !key.equals("pattern") {
+                let name = String(decoding: key, as: UTF8.self)
+                throw .badPattern("the body has \"pattern\" only", at: "/" + JSONPointer.escape(name), nil)
+            }
+            return root["pattern"].map { JSONText($0) }
+        }
+        return try text.map { text throws(Problem) in try pattern(text.bytes, at: "/pattern") }
+    }
+
+    /// `pointer`: of the pattern in its request.
+    private static func pattern(_ text: [UInt8], at pointer: String) throws(Problem) -> Pattern {
+        do throws(InvalidConfig) { return try Pattern(text: text) } catch {
+            guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
+                preconditionFailure("An invalid pattern has a mistake.")
+            }
+            // Positions in a body would be those of its compact form.
+            let position = pointer.isEmpty ? mistake.position : nil
+            throw .badPattern(mistake.message, at: pointer + mistake.pointer, position)
+        }
+    }
+}

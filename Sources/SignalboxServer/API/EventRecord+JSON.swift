@@ -1,0 +1,90 @@
+package import SignalboxGateway
+package import SignalboxJSON
+import SignalboxNotification
+package import SignalboxStore
+
+/// Events as the API and the command line list them.
+extension JSONWriter {
+    /// Writes one event of a list as an object. Absent values have no member; `deliveries` has the states that occur.
+    /// `hidesContent`: without the title.
+    package mutating func event(_ record: EventRecord, hidesContent: Bool = false) {
+        let summary = EventSummary(record)
+        object { json in
+            json.member("id", record.id)
+            json.member("time", record.acceptedAt)
+            json.member("source", record.source.name)
+            json.member("type", summary.type)
+            json.member("subject", record.subject)
+            json.member("vendor", summary.vendor)
+            json.member("kind", summary.kind)
+            json.member("title", summary.title.map { hidesContent ? ContentMask.hidden : $0 })
+            json.member("warnings", summary.warnings)
+            json.key("deliveries")
+            json.object { json in
+                for state in DeliveryRecord.State.allCases {
+                    guard let count = record.deliveries[state] else { continue }
+                    json.key(state.rawValue)
+                    json.integer(count)
+                }
+            }
+            json.member("bytes", record.body.count)
+        }
+    }
+
+    /// Writes one event with all that is known about it, as an object. `wait`: why a delivery has not been sent.
+    package mutating func event(
+        _ detail: EventDetail, hidesContent: Bool = false, wait: (DeliveryRecord) -> DeliveryWait?
+    ) {
+        object { json in
+            let body = hidesContent ? ContentMask.event(detail.record.body) : detail.record.body
+            if let body {
+                json.key("event")
+                json.raw(body)
+            }
+            json.member("payload", detail.record.hasPayload ? "kept" : "gone")
+            json.array("deliveries", detail.deliveries) {
+                $0.delivery($1, wait: wait($1), hidesReply: hidesContent)
+            }
+            if let routes = detail.routes { json.verdicts(of: routes, hidesContent: hidesContent) }
+            json.array("interactions", detail.interactions) { json, interaction in
+                json.object { json in
+                    json.member("id", interaction.id)
+                    json.member("time", interaction.time)
+                    json.member("action", interaction.action)
+                    json.member("outcome", interaction.outcome)
+                }
+            }
+            json.array("media", detail.media) { json, file in
+                json.object { json in
+                    json.member("url", hidesContent ? ContentMask.hide(file.url) : file.url)
+                    json.member("state", file.state)
+                    json.member("sha256", file.sha256)
+                    json.member("reason", file.reason)
+                }
+            }
+            json.member("trace", detail.trace)
+        }
+    }
+
+    /// The member `routes`: one object for each route, in their order. Matched routes name their destinations, the
+    /// others their reason. A mismatch names the pointer and the value that was found there. `by` names the route
+    /// whose `stop` ended the list.
+    mutating func verdicts(of trial: RouteTrial, hidesContent: Bool = false) {
+        array("routes", trial.routes) { json, entry in
+            json.object { json in
+                json.member("name", entry.name)
+                json.member("matched", entry.verdict == .taken)
+                if entry.verdict == .taken {
+                    json.member("to", entry.destinations.map(\.name))
+                } else {
+                    json.member("reason", entry.verdict.code)
+                }
+                if case .mismatch(let pointer, let found) = entry.verdict {
+                    json.member("pointer", pointer)
+                    if !hidesContent { json.member("found", found) }
+                }
+                if case .stopped(let route) = entry.verdict { json.member("by", route) }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Hummingbird
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+
+/// Explains how payloads are recognised, read and routed. For operators; stores nothing.
+struct ExplainAPI: Sendable {
+    let explainer: PayloadExplainer
+    /// Finds stored payloads.
+    let events: EventsAPI
+
+    /// Explains the body, which is one payload. `source`: as for `routes/test`. Throws 400, 413 or 422 for a payload
+    /// that the gateway would reject.
+    func explain(_ call: Call, _ body: [UInt8]) async throws -> Response {
+        let source = call.query("source") ?? SourceName.default.name
+        guard NameRule.allows(source) else { throw Problem.badQuery("source is not a name: \(NameRule.words).") }
+        return try await response(to: call) { () throws(Rejection) in
+            try await explainer.explanation(of: body, from: SourceName(source), at: Date())
+        }
+    }
+
+    /// Explains a stored event by its payload. Throws 404 for an unknown event, and 410 for one whose payload was not
+    /// kept.
+    func explainEvent(_ call: Call) async throws -> Response {
+        let (payload, event) = try await events.storedPayload(call.path("id"))
+        return try await response(to: call) { () throws(Rejection) in
+            try await explainer.explanation(
+                of: payload, from: event.source, at: event.acceptedAt, stored: event.body)
+        }
+    }
+
+    private func response(
+        to call: Call, _ explain: () async throws(Rejection) -> PayloadExplanation
+    ) async throws(Problem) -> Response {
+        do throws(Rejection) {
+            let explanation = try await explain()
+            return Response(
+                Reply(status: .ok, body: .json { $0.explanation(explanation, hidesContent: call.hidesContent) }))
+        } catch {
+            throw Problem(error)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import SignalboxGateway
+package import SignalboxJSON
+import SignalboxNotification
+
+/// Explanations as the API and the command line show them.
+extension JSONWriter {
+    /// Writes an explanation as an object. `hidesContent`: without texts of the event and values of routes.
+    package mutating func explanation(_ explanation: PayloadExplanation, hidesContent: Bool = false) {
+        object { json in
+            json.member("platform", explanation.platform.rawValue)
+            json.member("envelope", explanation.envelope.rawValue)
+            json.member("vendor", explanation.vendor.name)
+            if explanation.isVendorOfSource { json.member("vendorOfSource", true) }
+            json.array("detectors", explanation.detectors) { $0.detector($1) }
+            if let event = hidesContent ? ContentMask.event(explanation.event) : explanation.event {
+                json.key("event")
+                json.raw(event)
+            }
+            json.array("provenance", explanation.provenance.links) { json, link in
+                json.object { json in
+                    json.member("raw", link.raw)
+                    json.member("event", link.event)
+                    json.member("how", link.how.rawValue)
+                }
+            }
+            json.member("unread", explanation.provenance.unread)
+            json.member("complete", explanation.provenance.isComplete)
+            guard let routes = explanation.routes else { return }
+            json.verdicts(of: routes, hidesContent: hidesContent)
+            json.member("fallback", routes.usesFallback)
+            json.member("destinations", routes.destinations.map(\.name))
+        }
+    }
+
+    private mutating func detector(_ detector: PayloadExplanation.Detector) {
+        object { json in
+            json.member("name", detector.name)
+            json.member("verdict", detector.verdict.rawValue)
+            if let detection = detector.detection {
+                json.member("strength", "\(detection.strength)")
+                json.member("at", detection.evidence)
+            }
+            json.member("looksFor", detector.looksFor)
+        }
+    }
+}

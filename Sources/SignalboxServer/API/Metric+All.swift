@@ -1,0 +1,129 @@
+import Foundation
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+
+/// Metrics of the API, of routes, media and config. Other lists are in `Metric+Deliveries.swift`,
+/// `Metric+Process.swift`, `Metric+InApp.swift` and `ProviderValues.swift`.
+extension Metric {
+    /// Metrics of payloads and events.
+    static let events: [Metric] = [
+        Metric(
+            "signalbox_events_received_total", .counter, ["source", "vendor", "kind"],
+            "Stored events of payloads since the start, without repeats.",
+            samples: { values in
+                sorted(
+                    values.counters.received.all.map { key, counter in
+                        Sample([key.source.name, key.vendor.name, key.kind.rawValue], counter.value)
+                    })
+            }),
+        Metric(
+            "signalbox_payloads_rejected_total", .counter, ["source", "code"],
+            "Rejected payloads since the start, by their error code.",
+            samples: { values in
+                sorted(
+                    values.counters.rejected.all.map { key, counter in
+                        Sample([key.source.name, key.code], counter.value)
+                    })
+            }),
+        Metric(
+            "signalbox_event_warnings_total", .counter, ["vendor", "code"],
+            "Stored events with a warning since the start; an event counts once for each code.",
+            samples: { values in
+                sorted(
+                    values.counters.warned.all.map { key, counter in
+                        Sample([key.vendor.name, key.code], counter.value)
+                    })
+            }),
+        single(
+            "signalbox_events_unrouted_total", .counter, "Stored events that no route matched, since the start."
+        ) { Double($0.counters.unrouted.value) },
+    ]
+
+    /// Metrics of requests, operators and the queue.
+    static let requests: [Metric] = [
+        Metric(
+            "signalbox_http_request_duration_seconds", .histogram, ["route", "status"],
+            "Time from the head of a request to its response, by the path of the endpoint or the kind of provider "
+                + "endpoint.",
+            samples: { values in
+                sorted(
+                    values.server.requests.all.map { key, histogram in Sample([key.route, key.status], histogram) })
+            }),
+        Metric(
+            "signalbox_queue_commit_duration_seconds", .histogram, [],
+            "Time of a commit with its sync to the disk, which many requests share.",
+            samples: { [Sample([], $0.health.commits)] }),
+        single("signalbox_queue_file_bytes", "Size of the queue's files, with the write-ahead log.") {
+            Double($0.space.used)
+        },
+        single("signalbox_disk_free_bytes", "Free space of the file system of the data directory.") {
+            Double($0.space.free)
+        },
+        single("signalbox_disk_size_bytes", "Size of the file system of the data directory.") { Double($0.space.size) },
+        Metric(
+            "signalbox_actions_total", .counter, ["operation", "result"],
+            "Changes by operators over HTTP since the start, and those that were refused.",
+            samples: { values in
+                sorted(
+                    values.server.actions.all.map { key, counter in
+                        Sample([key.operation, key.result], counter.value)
+                    })
+            }),
+        Metric(
+            "signalbox_auth_failures_total", .counter, ["endpoint"],
+            "Requests with a wrong token, by the kind of endpoint, since the start."
+        ) { values in
+            FailedTokens.Endpoint.allCases.map { ([$0.rawValue], Double(values.failedTokens[$0] ?? 0)) }
+        },
+        single("signalbox_console_streams", "Open streams of live events.") {
+            Double($0.counters.consoleStreams.value)
+        },
+        Metric(
+            "signalbox_telemetry_dropped_total", .counter, ["signal"],
+            "Spans, and points of metrics, that the collector did not accept in time, since the start."
+        ) { values in
+            DropCounts.Signal.allCases.map { ([$0.rawValue], Double(values.counters.telemetry.dropped($0))) }
+        },
+    ]
+
+    /// Metrics of forwarded pushes.
+    static let forwarding: [Metric] = [
+        Metric(
+            "signalbox_forwards_total", .counter, ["provider", "outcome"],
+            "Pushes forwarded to a push service, by its answer, since the start."
+        ) { values in
+            ForwardedPush.Provider.allCases.flatMap { provider in
+                PushVerdict.Outcome.allCases.map { outcome in
+                    ([provider.rawValue, outcome.rawValue], Double(values.forwards.count(provider, outcome)))
+                }
+            }
+        }
+    ]
+
+    /// Metrics of the routes, the media and the config.
+    static let gateway: [Metric] = [
+        perRoute("signalbox_route_matched_total", "Events that matched a route since the start.") { $0.matched },
+        perRoute("signalbox_route_failed_total", "Events whose route transformation failed.") { $0.failed },
+        Metric(
+            "signalbox_failure_rules_taken_total", .counter, ["rule"],
+            "Pushes that a failure rule of provider endpoints took, since it was set or reset."
+        ) { $0.failures.map { ([$0.rule], Double($0.taken)) } },
+        Metric("signalbox_media_urls", .gauge, ["state"], "Known media URLs by download state.") { values in
+            let media = values.media
+            return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {
+                ([$0.0], Double($0.1))
+            }
+        },
+        single("signalbox_media_files", "Stored media files.") { Double($0.media.files) },
+        single("signalbox_media_bytes", "Bytes of all stored media files.") { Double($0.media.bytes) },
+        single("signalbox_deliveries_held", "Deliveries that wait for media.") { Double($0.media.held) },
+        single(
+            "signalbox_config_last_reload_successful", "1 while the newest config is active, 0 while it is rejected."
+        ) { $0.config.rejection == nil ? 1 : 0 },
+        single(
+            "signalbox_config_last_reload_success_timestamp_seconds", "Unix time when the active config was read."
+        ) { Double(Timestamp($0.config.since).milliseconds) / 1000 },
+    ]
+}

@@ -1,0 +1,70 @@
+import Foundation
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+
+/// Metrics of deliveries and destinations.
+extension Metric {
+    /// Metrics of deliveries. Those of attempts have series for fewer destinations; see ``GatewayCounters``.
+    static let deliveries: [Metric] = [
+        perDestination(
+            "signalbox_deliveries_accepted_total", .counter, "Deliveries created; survives restarts."
+        ) { Double($0.gauges[$1]?.accepted ?? 0) },
+        Metric(
+            "signalbox_deliveries_ended_total", .counter, ["destination", "outcome"],
+            "Deliveries that ended since the start.",
+            samples: { values in
+                let ends = values.ends
+                return values.counted.flatMap { destination in
+                    DeliveryRecord.State.allCases.filter { $0 != .waiting }.map {
+                        Sample([destination.name, $0.rawValue], ends[destination]?[$0] ?? 0)
+                    }
+                }
+            }),
+        Metric(
+            "signalbox_delivery_attempts_total", .counter, ["destination", "outcome", "error"],
+            "Attempts since the start, one for each delivery of a request.",
+            samples: { values in
+                values.attempts.flatMap { destination, counters in
+                    counters.values.map { Sample([destination.name, $0.outcome.label, $0.error], $0.count) }
+                }
+            }),
+        Metric(
+            "signalbox_delivery_attempt_duration_seconds", .histogram, ["destination"],
+            "Time of a request to a destination.",
+            samples: { $0.attempts.map { Sample([$0.key.name], $0.series.durations) } }),
+        Metric(
+            "signalbox_delivery_lag_seconds", .histogram, ["destination"],
+            "Time from when a delivery could be sent first (accepted, or later by its schedule) to its success.",
+            samples: { $0.attempts.map { Sample([$0.key.name], $0.series.lags) } }),
+        perDestination(
+            "signalbox_deliveries_waiting", .gauge, "Deliveries that have not ended."
+        ) { Double($0.gauges[$1]?.waiting ?? 0) },
+        perDestination("signalbox_deliveries_dead", .gauge, "Dead letters.") { Double($0.gauges[$1]?.dead ?? 0) },
+        perDestination("signalbox_oldest_due_seconds", .gauge, "Age of the oldest overdue delivery, in seconds.") {
+            values, name in
+            values.gauges[name]?.oldestDue.map { max(0, values.now.timeIntervalSince($0)) } ?? 0
+        },
+    ]
+
+    /// Metrics of destinations.
+    static let destinations: [Metric] = [
+        Metric(
+            "signalbox_destination_up", .gauge, ["destination"],
+            "1 while a destination accepts deliveries, 0 while it is paused, disabled, failing or without permission; "
+                + "signalbox_destination_state tells the causes apart."
+        ) { values in values.destinations.map { ([$0.name], values.statuses[$0]?.isDown ?? false ? 0 : 1) } },
+        Metric(
+            "signalbox_destination_state", .gauge, ["destination", "state"],
+            "1 for the current state of a destination, 0 for the others."
+        ) { values in
+            values.destinations.flatMap { destination in
+                let current = values.statuses[destination]?.word ?? "active"
+                return DestinationStatus.words.map { ([destination.name, $0], $0 == current ? 1.0 : 0) }
+            }
+        },
+        Metric(
+            "signalbox_destination_in_flight", .gauge, ["destination"], "Deliveries with an attempt in progress.",
+            samples: { $0.attempts.map { Sample([$0.key.name], $0.series.inFlight.value) } }),
+    ]
+}

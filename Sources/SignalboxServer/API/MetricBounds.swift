@@ -1,0 +1,64 @@
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxStore
+
+extension MetricValues {
+    /// How many names of a config have series of their own. With the limits of ``GatewayCounters`` and
+    /// ``ServerCounters``, all pages have fewer than ten thousand series.
+    enum Bounds {
+        static let destinations = 200
+        static let routes = 250
+        static let rules = 100
+    }
+
+    /// The destinations to show: those that need attention first, then the others, both in the order of names.
+    static func shown(
+        _ all: Set<DestinationName>, _ statuses: [DestinationName: DestinationStatus]
+    ) -> [DestinationName] {
+        let names = all.sorted()
+        guard names.count > Bounds.destinations else { return names }
+        let (troubled, well) = (names.filter { statuses[$0] != nil }, names.filter { statuses[$0] == nil })
+        return (troubled + well).prefix(Bounds.destinations).sorted()
+    }
+
+    /// The counts of the shown destinations, and the sums of the others as `other`.
+    static func bounded(
+        _ gauges: [DestinationName: DestinationGauges], to shown: [DestinationName]
+    ) -> [DestinationName: DestinationGauges] {
+        let known = Set(shown)
+        return gauges.reduce(into: [:]) { bounded, entry in
+            let name = known.contains(entry.key) ? entry.key : .other
+            bounded[name, default: DestinationGauges()].add(entry.value)
+        }
+    }
+
+    /// The first routes, and the sums of the others as `other`.
+    static func bounded(
+        _ routes: [(name: String, count: RouteCounts.Count)]
+    ) -> [(name: String, count: RouteCounts.Count)] {
+        guard routes.count > Bounds.routes else { return routes }
+        var others = RouteCounts.Count()
+        for route in routes.dropFirst(Bounds.routes) {
+            others.matched += route.count.matched
+            others.failed += route.count.failed
+        }
+        var bounded = Array(routes.prefix(Bounds.routes))
+        bounded.append((GatewayCounters.other, others))
+        return bounded
+    }
+}
+
+extension DestinationName {
+    /// Destinations beyond the bound.
+    static let other = DestinationName(GatewayCounters.other)
+}
+
+extension DestinationGauges {
+    fileprivate mutating func add(_ more: DestinationGauges) {
+        accepted += more.accepted
+        waiting += more.waiting
+        dead += more.dead
+        oldestDue = [oldestDue, more.oldestDue].compactMap { $0 }.min()
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Hummingbird
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxRouting
+
+/// What one reader of the live view asked for.
+struct LiveSelection: Sendable {
+    /// The occurrences that it receives.
+    var kinds = Set(RecentEntry.Kind.allCases)
+    /// Whether it receives counts once a second.
+    var hasStats = true
+    /// Selects events; nil for all.
+    var filter: EventFilter?
+    /// Frames a second, without gaps and counts.
+    var rate = Self.highestRate
+    /// Whether texts of notifications are hidden.
+    var hidesContent = false
+
+    static let highestRate = 20
+    /// The largest pattern in bytes.
+    private static let longestPattern = 8 * 1024
+    /// The word of counts among the types.
+    private static let stats = "stats"
+    static let types = RecentEntry.Kind.allCases.map(\.rawValue) + [stats]
+
+    static let parameters: [QueryParameter] = [
+        QueryParameter("pattern", .text, "An event pattern as JSON; only events that match"),
+        QueryParameter("types", .text, "Some of `\(types.joined(separator: "`, `"))`, with commas; default all"),
+        QueryParameter("rate", .whole(1...highestRate), "The most frames a second; default \(highestRate)"),
+    ]
+
+    init() {}
+
+    /// Throws 400 for an invalid parameter, and ``Problem/contentHidden`` for a pattern of a token that may not read
+    /// content: its matches would reveal texts.
+    init(_ call: Call) throws(Problem) {
+        hidesContent = call.hidesContent
+        rate = try call.number("rate", in: 1...Self.highestRate) ?? Self.highestRate
+        if let text = call.query("types") {
+            let words = Set(text.split(separator: ",").map(String.init))
+            guard !words.isEmpty, words.isSubset(of: Self.types) else {
+                throw .badQuery("types is \(text.prefix(200)): write some of \(Self.types.joined(separator: ",")).")
+            }
+            kinds = kinds.filter { words.contains($0.rawValue) }
+            hasStats = words.contains(Self.stats)
+        }
+        guard let text = call.query("pattern") else { return }
+        if hidesContent { throw .contentHidden }
+        filter = EventFilter(try Self.pattern(text))
+    }
+
+    private static func pattern(_ text: String) throws(Problem) -> Pattern {
+        guard text.utf8.count <= longestPattern else {
+            throw .pattern("The pattern has more than \(longestPattern) bytes: shorten it.", at: "")
+        }
+        do throws(InvalidConfig) {
+            return try Pattern(text: Array(text.utf8))
+        } catch {
+            let mistake = error.mistakes.first { $0.severity == .error }
+            throw .pattern("The pattern is not valid: \(mistake?.message ?? "it is not JSON").", at: mistake?.pointer ?? "")
+        }
+    }
+
+    /// Whether the reader receives an entry of its kinds.
+    func selects(_ entry: RecentEntry) -> Bool {
+        guard let filter, case .event(let event) = entry.item else { return true }
+        return filter.matches(event.body)
+    }
+}

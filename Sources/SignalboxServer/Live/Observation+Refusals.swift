@@ -1,0 +1,52 @@
+import HTTPTypes
+import SignalboxGateway
+import SignalboxNotification
+
+/// Refusals of payloads and of reports, for the log of operators.
+extension Observation {
+    /// A request of a source that was refused as a whole. Requests without access and failures of the gateway itself
+    /// are not refusals of a payload.
+    func refused(_ problem: Problem, of call: Call) {
+        guard problem.status.kind == .clientError, problem.status != .unauthorized, problem.status != .forbidden
+        else { return }
+        let length = call.request.headers[.contentLength].flatMap { Int($0) }
+        refused(
+            RefusedPayload(
+                at: clock.now, door: .api, code: problem.code, source: call.source, bytes: length,
+                line: problem.line))
+    }
+
+    /// The refused items of a batch; the size of each is not known.
+    func refused<Item, Failure>(
+        _ items: [Result<Item, Failure>], of call: Call, _ problem: (Failure) -> (Problem, PayloadPosition)
+    ) {
+        for case .failure(let failure) in items {
+            let (problem, place) = problem(failure)
+            refused(
+                RefusedPayload(
+                    at: clock.now, door: .api, code: problem.code, source: call.source, line: place.line))
+        }
+    }
+
+    /// A push that a provider endpoint refused. `reason`: the word of the answer; nil for an answer without one.
+    func refused(
+        _ service: PushService, status: Int, reason: String?, from source: SourceName?, bytes: Int?
+    ) {
+        // A failure of the gateway itself.
+        guard status < 500 else { return }
+        refused(
+            RefusedPayload(
+                at: clock.now, door: RefusedPayload.Door(service), code: reason ?? "\(status)", source: source,
+                bytes: bytes))
+    }
+}
+
+extension RefusedPayload.Door {
+    fileprivate init(_ service: PushService) {
+        switch service {
+        case .apns: self = .apns
+        case .fcm: self = .fcm
+        case .expo: self = .expo
+        }
+    }
+}

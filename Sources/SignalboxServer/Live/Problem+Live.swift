@@ -1,0 +1,20 @@
+import HTTPTypes
+
+// Rejected requests about the live view.
+extension Problem {
+    /// Readers try again: another one may have left.
+    static let tooManyStreams = Problem(
+        .serviceUnavailable, "too-many-streams", title: "The stream was not opened",
+        "\(LiveStreams.most) streams are open: close another one, or try again later.", headers: [.retryAfter: "5"])
+    /// During a stop.
+    static let streamsClosed = Problem(
+        .serviceUnavailable, "streams-closed", title: "The stream was not opened",
+        "The gateway stops: connect again after the restart.", headers: [.retryAfter: "5"])
+
+    /// `pointer`: the location of the mistake in the pattern.
+    static func pattern(_ detail: String, at pointer: String) -> Problem {
+        var problem = Problem(.badRequest, "pattern-invalid", title: "The request was not understood", detail)
+        problem.members = [Member(name: "pointer", value: pointer)]
+        return problem
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import SignalboxEgress
+import SignalboxNotification
+
+/// A directory with a local certificate authority and the certificate of the provider endpoints, in PEM.
+package struct CertificateFolder {
+    /// A sentence for the user: what failed, and the remedy.
+    package struct Failure: Error {
+        package let sentence: String
+    }
+
+    /// Created if it does not exist, for the owner only.
+    private let directory: String
+
+    /// `directory`: a path; nothing is read or written before ``issue(for:renew:)``.
+    package init(_ directory: String) { self.directory = directory }
+
+    /// The names under which senders reach providers.
+    private static let hosts = ["localhost", "127.0.0.1", "::1"] + ProviderHost.names
+
+    /// Writes a server certificate for this machine, the hosts of providers and `hosts`, and an authority if there is
+    /// none. An existing authority stays, so senders trust a renewed certificate at once. Returns the paths of the
+    /// authority's certificate, the server's and its key. Throws if the certificate exists and `renew` is false, if
+    /// the authority is incomplete, and if a file cannot be written.
+    package func issue(
+        for hosts: [String], renew: Bool
+    ) throws(Failure) -> (authority: String, certificate: String, key: String) {
+        guard renew || !FileManager.default.fileExists(atPath: path("server.key")) else {
+            throw Failure(sentence: "\(path("server.key")) exists. Use --renew to replace the certificate.")
+        }
+        let maker = try authority()
+        let names = (hosts + Self.hosts).map { (name: $0, isAddress: IPAddress($0) != nil) }
+        let issued = maker.issue(for: names)
+        try write(issued.key, to: "server.key", isSecret: true)
+        try write(issued.certificate, to: "server.crt")
+        return (path("ca.crt"), path("server.crt"), path("server.key"))
+    }
+
+    /// The authority of the directory, which is made if there is none.
+    private func authority() throws(Failure) -> CertificateMaker {
+        let (certificate, key) = (contents("ca.crt"), contents("ca.key"))
+        if let certificate, let key {
+            if let maker = CertificateMaker(authority: .init(certificate: certificate, key: key)) { return maker }
+            throw Failure(
+                sentence: "\(path("ca.crt")) and \(path("ca.key")) are not a certificate and its key, in PEM.")
+        }
+        guard certificate == nil, key == nil else {
+            throw Failure(
+                sentence:
+                    "\(directory) has only one of ca.crt and ca.key. Restore the other, or choose another --directory.")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(sentence: "Cannot create the directory \(directory): \(error.localizedDescription)")
+        }
+        let maker = CertificateMaker(authority: "Signalbox local CA")
+        try write(maker.authority.key, to: "ca.key", isSecret: true)
+        try write(maker.authority.certificate, to: "ca.crt")
+        return maker
+    }
+
+    private func path(_ name: String) -> String { directory + "/" + name }
+
+    private func contents(_ name: String) -> String? {
+        FileManager.default.contents(atPath: path(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Replaces the file as a whole, so a running gateway never reads a part. A secret file is for its owner only.
+    private func write(_ text: String, to name: String, isSecret: Bool = false) throws(Failure) {
+        let draft = path(".\(name).\(getpid())")
+        let mode = isSecret ? 0o600 : 0o644
+        let isWritten = FileManager.default.createFile(
+            atPath: draft, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+        guard isWritten, rename(draft, path(name)) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(draft)
+            throw Failure(sentence: "Cannot write \(path(name)): \(reason).")
+        }
+    }
+}

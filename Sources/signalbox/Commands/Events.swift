@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxServer
+import SignalboxStore
+
+/// Both subcommands read the file of the queue, next to a running gateway. The config is optional: it names the data
+/// directory, and its routes explain where an event goes.
+struct Events: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Search stored events, also while the gateway runs.", subcommands: [List.self, Show.self])
+
+    /// Reads the queue from its newest event on.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List events, the newest first.")
+
+        @OptionGroup var options: GatewayOptions
+        @Option(help: "Only events of this vendor.") var vendor: String?
+        @Option(help: "Only events of this kind, such as alert.") var kind: String?
+        @Option(help: "Only events of this source.") var source: String?
+        @Option(help: "Only events with a warning of this code.") var warning: String?
+        @Flag(help: "Only events that no route took.") var unrouted = false
+        @Option(help: "Only events that match this pattern, written as in a route.") var filter: String?
+        @Option(help: "Only events accepted since this time (RFC 3339) or age (24h).") var since: String?
+        @Option(help: "Only events accepted before this time or age.") var until: String?
+        /// A negative number counts as 0.
+        @Option(help: "Maximum number of events.") var limit = 50
+        /// The same objects as in the API, without a heading.
+        @Flag(help: "Print one JSON object per line.") var json = false
+
+        private var search: EventSearch {
+            var search = EventSearch()
+            (search.vendor, search.kind, search.source, search.warning) = (vendor, kind, source, warning)
+            (search.isUnrouted, search.pattern, search.since, search.until) = (unrouted, filter, since, until)
+            return search
+        }
+
+        /// An empty result prints the heading only and is a success.
+        func run() async throws {
+            let filter = try search.filter(now: Date())
+            let queue = try options.queue()
+            if !json { print(EventTable.heading) }
+            try await EventSearch.newest(max(0, limit), filter, in: queue) { record in
+                print(json ? JSONText.object { $0.event(record) } : EventTable.row(record))
+            }
+        }
+    }
+
+    /// Exits with 1 for an unknown event.
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show one event: routes with their reasons, deliveries with their attempts, interactions.")
+
+        @OptionGroup var options: GatewayOptions
+        /// As `list` prints it.
+        @Argument(help: "The event's id.") var id: String
+        /// With the event itself.
+        @Flag(help: "Print one JSON object, as in the API.") var json = false
+
+        /// The routes are those of the config now, which may differ from those that the event met.
+        func run() async throws {
+            let loaded = try options.optionalConfig()
+            let queue = try options.existingQueue(loaded.config)
+            let trials = RouteTrials(
+                normalizer: try options.normalizer(for: loaded.config), routes: loaded.routes, vendors: [:])
+            guard let detail = try await EventDetail(id, in: queue, routes: { trials.trial(of: $0) }) else {
+                StandardError.write("signalbox: there is no event \(id).\n")
+                throw ExitCode.incomplete
+            }
+            let waits = DeliveryWaits(options.isConfigMissing ? nil : loaded.config, try await queue.statuses())
+            if json { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
+            for line in detail.lines(attempts: try await detail.attempts(in: queue), waits: waits) { print(line) }
+        }
+    }
+}
+
+extension JSONText {
+    /// The text of an object that `write` writes, on one line.
+    static func object(_ write: (inout JSONWriter) -> Void) -> String {
+        var json = JSONWriter()
+        write(&json)
+        return JSONText(json).string
+    }
+}
