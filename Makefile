@@ -5,11 +5,15 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client
-# From PyPI: the reference libraries that read what tests sent and made, and the clients of push services.
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver
+# From PyPI: the reference libraries that read what tests sent and made, the clients of push services, and the
+# validator and the tester of OpenAPI documents.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 	aioapns==4.0 apns2-up==0.9.0 kalyke-apns==1.5.0 firebase-admin==7.7.0 pyfcm==2.1.1 exponent-server-sdk==2.2.0 \
-	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 prometheus-client==0.26.0 opentelemetry-proto==1.45.2
+	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 prometheus-client==0.26.0 openapi-spec-validator==0.9.0 \
+	schemathesis==4.32.5 selenium==4.51.0 opentelemetry-proto==1.45.2
+# Without its dependencies: only the JavaScript of axe in it is used.
+TEST_SCRIPTS := axe-playwright-python==0.1.8
 LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk nghttp2-client python3-venv
 
@@ -21,6 +25,7 @@ BINARY := .build/release/signalbox
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make test-console  the tests of the console in a browser, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp or ways-in for one of its parts"
@@ -44,17 +49,19 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Tests record the events, calendars, messages and exports that they make, for the reference libraries to verify.
-# End-to-end tests run alone and one after the other, because senders and receivers need the cores.
+# Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
+# reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the cores for
+# minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
+	SIGNALBOX_RECORD_ANSWERS="$(CURDIR)/.build/answers.ndjson" \
 	SIGNALBOX_RECORD_OTLP="$(CURDIR)/.build/otlp.ndjson"
 
 test: deps-test
 	swift build --build-tests
-	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/otlp.ndjson
-	$(RECORDING) swift test --skip-build --skip EndToEndTests
+	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
+	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json \
@@ -64,6 +71,14 @@ test: deps-test
 	.build/test-venv/bin/python Tests/verify-otlp.py .build/otlp.ndjson
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
 	    Examples/monitoring docs/troubleshooting.md
+	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson
+	$(MAKE) --no-print-directory test-console
+
+# The console in Chromium, against the built binary. Screenshots are in .build/screenshots.
+.PHONY: test-console
+test-console: deps-test
+	swift build --product signalbox
+	cd Tests/Console && ../../.build/test-venv/bin/python -m unittest -v
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
 .PHONY: reference
@@ -148,9 +163,10 @@ deps-test:
 	@./.ci/install-packages $(LIBRARIES) $(TEST_TOOLS)
 	@./.ci/install-promtool
 	@test -x .build/test-venv/bin/python || /usr/bin/python3 -m venv .build/test-venv
-	@test "$$(cat .build/test-venv/installed 2>/dev/null)" = '$(TEST_LIBRARIES)' \
+	@test "$$(cat .build/test-venv/installed 2>/dev/null)" = '$(TEST_LIBRARIES) $(TEST_SCRIPTS)' \
 	    || { .build/test-venv/bin/pip install --quiet $(TEST_LIBRARIES) \
-	    && echo '$(TEST_LIBRARIES)' >.build/test-venv/installed; }
+	    && .build/test-venv/bin/pip install --quiet --no-deps $(TEST_SCRIPTS) \
+	    && echo '$(TEST_LIBRARIES) $(TEST_SCRIPTS)' >.build/test-venv/installed; }
 
 deps-bench:
 	@./.ci/install-packages $(LIBRARIES) $(BENCH_TOOLS)

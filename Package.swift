@@ -115,6 +115,25 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            // In parts, because the time to compile one grows faster than its size.
+            resources: [
+                .embedInCode("Console/Assets/index.html"), .embedInCode("Console/Assets/icon.svg"),
+                .embedInCode("Console/Assets/style.css"), .embedInCode("Console/Assets/preview.css"),
+                .embedInCode("Console/Assets/h.js"), .embedInCode("Console/Assets/text.js"),
+                .embedInCode("Console/Assets/api.js"), .embedInCode("Console/Assets/ui.js"),
+                .embedInCode("Console/Assets/app.js"), .embedInCode("Console/Assets/live.js"),
+                .embedInCode("Console/Assets/events.js"), .embedInCode("Console/Assets/event.js"),
+                .embedInCode("Console/Assets/preview.js"), .embedInCode("Console/Assets/origin.js"),
+                .embedInCode("Console/Assets/deliveries.js"), .embedInCode("Console/Assets/destinations.js"),
+                .embedInCode("Console/Assets/routes.js"), .embedInCode("Console/Assets/pattern.js"),
+                .embedInCode("Console/Assets/lists.js"), .embedInCode("Console/Assets/settings.js"),
+                .embedInCode("OpenAPI/Schemas/common.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
+                .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
+                .embedInCode("OpenAPI/Schemas/events.json"), .embedInCode("OpenAPI/Schemas/operations.json"),
+                .embedInCode("OpenAPI/Schemas/captures.json"), .embedInCode("OpenAPI/Schemas/observation.json"),
+                .embedInCode("OpenAPI/Schemas/routes.json"), .embedInCode("OpenAPI/Schemas/service.json"),
+                .embedInCode("OpenAPI/Schemas/webhooks.json"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "signalbox",
@@ -203,6 +222,7 @@ let package = Package(
             dependencies: [
                 "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",
                 "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures"), .copy("Messages")], swiftSettings: strict),
         .testTarget(

@@ -31,7 +31,7 @@ CONFIG = {
         "inbox": {"builtin": "inbox"},
     },
     "routes": [
-        {"name": "every \"alert\"\n", "match": {"data": {"kind": ["alert"]}}, "to": ["crm", "inbox"]},
+        {"name": "every \"alert\"", "match": {"data": {"kind": ["alert"]}}, "to": ["crm", "inbox"]},
     ],
 }
 PAYLOADS = [b'{"aps":{"alert":"hello"}}', b'{"aps":{"content-available":1}}', b'{"aps":{"alert":"hello","badge":"x"}}']
@@ -176,7 +176,7 @@ def page_failures(plain, text):
         r'signalbox_events_received_total\{source="default",vendor="unknown",kind="alert"\} 4',
         r'signalbox_payloads_rejected_total\{source="default",code="payload-not-json"\} 1',
         r"signalbox_events_unrouted_total 2",
-        r'signalbox_route_matched_total\{route="every \\"alert\\"\\n"\} 4',
+        r'signalbox_route_matched_total\{route="every \\"alert\\""\} 4',
         r'signalbox_http_request_duration_seconds_count\{route="/v1/notifications",status="202"\} 4',
         r'signalbox_http_request_duration_seconds_count\{route="/v1/notifications",status="400"\} 1',
         r'signalbox_actions_total\{operation="destinations.pause",result="done"\} 1',

@@ -31,7 +31,8 @@ struct BoundedScan {
                 next = last
                 return
             }
-            let isLate = (matches != nil || examined % Self.rowsPerLook == 0) && ContinuousClock.now - start > StoreLimits.longestScan
+            let isLook = matches != nil || examined % Self.rowsPerLook == 0
+            let isLate = isLook && ContinuousClock.now - start > StoreLimits.longestScan
             if examined == rows || examined > 0 && isLate {
                 (next, isComplete) = (last, ids.count == limit)
                 return

@@ -49,3 +49,18 @@ struct DeliveryMoves {
         }
     }
 }
+
+extension Database {
+    /// Counts the dead deliveries of a condition as waiting ones in the ledger. For the transaction that requeues them.
+    func countRequeued(_ condition: String, _ arguments: StatementArguments) throws {
+        var moves = DeliveryMoves()
+        let rows = try StoredRow.fetchAll(
+            self,
+            sql: """
+                SELECT d.destination, count(*) FROM deliveries d WHERE \(condition) AND d.state = 'dead'
+                GROUP BY d.destination
+                """, arguments: arguments)
+        for row in rows { moves.requeue(try row.count(1), of: DestinationName(try row.text(0))) }
+        try moves.write(in: self)
+    }
+}

@@ -22,6 +22,7 @@ package struct GatewayServer: Service {
     private let failedTokens: FailedTokens
     private let refusals = RefusalBudget()
     private let counters = ServerCounters()
+    private let streams = LiveStreams()
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -75,7 +76,7 @@ package struct GatewayServer: Service {
         let active = Replaceable(
             ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters))
+                refusals: refusals, counters: counters, streams: streams))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
@@ -117,7 +118,13 @@ package struct GatewayServer: Service {
         }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await run(direct))
+            result = .success(
+                try await withGracefulShutdownHandler {
+                    try await run(direct)
+                } onGracefulShutdown: {
+                    // The server waits for open responses, and a stream has no end of its own.
+                    streams.close()
+                })
         } catch {
             result = .failure(error)
         }
@@ -162,7 +169,8 @@ package struct GatewayServer: Service {
         active.replace(
             by: ActiveAPI(
                 surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters))
+                refusals: refusals, counters: counters, streams: streams))
+        streams.revoke(by: surface.operators)
     }
 }
 
@@ -186,20 +194,22 @@ private final class ActiveAPI: Sendable {
     init(
         _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
         budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
-        counters: ServerCounters
+        counters: ServerCounters, streams: LiveStreams
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         inApp = DirectInAppAPI(
-            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget, counters: counters)
+            flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
+            observation: surface.observation, counters: counters)
         providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)
         api = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters)
+            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
+            streams: streams)
         router = api.router()
     }
 }

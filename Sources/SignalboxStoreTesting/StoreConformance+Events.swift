@@ -25,7 +25,8 @@ extension StoreConformance {
         Self("eventsAreFilteredBySubjectSourceTimeAndRoute") { bench in
             let queue = try bench.open()
             let start = bench.clock.now
-            for (vendor, kind, source) in [("mce", "alert", "app"), ("braze", "alert", "web"), ("mce", "silent", "web")] {
+            let events = [("mce", "alert", "app"), ("braze", "alert", "web"), ("mce", "silent", "web")]
+            for (vendor, kind, source) in events {
                 try await queue.append([bench.event(of: vendor, kind, from: source)])
                 bench.clock.advance(by: 60)
             }
@@ -38,7 +39,7 @@ extension StoreConformance {
             #expect(try await subjects { $0.vendor = "mce" } == ["mce/alert", "mce/silent", "mce/alert"])
             #expect(try await subjects { $0.vendor = "mc" }.isEmpty)
             #expect(try await subjects { $0.kind = "silent" } == ["mce/silent"])
-            #expect(try await subjects { ($0.vendor, $0.source) = ("mce", "app") } == ["mce/alert"])
+            #expect(try await subjects { ($0.vendor, $0.source) = ("mce", SourceName("app")) } == ["mce/alert"])
             #expect(try await subjects { $0.isUnrouted = true } == ["mce/alert"])
             let (since, until) = (start.addingTimeInterval(60), start.addingTimeInterval(120))
             #expect(try await subjects { ($0.acceptedSince, $0.acceptedBefore) = (since, until) } == ["braze/alert"])

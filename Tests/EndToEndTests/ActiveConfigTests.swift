@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// The active config, as the built binary reports it to operators.
-@Suite(.timeLimit(.minutes(3))) struct ActiveConfigTests {
+@Suite(.timeLimit(.minutes(15))) struct ActiveConfigTests {
     private struct Standing: Decodable {
         struct Refusal: Decodable {
             let at: String

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(15))) struct BadInputTests {
     /// One unreadable body of every kind, with the status and the code of its response.
     private static let bodies: [(name: String, body: Data, status: Int, code: String)] = [
         ("empty", Data(), 400, "payload-empty"),

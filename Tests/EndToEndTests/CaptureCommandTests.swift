@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// `signalbox capture` next to a running gateway.
-@Suite(.timeLimit(.minutes(3))) struct CaptureCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct CaptureCommandTests {
     @Test func endsWithThePushesThatItWaitsFor() async throws {
         try await CaptureSetting.run { setting async throws in
             try await setting.push("first", prefix: "/r/t1")

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Captures of pushes over the API of the built binary.
-@Suite(.timeLimit(.minutes(3))) struct CaptureTests {
+@Suite(.timeLimit(.minutes(15))) struct CaptureTests {
     @Test func showsPushesThatReachedTheEndpoint() async throws {
         try await CaptureSetting.run { setting async throws in
             let id = "eadbc9b3-1a2b-4c3d-8e4f-0123456789ab"

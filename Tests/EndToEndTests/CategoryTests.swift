@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// Categories that payloads define and apps register, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct CategoryTests {
+@Suite(.timeLimit(.minutes(15))) struct CategoryTests {
     private static let payload = Data(
         """
         {"aps":{"alert":"Hi","mutable-content":1},"notification-action":{"type":"openApp"},"category-actions":[

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct CommandTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandTests {
     private func normalize(
         _ input: Data, _ more: [String] = [], in directory: String? = nil
     ) async throws -> BuiltBinary.Result {

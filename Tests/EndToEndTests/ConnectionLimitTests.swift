@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Limits that keep one peer from locking out the others, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct ConnectionLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionLimitTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
     @Test func idleConnectionsDoNotBlockNewClients() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// The gateway accepts a small payload on the event loop of its connection, and others in a task. The replies are the
 /// same.
-@Suite(.timeLimit(.minutes(3))) struct DirectRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct DirectRequestTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
     /// A task always answers a request with a key.

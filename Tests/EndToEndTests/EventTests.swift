@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
@@ -62,7 +63,8 @@ import Testing
             #expect(first["source"] as? String == "app" && first["title"] as? String == "Secret title")
             #expect((first["bytes"] as? Int ?? 0) > 100)
             for query in [
-                "?vendor=braze", "?kind=alert&source=app", "?pattern=%7B%22data%22%3A%7B%22vendor%22%3A%5B%22braze%22%5D%7D%7D",
+                "?vendor=braze", "?kind=alert&source=app",
+                "?pattern=%7B%22data%22%3A%7B%22vendor%22%3A%5B%22braze%22%5D%7D%7D",
                 "?type=io.signalbox.notification.received&vendor=braze", "?since=2020-01-01T00:00:00Z&kind=alert",
             ] {
                 #expect(try await Self.events(query, gateway).compactMap { $0["id"] as? String } == [braze], "\(query)")
@@ -85,7 +87,8 @@ import Testing
 
     @Test func refusesInvalidConditions() async throws {
         try await Self.run { gateway, _, _ in
-            for query in ["?routed=some", "?pattern=%7B", "?pattern=%5B%5D", "?since=today", "?venodr=x", "?cursor=ZDE"] {
+            let queries = ["routed=some", "pattern=%7B", "pattern=%5B%5D", "since=today", "venodr=x", "cursor=ZDE"]
+            for query in queries.map({ "?" + $0 }) {
                 _ = try await Self.get("/v1/events" + query, gateway, status: 400)
             }
             let syntax = try await Self.get("/v1/events?pattern=%7B%0A%22data%22%3A%7D", gateway, status: 400)

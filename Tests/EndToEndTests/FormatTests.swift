@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct FormatTests {
+@Suite(.timeLimit(.minutes(15))) struct FormatTests {
     private let payload = Data(
         #"{"aps":{"alert":{"title":"Grüße \"aus\" Boston","body":"There"}},"issuer":"Synerise","message-type":"static-content","content-type":"simple-push","content":{"notification":{}}}"#
             .utf8)

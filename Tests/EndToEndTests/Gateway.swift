@@ -73,17 +73,24 @@ struct Gateway {
             OutboundRequest(
                 url: url + path, headers: headers + [("content-type", "application/json")], body: Array(body),
                 timeout: .seconds(120)))
+        try AnswerRecorder.record("POST", url + path, status: reply.status, body: whole(reply, of: 1024))
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 
     /// `keeping`: the largest response in bytes.
     func get(_ path: String, keeping bytes: Int = 1024) async throws -> (status: Int, text: String) {
         let reply = try await http.send(OutboundRequest(method: .get, url: url + path, keptBytes: bytes))
+        try AnswerRecorder.record("GET", url + path, status: reply.status, body: whole(reply, of: bytes))
         return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
     }
 
     /// The page of metrics.
     func metrics() async throws -> String { try await get("/metrics", keeping: 1 << 20).text }
+
+    /// The body of a reply, unless it may have more than the bytes that were kept.
+    private func whole(_ reply: OutboundReply, of bytes: Int) -> [UInt8]? {
+        reply.excerpt.count < bytes ? reply.excerpt : nil
+    }
 
     /// Stops it by SIGTERM; returns the exit code.
     func stop() async -> Int32 {

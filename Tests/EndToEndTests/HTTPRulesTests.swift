@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Requirements of HTTP/1.1 for servers, on the built binary, with bytes that no HTTP client sends.
-@Suite(.timeLimit(.minutes(3))) struct HTTPRulesTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPRulesTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
     /// A request for the direct path or the router; with a key, only the router accepts it.

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Decisions and states of offers after kills, on the built binary.
-@Suite(.timeLimit(.minutes(5))) struct InAppCrashTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppCrashTests {
     /// Runs each step with a gateway of its own, which is killed after it.
     private func run(_ steps: [@Sendable (Gateway) async throws -> Void]) async throws {
         try await withTemporaryDirectory { directory in

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Bad input of devices and operators, on the built binary: clear errors, and nothing stored.
-@Suite(.timeLimit(.minutes(3))) struct InAppInputTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppInputTests {
     private func nested(_ depth: Int) -> String {
         String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
     }

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// `signalbox inapp simulate` and the example client.
-@Suite(.timeLimit(.minutes(2))) struct InAppSimulationTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppSimulationTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardized.path
 

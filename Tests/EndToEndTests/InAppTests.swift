@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// In-app messages, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct InAppTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppTests {
     private static let policy = #""inapp": { "interval": "0s" },"#
 
     @Test func aMessageIsOfferedReportedAndDelivered() async throws {

@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// Interactions, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct InteractionTests {
+@Suite(.timeLimit(.minutes(15))) struct InteractionTests {
     private let payload = Data(
         #"""
         {"aps":{"alert":"Hi","mutable-content":1},"notification-action":{"type":"url","value":"https://ibm.com"},

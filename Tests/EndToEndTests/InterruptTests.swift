@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct InterruptTests {
+@Suite(.timeLimit(.minutes(15))) struct InterruptTests {
     /// Far more input than the command reads before the first event arrives.
     @Test func replayEndsInOrderOnControlC() async throws {
         try await withTemporaryDirectory { directory in

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The guarantees of the gateway, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct LawTests {
+@Suite(.timeLimit(.minutes(15))) struct LawTests {
     private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
 
     private func states(in directory: String) async throws -> [String] {

@@ -8,7 +8,7 @@ import Testing
 
 /// A gateway that is killed repeatedly while it downloads: every acknowledged event arrives with its picture, and every
 /// file has the digest in its name.
-@Suite(.timeLimit(.minutes(5))) struct MediaCrashTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaCrashTests {
     private static let pictures = 120
     private static let kills = 50
     private static let seed: UInt64 = 20_261_126

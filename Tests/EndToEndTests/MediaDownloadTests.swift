@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// Downloads of pictures that payloads link to, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct MediaDownloadTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaDownloadTests {
     private func media(_ message: WebhookReceiver.Message) throws -> [[String: Any]] {
         EventRecorder.record(message.body)
         let event = try #require(try JSONSerialization.jsonObject(with: Data(message.body)) as? [String: Any])

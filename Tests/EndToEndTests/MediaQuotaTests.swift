@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// More pictures than the quota permits, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct MediaQuotaTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaQuotaTests {
     private static let size = 100_000
 
     /// A picture of a round number of bytes.

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// The files that events link to, as curl receives them from the built binary.
-@Suite(.timeLimit(.minutes(3))) struct MediaTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaTests {
     private static let calendar = Array("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n".utf8)
 
     /// `calendar` and `other` are the URLs of two files, a calendar and one of four bytes.

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// The content types of served files, recognised by their contents.
-@Suite(.timeLimit(.minutes(3))) struct MediaTypeTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaTypeTests {
     private struct Sample {
         let type: String
         let ending: String

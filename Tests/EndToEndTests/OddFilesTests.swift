@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Commands with files that are missing, have other contents, or are named by two options.
-@Suite(.timeLimit(.minutes(3))) struct OddFilesTests {
+@Suite(.timeLimit(.minutes(15))) struct OddFilesTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
     private static let config = """
         { "destinations": { "inbox": { "builtin": "inbox" } },

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Features for operators and careful senders, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct OperatorTests {
+@Suite(.timeLimit(.minutes(15))) struct OperatorTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"campaign-1"}}"#.utf8)
 
     // MARK: Repeats

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// A command whose output cannot be written has failed.
-@Suite(.timeLimit(.minutes(3))) struct OutputTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputTests {
     private static let commands = [
         ["--help"], ["--version"], ["help", "serve"], ["deliveries", "--help"], ["deliveries", "help", "list"],
         ["--generate-completion-script", "bash"], ["--experimental-dump-help"], ["vendors"], ["vendors", "--markdown"],

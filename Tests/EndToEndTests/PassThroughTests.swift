@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// The built binary between senders and a push service on loopback.
-@Suite(.timeLimit(.minutes(5))) struct PassThroughTests {
+@Suite(.timeLimit(.minutes(15))) struct PassThroughTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL.path
     private static let curl = ["--http2-prior-knowledge", "-H", "apns-topic: com.example.app"]

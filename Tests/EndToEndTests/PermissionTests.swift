@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Destinations that need permission, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct PermissionTests {
+@Suite(.timeLimit(.minutes(15))) struct PermissionTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
     private func config(_ url: String) -> String {

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// The clients that senders use, against the built binary. Numbers are those of the scenarios of provider endpoints.
-@Suite(.timeLimit(.minutes(5))) struct ProviderAPNsTests {
+@Suite(.timeLimit(.minutes(15))) struct ProviderAPNsTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL.path
     private static let fields = ["-H", "apns-topic: com.example.app", "-d", #"{"aps":{"alert":"Hello"}}"#]

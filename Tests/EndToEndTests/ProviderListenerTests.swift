@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// The listener for providers of the built binary.
-@Suite(.timeLimit(.minutes(5))) struct ProviderListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct ProviderListenerTests {
     private static let listen =
         #""gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0", "tls": { "certificate": "file:certs/server.crt", "key": "file:certs/server.key" } } },"#
 

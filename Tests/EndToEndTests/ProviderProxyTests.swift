@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Senders that are not changed: the built binary is their HTTPS proxy.
-@Suite(.timeLimit(.minutes(5))) struct ProviderProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct ProviderProxyTests {
     private static let tls = #""tls": { "certificate": "file:certs/server.crt", "key": "file:certs/server.key" }"#
     private static let path = "/3/device/" + String(repeating: "0123456789abcdef", count: 4)
     private static let fields = ["-H", "apns-topic: com.example.app", "-d", #"{"aps":{"alert":"Hello"}}"#]

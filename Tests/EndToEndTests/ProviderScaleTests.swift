@@ -5,7 +5,7 @@ import Testing
 
 /// The scenarios of provider endpoints that need many pushes, connections, or minutes. `make test` runs them with
 /// small numbers, `make providers-long` with the full ones.
-@Suite(.timeLimit(.minutes(isLong ? 10 : 1))) struct ProviderScaleTests {
+@Suite(.timeLimit(.minutes(15))) struct ProviderScaleTests {
     private static func size(_ small: Int, _ full: Int) -> Int { isLong ? full : small }
 
     /// A gateway whose port stays the same over restarts.

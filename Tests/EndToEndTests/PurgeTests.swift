@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Purging from a shell while the gateway delivers: two processes on one file.
-@Suite(.timeLimit(.minutes(3))) struct PurgeTests {
+@Suite(.timeLimit(.minutes(15))) struct PurgeTests {
     private let payload = #"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#
 
     private func purge(_ arguments: [String], in directory: String) async throws -> (status: Int32, count: Int) {

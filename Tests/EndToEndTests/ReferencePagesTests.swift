@@ -9,7 +9,7 @@ import Testing
 /// Compares each generated block of docs/reference with the declarations in the code.
 ///
 /// A block is between `<!-- NAME: begin -->` and `<!-- NAME: end -->`. `make reference` rewrites the blocks.
-@Suite(.timeLimit(.minutes(1))) struct ReferencePagesTests {
+@Suite(.timeLimit(.minutes(15))) struct ReferencePagesTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
     private static let rewrites = ProcessInfo.processInfo.environment["SIGNALBOX_REWRITE_REFERENCE"] != nil

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A config that changes while the built binary runs.
-@Suite(.timeLimit(.minutes(3))) struct ReloadTests {
+@Suite(.timeLimit(.minutes(15))) struct ReloadTests {
     private static let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
     private static let inForce = "Config reloaded."
     private static let refused = "Config rejected; the previous one stays active."

@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Inputs, selection and reports of `replay --dry-run`, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct ReplayTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayTests {
     /// Recordings of other tools: a time, a token, and a payload as object or text.
     private static let recording = #"""
         {"timestamp":"2026-11-01T10:00:00Z","to":"abc","payload":{"aps":{"alert":"first"},"ab":{"c":"1"}}}

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// `replay --to`: replays into a running gateway.
-@Suite(.timeLimit(.minutes(3))) struct ReplayUploadTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayUploadTests {
     private static let sources =
         #""sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] } }, "other": { "auth": { "bearer": ["env:OTHER_TOKEN"] } } },"#
     private static let tokens = ["SHOP_TOKEN": "of-the-shop", "OTHER_TOKEN": "of-another"]

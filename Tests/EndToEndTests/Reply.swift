@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxTesting
 import Testing
 
 /// A reply to curl.
@@ -28,5 +29,17 @@ struct Reply {
             }
         ) { $1 }
         body = Array(data[end.upperBound...])
+        try AnswerRecorder.record(
+            Self.method(arguments), url, status: status, type: headers["content-type"], body: body)
+    }
+
+    /// The method that curl uses with these arguments.
+    private static func method(_ arguments: [String]) -> String {
+        for (option, value) in zip(arguments, arguments.dropFirst()) where ["-X", "--request"].contains(option) {
+            return value
+        }
+        if arguments.contains("--head") || arguments.contains("-I") { return "HEAD" }
+        if arguments.contains("-T") || arguments.contains("--upload-file") { return "PUT" }
+        return arguments.contains { $0 == "-d" || $0.hasPrefix("--data") } ? "POST" : "GET"
     }
 }

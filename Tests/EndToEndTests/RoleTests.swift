@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Roles of operators and the log of their actions, over HTTP and from the command line.
-@Suite(.timeLimit(.minutes(2))) struct RoleTests {
+@Suite(.timeLimit(.minutes(15))) struct RoleTests {
     private static let config = """
         "sources": { "app": { "auth": { "bearer": ["env:APP"] } } },
         "admin": { "auth": { "bearer": ["env:ADMIN"] }, "tokens": {

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Routes and patterns, on the built binary.
-@Suite(.timeLimit(.minutes(3))) struct RouteTests {
+@Suite(.timeLimit(.minutes(15))) struct RouteTests {
     private func write(_ text: String, to path: String) throws {
         let url = URL(fileURLWithPath: path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

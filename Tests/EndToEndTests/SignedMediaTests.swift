@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// Files that only signed links lead to.
-@Suite(.timeLimit(.minutes(3))) struct SignedMediaTests {
+@Suite(.timeLimit(.minutes(15))) struct SignedMediaTests {
     private static let secret = "a secret for links only"
     private static let config = #""media": { "signedUrls": { "secret": "env:MEDIA_URL_SECRET", "expiry": "2h" } },"#
 

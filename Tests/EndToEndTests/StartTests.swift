@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// Every reason not to start is one sentence and exit code 2.
-@Suite(.timeLimit(.minutes(3))) struct StartTests {
+@Suite(.timeLimit(.minutes(15))) struct StartTests {
     private func refusal(
         _ arguments: [String], in directory: String, environment: [String: String] = [:]
     ) async throws -> String {

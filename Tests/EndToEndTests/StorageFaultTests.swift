@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 /// If the disk rejects writes, senders get an error. Acknowledged events are delivered once, and the gateway recovers.
-@Suite(.timeLimit(.minutes(3))) struct StorageFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct StorageFaultTests {
     private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
 
     // MARK: While it runs

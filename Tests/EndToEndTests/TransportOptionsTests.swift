@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// Transport options of a destination, through the built binary.
-@Suite(.timeLimit(.minutes(3))) struct TransportOptionsTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportOptionsTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
     private let taken = ["--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]
 

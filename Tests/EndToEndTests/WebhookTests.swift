@@ -7,7 +7,7 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct WebhookTests {
+@Suite(.timeLimit(.minutes(15))) struct WebhookTests {
     private let payload = Data(
         #"{"aps":{"alert":{"title":"Hi","body":"There"}},"issuer":"Synerise","message-type":"static-content","content-type":"simple-push","content":{"notification":{}}}"#
             .utf8)

@@ -16,6 +16,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 NAMES = ["DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS", "PUSH_PROMISE", "PING", "GOAWAY", "WINDOW_UPDATE",
          "CONTINUATION"]
 END_STREAM, END_HEADERS, ACK = 0x1, 0x4, 0x1
+# Seconds that anything may take before a play fails: more than it takes while all tests run on a busy machine.
+PATIENCE = 300
 
 
 def report(**result):
@@ -27,7 +29,7 @@ class Connection:
 
     def __init__(self, port, authority=None, alpn=None, settings=b"", begin=True, server_name="localhost", context=None,
                  tunnel=None, session=None):
-        self.socket = tunnel or socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = tunnel or socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         if authority:
             context = context or ssl.create_default_context(cafile=authority)
             context.check_hostname = server_name is not None
@@ -56,7 +58,7 @@ class Connection:
             data += frame(0, END_STREAM, stream, body)
         self.socket.sendall(data)
 
-    def frames(self, until=None, seconds=30):
+    def frames(self, until=None, seconds=PATIENCE):
         """The frames that arrive until one fulfils `until`, the connection ends, or the time is over."""
         deadline = time.monotonic() + seconds
         while True:
@@ -106,7 +108,7 @@ class Connection:
         for _ in self.frames(until=lambda f: f.name == "SETTINGS" and not f.flags):
             pass
 
-    def answers(self, count, seconds=30):
+    def answers(self, count, seconds=PATIENCE):
         """The statuses and bodies of `count` streams, by stream."""
         found, ended = {}, 0
         for f in self.frames(seconds=seconds):
@@ -119,7 +121,7 @@ class Connection:
                 break
         return found
 
-    def end(self, seconds=30):
+    def end(self, seconds=PATIENCE):
         """The frames until the connection ends; None when it does not."""
         found = []
         deadline = time.monotonic() + seconds

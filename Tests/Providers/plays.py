@@ -6,11 +6,11 @@ import ssl
 import struct
 import time
 
-from frames import ACK, END_HEADERS, END_STREAM, PREFACE, Connection, frame, report, settings
+from frames import ACK, END_HEADERS, END_STREAM, PATIENCE, PREFACE, Connection, frame, report, settings
 
 
-def ended(connection, seconds=20):
-    found = connection.end(seconds)
+def ended(connection):
+    found = connection.end()
     report(closed=found is not None, frames=[repr(f) for f in found or [] if f.name == "GOAWAY"])
 
 
@@ -140,7 +140,7 @@ def error_after_goaway(port, authority):
         pass
     # DATA of the connection itself is an error of the connection.
     connection.send(0, 0, 0, b"x")
-    ended(connection, seconds=10)
+    ended(connection)
 
 
 def delayed(port, authority):
@@ -248,14 +248,13 @@ def cancels(port, authority):
 
 
 def rapid_reset(port, authority):
-    """30: requests that are cancelled at once, without end."""
+    """30: requests that are cancelled at once. Made in advance, so that they arrive at the rate of an attack."""
     connection = Connection(port, authority)
-    stream = 1
+    attack = b"".join(
+        frame(1, END_HEADERS, stream, connection.head("/ok")) + frame(3, 0, stream, struct.pack(">I", 8))
+        for stream in range(1, 8_000, 2))
     try:
-        while stream < 20_000:
-            connection.request(stream, "/ok", b"{}")
-            connection.send(3, 0, stream, struct.pack(">I", 8))
-            stream += 2
+        connection.socket.sendall(attack)
     except OSError:
         pass
     ended(connection)
@@ -423,7 +422,7 @@ def keepalive(port, authority):
         connection.send(6, 0, 0, b"%08d" % number)
         for f in connection.frames(until=lambda f: f.name == "PING"):
             pass
-        time.sleep(0.05)
+        time.sleep(0.25)
     connection.request(1, "/ok", b"{}")
     report(answers=connection.answers(1))
 
@@ -552,7 +551,7 @@ def invalid_beginnings(port, authority):
 
 def connect(port, text):
     """A plain connection to the proxy that sent a text, and the bytes that came back, up to an empty line."""
-    plain = socket.create_connection(("127.0.0.1", port), timeout=30)
+    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     plain.sendall(text.encode())
     answer = b""
     while not answer.endswith(b"\r\n\r\n") and (piece := plain.recv(1)):
@@ -673,8 +672,8 @@ def pushes_until_goaway(port, authority):
         if stream == 401:
             report(ready=True)
         expected = (stream - 1) // 2
-        read(lambda f: aways or (f.name == "HEADERS" and len(answered) == expected), 30)
-    read(lambda f: False, 30)
+        read(lambda f: aways or (f.name == "HEADERS" and len(answered) == expected), PATIENCE)
+    read(lambda f: False, PATIENCE)
     report(sent=(stream - 1) // 2, aways=aways, answered=sum(status == "200" for _, status in answered),
            untaken=sum(number > last for number in range(1, stream, 2)))
 

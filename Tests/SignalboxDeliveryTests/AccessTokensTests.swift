@@ -8,7 +8,7 @@ import SignalboxStore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct AccessTokensTests {
+@Suite(.timeLimit(.minutes(15))) struct AccessTokensTests {
     private static func json(_ body: String, status: Int = 200) -> [String] {
         let escaped = body.replacing(#"\"#, with: #"\\"#)
         return [

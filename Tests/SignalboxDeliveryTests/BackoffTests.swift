@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxGateway
 @testable import SignalboxStore
 
-@Suite(.timeLimit(.minutes(2))) struct BackoffTests {
+@Suite(.timeLimit(.minutes(15))) struct BackoffTests {
     private let bench = LaneBench()
 
     @Test func recordsNewBackoffsOnly() {

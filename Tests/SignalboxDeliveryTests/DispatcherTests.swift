@@ -11,7 +11,7 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
+@Suite(.timeLimit(.minutes(15))) struct DispatcherTests {
     @Test func deliversAppendedEventsAndEndsWhenDrained() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)

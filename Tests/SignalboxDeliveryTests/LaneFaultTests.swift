@@ -14,7 +14,7 @@ import Testing
 @testable import SignalboxStore
 
 /// A lane with a slow or failing file, on a clock that the test moves.
-@Suite(.timeLimit(.minutes(2))) struct LaneFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneFaultTests {
     private let crm = DestinationName("crm")
     private let clock = ManualClock()
     private let start = Date()

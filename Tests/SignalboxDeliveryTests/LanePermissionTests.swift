@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// A lane of a destination that needs permission, on a clock that the test moves.
-@Suite(.timeLimit(.minutes(2))) struct LanePermissionTests {
+@Suite(.timeLimit(.minutes(15))) struct LanePermissionTests {
     private let bench = LaneBench()
     private static let no = Permission.withheld(reason: "no permission to send: x", retryAfter: nil)
 

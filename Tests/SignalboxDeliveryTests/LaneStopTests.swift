@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// The conditions that a stop waits for.
-@Suite(.timeLimit(.minutes(1))) struct LaneStopTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneStopTests {
     private let bench = LaneBench()
 
     @Test func stopReturnsDeliveriesThatWaitForTheRate() async throws {

@@ -14,7 +14,7 @@ import Testing
 @testable import SignalboxRouting
 
 /// A lane and the answers of its destination, on a clock that the test moves.
-@Suite(.timeLimit(.minutes(2))) struct LaneTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneTests {
     private let crm = DestinationName("crm")
     private let clock = ManualClock()
     private let start = Date()

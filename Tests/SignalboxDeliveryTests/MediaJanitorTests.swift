@@ -12,7 +12,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// The removal of files, and the result of a flood of files.
-@Suite(.timeLimit(.minutes(1))) struct MediaJanitorTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaJanitorTests {
     private static let start = Date(timeIntervalSince1970: 1_795_210_140)
 
     private var logger: Logger {

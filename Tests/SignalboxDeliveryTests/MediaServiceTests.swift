@@ -10,7 +10,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-@Suite(.timeLimit(.minutes(1))) struct MediaServiceTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaServiceTests {
     private static let now = Date(timeIntervalSince1970: 1_795_210_140)
     private static let file = MediaFile(
         sha256: String(repeating: "a", count: 64), bytes: 3, contentType: "image/png")

@@ -12,7 +12,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// The sleeps of the download service between two passes.
-@Suite(.timeLimit(.minutes(1))) struct MediaSleepTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaSleepTests {
     private static let start = Date(timeIntervalSince1970: 1_795_210_140)
     private static let file = MediaFile(
         sha256: String(repeating: "a", count: 64), bytes: 3, contentType: "image/png")

@@ -8,7 +8,7 @@ import SignalboxTesting
 import Testing
 
 /// Destinations that change while deliveries are made.
-@Suite(.timeLimit(.minutes(3))) struct ReplacementTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplacementTests {
     private let bench = LaneBench()
 
     private func taking() -> ScriptedSender { ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) } }

@@ -10,7 +10,7 @@ import SignalboxTesting
 import Testing
 
 /// Validation requests on the wire.
-@Suite(.timeLimit(.minutes(2))) struct WebhookPermissionTests {
+@Suite(.timeLimit(.minutes(15))) struct WebhookPermissionTests {
     private let bench = LaneBench()
 
     private static func reply(_ status: Int, _ headers: String = "") -> [String] {

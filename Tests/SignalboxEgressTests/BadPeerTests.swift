@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import Testing
 
 /// Servers that misbehave once they are connected.
-@Suite(.timeLimit(.minutes(2))) struct BadPeerTests {
+@Suite(.timeLimit(.minutes(15))) struct BadPeerTests {
     private func ask(
         _ mode: [String], timeout: Duration = .seconds(20), keptBytes: Int = 1024
     ) async throws -> OutboundResult {

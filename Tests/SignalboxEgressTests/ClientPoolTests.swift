@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalboxEgress
 
-@Suite(.timeLimit(.minutes(1))) struct ClientPoolTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientPoolTests {
     private func loopback() throws -> [AddressRange] { [try #require(AddressRange("127.0.0.0/8"))] }
 
     @Test func equalPoliciesShareAClient() throws {

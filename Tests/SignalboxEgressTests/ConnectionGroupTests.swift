@@ -6,7 +6,7 @@ import Testing
 @testable import SignalboxEgress
 
 /// Requests with a connection of their own, against a server that numbers its connections.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionGroupTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionGroupTests {
     private static let token = String(repeating: "ab", count: 32)
     /// Requests to it have no answer.
     private static let silentPath = "/3/device/999" + token.dropFirst(3)

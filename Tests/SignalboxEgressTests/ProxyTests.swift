@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalboxEgress
 
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct ProxyTests {
     private let reply = ["--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]
 
     @Test func tunnelsHTTPSThroughTheProxy() async throws {

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ReplySinkTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplySinkTests {
     /// Records the calls of a sink. A class because the client's thread and the test share it.
     private final class Recorder: Sendable {
         let heads = Mutex<[ReplySink.Head]>([])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxEgress
 
-@Suite(.timeLimit(.minutes(1))) struct SocketPollTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketPollTests {
     // As libcurl has them (curl/multi.h).
     private let pollIn: Int32 = 1
     private let pollOut: Int32 = 2

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSTests {
     /// Sends a request to a peer with one of the certificates.
     private func ask(
         _ certificate: String, _ more: [String] = [], host: String = "localhost",

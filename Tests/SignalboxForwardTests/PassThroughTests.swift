@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-@Suite(.timeLimit(.minutes(2))) struct PassThroughTests {
+@Suite(.timeLimit(.minutes(15))) struct PassThroughTests {
     private static let id = "8F5E6A0C-0000-4000-8000-00000000000A"
 
     private func text(_ body: [UInt8]) -> String { String(decoding: body, as: UTF8.self) }

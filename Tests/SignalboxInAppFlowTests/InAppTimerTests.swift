@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// The timer sleeps with the test's clock, which the store's clock follows.
-@Suite(.timeLimit(.minutes(1))) struct InAppTimerTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppTimerTests {
     private func timer(_ setting: InAppSetting, _ clock: ManualClock) -> InAppTimer {
         InAppTimer(logger: Logger(label: "test"), clock: clock) { setting.flow }
     }

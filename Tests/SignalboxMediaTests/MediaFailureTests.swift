@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// Failures of downloads, temporary and permanent.
-@Suite(.timeLimit(.minutes(2))) struct MediaFailureTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaFailureTests {
     @Test(arguments: ["expired.pem", "self-signed.pem", "other-name.pem", "unknown-issuer.pem"])
     func badCertificatesArePermanent(certificate: String) async throws {
         try await MediaServer.run(["/": [.file(Sample.png)]], certificate: certificate) { server in

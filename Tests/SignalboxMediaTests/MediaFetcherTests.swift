@@ -7,7 +7,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// Downloads from a scripted server.
-@Suite(.timeLimit(.minutes(2))) struct MediaFetcherTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaFetcherTests {
     @Test func storesADownloadUnderItsDigest() async throws {
         let replies = ["/a.png": [ScriptedReply.file(Sample.png, ["content-type: image/png"])]]
         try await MediaServer.run(replies, certificate: "good.pem", host: "localhost") { server in

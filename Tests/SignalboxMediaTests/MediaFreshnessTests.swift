@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import Testing
 
 /// Lifetimes of downloads and conditional requests.
-@Suite(.timeLimit(.minutes(2))) struct MediaFreshnessTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaFreshnessTests {
     private func after(_ seconds: TimeInterval) -> Date { MediaServer.now.addingTimeInterval(seconds) }
 
     @Test func remembersValidatorsAndLifetime() async throws {

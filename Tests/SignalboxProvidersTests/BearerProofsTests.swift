@@ -7,7 +7,7 @@ import Testing
 @testable import SignalboxServer
 
 /// Access tokens that Google issued. The tests answer the questions to Google.
-@Suite(.timeLimit(.minutes(1))) struct BearerProofsTests {
+@Suite(.timeLimit(.minutes(15))) struct BearerProofsTests {
     /// The questions in progress.
     private final class Google: Sendable {
         // A class because questions and test share it.

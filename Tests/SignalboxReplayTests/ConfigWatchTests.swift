@@ -4,7 +4,7 @@ import SignalboxGateway
 import SignalboxTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConfigWatchTests {
+@Suite(.timeLimit(.minutes(15))) struct ConfigWatchTests {
     /// A gateway with a large queue needs seconds between the reading of its config and the start of the watch.
     @Test func noticesAChangeBeforeItsStart() async throws {
         try await withTemporaryDirectory { directory in

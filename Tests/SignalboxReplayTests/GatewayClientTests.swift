@@ -5,7 +5,7 @@ import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct GatewayClientTests {
+@Suite(.timeLimit(.minutes(15))) struct GatewayClientTests {
     private let clock = JumpingClock()
     private static let receipt = #"{"id":"1","vendor":"braze","kind":"alert","routes":["all"],"destinations":[]}"#
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SignalboxGateway
 
 /// Inputs, blocks and rejections of a run, with real files.
-@Suite(.timeLimit(.minutes(1))) struct InputReadingTests {
+@Suite(.timeLimit(.minutes(15))) struct InputReadingTests {
     private func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-@Suite(.timeLimit(.minutes(2))) struct CheckpointerTests {
+@Suite(.timeLimit(.minutes(15))) struct CheckpointerTests {
     private static let page = 8192
 
     private func append(pages: Int, to queue: SQLiteQueue) async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import SignalboxStore
 
 /// Faults of disk and file are reported, change no delivery, and end when their cause ends.
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(15))) struct FaultTests {
     private let crm = DestinationName("crm")
 
     private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {

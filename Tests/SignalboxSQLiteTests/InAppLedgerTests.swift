@@ -10,7 +10,7 @@ import Testing
 @testable import SignalboxStore
 
 /// Displays and totals in the rows of users and devices, and in rows of their own as a former version kept them.
-@Suite(.timeLimit(.minutes(2))) struct InAppLedgerTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppLedgerTests {
     private let day = 86_400.0
     private let subject = InAppSubject.device("d1", user: "u1")
 

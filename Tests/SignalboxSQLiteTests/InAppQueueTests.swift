@@ -11,7 +11,7 @@ import Testing
 @testable import SignalboxStore
 
 /// In-app rows in SQLite: query plans, faults and damage.
-@Suite(.timeLimit(.minutes(2))) struct InAppQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct InAppQueueTests {
     /// A decision among a million users reads the rows of its own user and device.
     @Test func everyStatementFindsItsRowsByAnIndex() async throws {
         try await withTemporaryDirectory { directory in

@@ -9,7 +9,7 @@ import Testing
 @testable import SignalboxStore
 
 /// Checks of downloads and waits that need the tables.
-@Suite(.timeLimit(.minutes(2))) struct MediaQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct MediaQueueTests {
     private let crm = DestinationName("crm")
     private let inbox = DestinationName("inbox")
 

@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 /// Records of destinations that have not given permission.
-@Suite(.timeLimit(.minutes(1))) struct PermissionTests {
+@Suite(.timeLimit(.minutes(15))) struct PermissionTests {
     private let crm = DestinationName("crm")
 
     @Test func keepsTheLastReasonAndTheFirstTime() async throws {

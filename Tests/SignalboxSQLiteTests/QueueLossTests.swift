@@ -9,7 +9,7 @@ import Testing
 @testable import SignalboxStore
 
 /// A data directory whose queue is missing, empty or lacks accepted events is not treated as a new one.
-@Suite(.timeLimit(.minutes(1))) struct QueueLossTests {
+@Suite(.timeLimit(.minutes(15))) struct QueueLossTests {
     private let crm = DestinationName("crm")
 
     private func event(_ number: UInt8) -> RoutedEvent { RoutedEvent([number], to: crm) }

@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-@Suite(.timeLimit(.minutes(2))) struct SQLiteQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct SQLiteQueueTests {
     private let inbox = DestinationName("inbox")
     private let crm = DestinationName("crm")
 

@@ -9,7 +9,7 @@ import Testing
 @testable import SignalboxStore
 
 /// Only the owner of a data directory changes the tables of its queue.
-@Suite(.timeLimit(.minutes(1))) struct SchemaVersionTests {
+@Suite(.timeLimit(.minutes(15))) struct SchemaVersionTests {
     private func identifiers(in directory: String) async throws -> [String] {
         let pool = try DatabasePool(path: directory + "/queue.db")
         return try await pool.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations") }

@@ -9,7 +9,7 @@ import Testing
 @testable import SignalboxStore
 
 /// Files that are read-only, damaged, torn by a power cut, or made by an earlier version.
-@Suite(.timeLimit(.minutes(2))) struct UnusualFileTests {
+@Suite(.timeLimit(.minutes(15))) struct UnusualFileTests {
     private let crm = DestinationName("crm")
 
     private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {

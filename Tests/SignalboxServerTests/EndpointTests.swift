@@ -52,6 +52,14 @@ import Testing
         #expect(problem.detail.utf8.count < 300)
     }
 
+    @Test func namesTheMethodsOfAPath() {
+        #expect(Endpoint.allow(at: "/healthz") == "GET, HEAD")
+        #expect(Endpoint.allow(at: "/v1/failures/slow") == "PUT, DELETE")
+        #expect(Endpoint.allow(at: "/v1/failures/") == nil)
+        #expect(Endpoint.allow(at: "/v1/failures/slow/x") == nil)
+        #expect(Endpoint.allow(at: "healthz") == nil)
+    }
+
     @Test func everyEndpointIsDeclaredOnce() {
         let endpoints = Endpoint.all.map { "\($0.method) \($0.path)" }
         #expect(Set(endpoints).count == endpoints.count)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignalboxServer
 
-@Suite(.timeLimit(.minutes(1))) struct FailedTokensTests {
+@Suite(.timeLimit(.minutes(15))) struct FailedTokensTests {
     private final class Log: Sendable {
         private let recorded = Mutex<[String]>([])
 

@@ -15,7 +15,7 @@ import Testing
 @testable import SignalboxServer
 
 /// Tests on real connections.
-@Suite(.timeLimit(.minutes(1))) struct GuardedChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct GuardedChannelTests {
     private static let direct = DirectResponder { head in
         guard head.head.uri == "/direct", head.bodyLength ?? 11 <= 10 else { return nil }
         return { body, eventLoop, done in

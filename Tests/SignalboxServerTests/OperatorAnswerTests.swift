@@ -12,7 +12,7 @@ import Testing
 @testable import SignalboxServer
 
 /// Answers of the operator's endpoints that depend on the store or on files.
-@Suite(.timeLimit(.minutes(1))) struct OperatorAnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct OperatorAnswerTests {
     private func record(_ state: DeliveryRecord.State) -> DeliveryRecord {
         DeliveryRecord(
             id: 7, event: "e", subject: "s", destination: DestinationName("crm"), state: state, attempts: 0,

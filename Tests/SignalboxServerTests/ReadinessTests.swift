@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignalboxServer
 
-@Suite(.timeLimit(.minutes(1))) struct ReadinessTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadinessTests {
     private let timer = ManualTimer()
 
     private func readiness(_ probe: @escaping @Sendable () async -> Readiness.Verdict) -> Readiness {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignalboxStore
 
-@Suite(.timeLimit(.minutes(1))) struct CommitGroupTests {
+@Suite(.timeLimit(.minutes(15))) struct CommitGroupTests {
     private let bench = Bench()
 
     /// A commit group over a list instead of a file. A class because commits change it and tests read it.

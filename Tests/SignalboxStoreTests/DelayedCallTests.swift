@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxStore
 
-@Suite(.timeLimit(.minutes(1))) struct DelayedCallTests {
+@Suite(.timeLimit(.minutes(15))) struct DelayedCallTests {
     @Test func awaitsWorkNoLongerThanTheLimit() async {
         let timer = ManualTimer()
         let delayed = DelayedCall { timer.schedule(after: $0, $1) }

@@ -7,8 +7,8 @@ package enum ConfigSchema {
     /// With a line end. Deterministic, so a test compares it with docs/reference/routes.schema.json.
     package static var text: String { root.pretty() + "\n" }
 
-    /// The identifier changes with an incompatible version of the config only.
-    private static var root: JSONNode {
+    /// The schema as a value. The identifier changes with an incompatible version of the config only.
+    package static var root: JSONNode {
         let head: JSONNode = [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$id": "urn:signalbox:schema:routes:1",

@@ -1,8 +1,8 @@
-import SignalboxJSON
+package import SignalboxJSON
 
-/// A JSON value whose members keep their order. Schema and defaults are written with it. For values that this program
-/// writes; configs are read as `JSONValue`.
-indirect enum JSONNode: Sendable, Equatable {
+/// A JSON value whose members keep their order. Schemas, defaults and the description of the API are written with it.
+/// For values that this program writes; configs are read as `JSONValue`.
+package indirect enum JSONNode: Sendable, Equatable {
     case bool(Bool)
     /// Written without a fraction.
     case integer(Int)
@@ -14,14 +14,16 @@ indirect enum JSONNode: Sendable, Equatable {
     case object([Member])
 
     /// A key, unescaped, and its value.
-    struct Member: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
         /// Need not be unique in an object.
-        let key: String
-        let value: JSONNode
+        package let key: String
+        package let value: JSONNode
+
+        package init(key: String, value: JSONNode) { (self.key, self.value) = (key, value) }
     }
 
     /// Null becomes `false`: the schemas have none. Numbers above `Int.max` become it.
-    init(_ value: JSONValue) {
+    package init(_ value: JSONValue) {
         switch value.kind {
         case .object:
             self = .object(
@@ -35,16 +37,16 @@ indirect enum JSONNode: Sendable, Equatable {
     }
 
     /// The members of an object; none of any other value.
-    var members: [Member] {
+    package var members: [Member] {
         if case .object(let members) = self { members } else { [] }
     }
 
     /// An object with the members of both. Repeated keys stay repeated; the caller avoids them. Values that are not
     /// objects count as empty objects.
-    func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
+    package func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
 
     /// On one line. Deterministic: members keep their order, and numbers have one form.
-    var compact: String {
+    package var compact: String {
         switch self {
         case .array(let elements) where !elements.isEmpty: "[" + elements.map(\.compact).joined(separator: ", ") + "]"
         case .object(let members) where !members.isEmpty:
@@ -56,7 +58,7 @@ indirect enum JSONNode: Sendable, Equatable {
     /// On several lines, none longer than 120 characters unless a string is. `indent`: the indentation of the line on
     /// which it begins. `used`: characters before it on that line. A value that fits on its line stays there, so short
     /// objects and arrays are not split.
-    func pretty(indent: Int = 0, used: Int = 0) -> String {
+    package func pretty(indent: Int = 0, used: Int = 0) -> String {
         let line = compact
         guard indent + used + line.count > 118 else { return line }
         let inner = String(repeating: " ", count: indent + 2)
@@ -100,15 +102,15 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Exp
 {
     /// Literals make declarations of schemas read like JSON. A dictionary literal keeps the order of its members,
     /// which a Swift dictionary would not.
-    init(stringLiteral text: String) { self = .string(text) }
-    init(integerLiteral number: Int) { self = .integer(number) }
-    init(floatLiteral number: Double) { self = .double(number) }
-    init(booleanLiteral flag: Bool) { self = .bool(flag) }
-    init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
-    init(dictionaryLiteral members: (String, JSONNode)...) {
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(integerLiteral number: Int) { self = .integer(number) }
+    package init(floatLiteral number: Double) { self = .double(number) }
+    package init(booleanLiteral flag: Bool) { self = .bool(flag) }
+    package init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
+    package init(dictionaryLiteral members: (String, JSONNode)...) {
         self = .object(members.map { Member(key: $0.0, value: $0.1) })
     }
 
     /// An array of strings, for `enum`. Order and repetitions stay.
-    static func strings(_ texts: [String]) -> JSONNode { .array(texts.map { .string($0) }) }
+    package static func strings(_ texts: [String]) -> JSONNode { .array(texts.map { .string($0) }) }
 }

@@ -12,7 +12,7 @@ package struct EventVariants: Sendable {
     private let observation: Observation?
 
     /// `tokens`: hashes values that a route redacts, as it hashes device tokens. `counts`: the counters to use; a new
-    /// set unless the caller shares one. `observation`: told of committed events.
+    /// set unless the caller shares one. `observation`: counts committed events too.
     package init(tokens: TokenHash, counts: RouteCounts = RouteCounts(), observation: Observation? = nil) {
         self.observation = observation
         writer = EventVariantWriter(counts: counts) { tokens.name(of: $0) }

@@ -39,7 +39,7 @@ package struct Intake: Sendable {
     /// may be large.
     package let readsAtOnce: Bool
 
-    /// `sources`: settings by source. `counts`: receives the matches of routes. `observation`: told of committed
+    /// `sources`: settings by source. `counts`: receives the matches of routes. `observation`: receives committed
     /// events. Computes ``UniformRouting`` for the routes. `now`: the clock for `time` and for ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,

@@ -16,7 +16,7 @@ struct DestinationLane: Sendable {
     let queue: any LaneStore
     /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
-    /// Told of attempts and of changes of the destination.
+    /// Receives attempts and changes of the destination.
     let observation: Observation?
     /// Of this destination; nil without an observation.
     private let counters: DestinationCounters?

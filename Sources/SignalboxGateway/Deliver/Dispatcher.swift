@@ -24,9 +24,9 @@ package struct Dispatcher: Service {
     /// How often the queue is checked for due deliveries.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `deadLetters`: makes events about dead deliveries; nil for none. `observation`: told of attempts. `drainTime`: how long a stop starts attempts
-    /// of due deliveries. Attempts in flight are awaited after that. Equal names among the destinations are a
-    /// programming error.
+    /// `deadLetters`: makes events about dead deliveries; nil for none. `observation`: receives attempts. `drainTime`:
+    /// how long a stop starts attempts of due deliveries. Attempts in flight are awaited after that. Equal names among
+    /// the destinations are a programming error.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
         deadLetters: DeadLetterEvents? = nil, observation: Observation? = nil, logger: Logger,

@@ -1,6 +1,6 @@
 package import Foundation
 import SignalboxJSON
-package import SignalboxNotification
+import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
 

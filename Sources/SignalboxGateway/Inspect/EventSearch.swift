@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxNotification
+import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
 

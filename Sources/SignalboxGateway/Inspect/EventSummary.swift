@@ -1,5 +1,5 @@
 import SignalboxJSON
-package import SignalboxNotification
+import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
 

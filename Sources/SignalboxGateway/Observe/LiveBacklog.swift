@@ -1,3 +1,5 @@
+import SignalboxNotification
+
 /// The occurrences that one reader of the live view has still to receive: at most one second's worth of them. A pure
 /// value: the caller reads the log and sends the frames.
 ///
@@ -23,7 +25,7 @@ package struct LiveBacklog: Sendable {
     /// Everything up to here is a frame, is counted as dropped, or was not selected.
     package private(set) var position: RecentPosition
 
-    /// `kinds`: what the reader receives. `most`: frames that may be pending. `position`: where it begins.
+    /// `kinds`: of the frames of the reader. `most`: frames that may be pending. `position`: where it begins.
     package init(_ kinds: Set<RecentEntry.Kind>, most: Int, after position: RecentPosition) {
         (self.kinds, self.most, self.position) = (kinds, max(1, most), position)
     }
@@ -35,7 +37,7 @@ package struct LiveBacklog: Sendable {
     /// each one of its kinds. Entries that were not selected are not missing.
     package mutating func append(_ reading: RecentLog.Reading, selects: (RecentEntry) -> Bool) {
         for entry in reading.entries where kinds.contains(entry.kind) {
-            // Missing ones of other kinds too: a reader that resumes behind this frame is not told of them again.
+            // Missing ones of other kinds too: for a reader that resumes behind this frame, they lie in the past.
             for kind in kinds { advance(kind, to: entry.position[kind] - (kind == entry.kind ? 1 : 0)) }
             position[entry.kind] = entry.position[entry.kind]
             guard selects(entry) else { continue }

@@ -1,23 +1,28 @@
+package import Foundation
 package import SignalboxNotification
-package import SignalboxStore
+import SignalboxStore
 
 /// Everything that the gateway observes of its own work, for operators: recent occurrences, counts, refused payloads.
 ///
 /// One for each process; it survives reloads. The flows call it after a commit or an answer, one call for each. A class
-/// because all threads share it. While nobody looks, a call counts and returns: it parses nothing and copies at most
+/// because all threads share it. Without a reader, a call counts and returns: it parses no event and copies at most
 /// the payloads of ``SampleGate``'s rate.
 package final class Observation: Sendable {
     /// The newest events, deliveries and changes of destinations.
     package let recent: RecentLog
     /// Counts of the last minutes.
-    package let activity: Activity
+    package let activity: ActivityCounts
     /// The newest refused payloads.
     package let rejections = RejectionLog()
     /// Counts since the start of the process, for metrics.
     package let counters = GatewayCounters()
+    /// Keys of payloads that no detector reads.
+    package let drift: KeyDrift
+    /// When the process began to observe.
+    package let started: Date
     /// The time of everything here.
     package let clock: ObservationClock
-    /// Which events and deliveries ``recent`` has.
+    /// Choose the events and the deliveries of ``recent``.
     private let events = SampleGate()
     private let deliveries = SampleGate()
 
@@ -25,7 +30,9 @@ package final class Observation: Sendable {
     package init(recent: Int = 1_000, clock: ObservationClock = .system) {
         self.recent = RecentLog(limit: recent)
         self.clock = clock
-        activity = Activity(clock)
+        activity = ActivityCounts(clock)
+        started = clock.now
+        drift = KeyDrift(since: started)
     }
 
     // MARK: Events
@@ -47,7 +54,7 @@ package final class Observation: Sendable {
         func observe(_ routed: RoutedEvent) {
             let event = routed.event
             if event.vendor.name != vendor {
-                if times > 0 { activity.count(times, .received, vendor, at: now) }
+                if times > 0 { activity.count(.received, vendor, times: times, at: now) }
                 (vendor, times) = (event.vendor.name, 0)
             }
             times += 1
@@ -58,7 +65,7 @@ package final class Observation: Sendable {
         for (position, event) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             observe(event)
         }
-        if times > 0 { activity.count(times, .received, vendor, at: now) }
+        if times > 0 { activity.count(.received, vendor, times: times, at: now) }
         if passed > 0 { recent.pass(.event, count: passed) }
     }
 

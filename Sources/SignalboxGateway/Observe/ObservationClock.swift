@@ -5,7 +5,7 @@ package import Foundation
 /// Read for every accepted event, so it avoids `Duration`, whose parts cost a division of 128 bits.
 package struct ObservationClock: Sendable {
     /// Nanoseconds since any start; never decreases.
-    let nanoseconds: @Sendable () -> Int64
+    package let nanoseconds: @Sendable () -> Int64
     /// The wall clock when ``nanoseconds`` was `origin`, in milliseconds since 1970.
     private let start: Int64
     private let origin: Int64

@@ -11,7 +11,7 @@ package struct RecentEntry: Sendable {
         case destination
     }
 
-    /// What happened.
+    /// An occurrence, by its kind.
     package enum Item: Sendable {
         case event(RecentEvent)
         case delivery(RecentDelivery)

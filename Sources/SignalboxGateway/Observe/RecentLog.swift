@@ -5,7 +5,7 @@ import Synchronization
 /// The newest events, deliveries and changes of destinations, in memory. A restart begins with an empty log.
 ///
 /// It has a sample: ``SampleGate`` decides which occurrences it has, and the others are counted. A class because all
-/// threads share it. Readers ask it in intervals, so an append wakes nobody.
+/// threads share it. Readers ask it in intervals, so an append wakes no task.
 package final class RecentLog: Sendable {
     /// The largest payload that an entry refers to.
     static let largestPayload = 16 * 1024

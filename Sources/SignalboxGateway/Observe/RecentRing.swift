@@ -2,8 +2,8 @@ import DequeModule
 
 /// The newest occurrences, within limits. A value without a lock.
 ///
-/// Events and all other occurrences have a ring each: a failing destination must not displace the events that operators try
-/// patterns on.
+/// Events and all other occurrences have a ring each: a failing destination must not displace the events that
+/// operators try patterns on.
 struct RecentRing: Sendable {
     /// The most memory of all entries.
     static let mostBytes = 32 * 1024 * 1024
@@ -15,7 +15,7 @@ struct RecentRing: Sendable {
     private(set) var bytes = 0
     private let mostBytes: Int
 
-    init(limit: Int, mostBytes: Int = mostBytes) { (self.limit, self.mostBytes) = (limit, mostBytes) }
+    init(limit: Int, mostBytes: Int = Self.mostBytes) { (self.limit, self.mostBytes) = (limit, mostBytes) }
 
     var count: Int { events.count + others.count }
 

@@ -31,7 +31,7 @@ final class SampleGate: Sendable {
         shards.withCurrent { known in
             if let bucket = known[key] { return bucket }
             let bucket = shared(key)
-            // Names of vendors and destinations come from the config; the bound holds whatever they are.
+            // Names of vendors and destinations come from the config; the bound does not depend on it.
             if bucket !== others { known[key] = bucket }
             return bucket
         }

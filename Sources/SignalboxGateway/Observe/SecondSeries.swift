@@ -4,7 +4,7 @@ struct SecondSeries: Sendable {
     static let length = 900
 
     /// The count of a second is at its number modulo ``length``.
-    private var counts = [UInt32](repeating: 0, count: length)
+    private var counts = [UInt32](repeating: 0, count: Self.length)
     /// The newest second with a count; nil before the first.
     private var newest: Int64?
 

@@ -19,7 +19,7 @@ struct Sharded<State: Sendable>: Sendable {
     init(_ state: State) { parts = (0..<(1 << Self.bits)).map { _ in Part(state) } }
 
     /// Lends the part of this thread.
-    func withCurrent<R>(_ body: (inout State) -> R) -> R {
+    func withCurrent<R: Sendable>(_ body: (inout State) -> R) -> R {
         // Addresses of threads differ in their middle bits; the product spreads them (Knuth 6.4).
         let thread = UInt64(UInt(pthread_self())) &* 0x9E37_79B9_7F4A_7C15
         return parts[Int(thread >> (64 - Self.bits))].state.withLock { body(&$0) }

@@ -69,7 +69,7 @@ package struct GatewayPlan: Sendable {
         package let forwards: ForwardLedger
         /// Traces of requests and attempts.
         package let telemetry: Telemetry
-        /// What the gateway observes of its own work.
+        /// The gateway's observation of its own work.
         package let observation: Observation
     }
 
@@ -135,6 +135,15 @@ package struct GatewayPlan: Sendable {
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.
     package var senders: [DestinationName: any Sender] {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
+    }
+
+    /// The files of its config, and of a newer one that was rejected.
+    package var newestOrigin: GatewayConfig.Origin {
+        var origin = config.origin
+        for name in status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
+            origin.files.append(name)
+        }
+        return origin
     }
 
     /// True if a destination that both plans have is reached with the same connections and secrets. If so, its lane

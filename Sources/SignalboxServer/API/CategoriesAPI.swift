@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import SignalboxJSON
 import SignalboxNotification
@@ -65,21 +64,5 @@ struct CategoriesAPI: Sendable {
         _ read: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
         do throws(StoreError) { return try await delayed.answer(of: read) } catch { throw .store(error) }
-    }
-}
-
-/// Conditional requests of apps that poll the categories.
-extension Response {
-    /// 200 with a body that clients revalidate, or 304 when the client has it (RFC 9110, 13.1.2). `private`: a shared
-    /// cache must not answer a client that has no token. Clients ask each time, because a payload may redefine a
-    /// category at any moment.
-    fileprivate init(cacheable body: [UInt8], to request: Request) {
-        let tag = EntityTag(of: body)
-        let headers: HTTPFields = [.eTag: tag.text, .cacheControl: "private, no-cache"]
-        if tag.isListed(in: request.headers[.ifNoneMatch], acceptsWeak: true) {
-            self.init(status: .notModified, headers: headers)
-        } else {
-            self.init(Reply(status: .ok, headers: headers, body: body))
-        }
     }
 }

@@ -5,7 +5,16 @@ import SignalboxStore
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =
-        senders + inAppMessages + categories + events + deliveries + destinations + captures + routes + service
+        console + senders + inAppMessages + categories + events + deliveries + destinations + captures + routes
+        + observation + service
+
+    /// The console. Its files have no data, so they need no token.
+    private static let console: [Endpoint] = [
+        Endpoint("GET", "/", .none, "Serves the console.") { try ConsoleFile.page($1, $0.surface.browsers) },
+        Endpoint("GET", "/console/{file}", .none, "Serves a file of the console.") {
+            try ConsoleFile.file($1, $0.surface.browsers)
+        },
+    ]
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
@@ -189,6 +198,25 @@ extension Endpoint {
         ) { api, _ in api.surface.failures.reset() },
     ]
 
+    /// The live view, and counts since the start.
+    private static let observation: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/stream", .reader,
+            "Streams events, deliveries and changes of destinations as they happen, as server-sent events.",
+            parameters: LiveSelection.parameters
+        ) { try $0.live.stream($1) },
+        Endpoint(
+            "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
+        ) { api, _ in api.observed.vendors() },
+        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
+            api, _ in api.observed.rejections()
+        },
+        Endpoint(
+            "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
+            parameters: ObservationAPI.statsParameters
+        ) { try $0.observed.stats($1) },
+    ]
+
     /// The gateway itself.
     private static let service: [Endpoint] = [
         Endpoint(
@@ -214,5 +242,6 @@ extension Endpoint {
             "GET", "/schemas/{file}", .none,
             "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
         ) { try $0.schema($1) },
+        Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]
 }

@@ -103,6 +103,18 @@ package struct Endpoint: Sendable {
     /// The methods in the form of the `allow` header.
     package var allow: String { method == "GET" ? "GET, HEAD" : method }
 
+    /// The methods of the endpoints whose path matches; nil for a path that no endpoint has. `path`: undecoded, without
+    /// the query.
+    static func allow(at path: String) -> String? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let endpoints = all.filter { endpoint in
+            let declared = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
+            return declared.count == parts.count
+                && zip(declared, parts).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+        }
+        return endpoints.isEmpty ? nil : endpoints.map(\.allow).joined(separator: ", ")
+    }
+
     /// Rejects query parameters that are not known, and repeated ones: an ignored misspelled filter selects
     /// everything.
     ///

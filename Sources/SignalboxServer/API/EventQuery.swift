@@ -38,8 +38,8 @@ enum EventQuery {
         }
         (test.type, test.warning) = (call.query("type"), call.query("warning"))
         test.pattern =
-            if let text = call.query("pattern") { try pattern(Array(text.utf8), at: "") } else {
-                try pattern(ofBody: body)
+            if let text = call.query("pattern") { try read(Array(text.utf8), at: "") } else {
+                try patternOfBody(body)
             }
         if test.pattern != nil, call.hidesContent { throw .contentHidden }
         filter.matches = test.test
@@ -47,7 +47,7 @@ enum EventQuery {
     }
 
     /// Nil for an empty body, and for an object without a pattern.
-    private static func pattern(ofBody body: [UInt8]) throws(Problem) -> Pattern? {
+    private static func patternOfBody(_ body: [UInt8]) throws(Problem) -> Pattern? {
         guard !body.isEmpty else { return nil }
         var limits = JSONParser.Limits()
         limits.bytes = bodyLimit
@@ -64,11 +64,11 @@ enum EventQuery {
             }
             return root["pattern"].map { JSONText($0) }
         }
-        return try text.map { text throws(Problem) in try pattern(text.bytes, at: "/pattern") }
+        return try text.map { text throws(Problem) in try read(text.bytes, at: "/pattern") }
     }
 
     /// `pointer`: of the pattern in its request.
-    private static func pattern(_ text: [UInt8], at pointer: String) throws(Problem) -> Pattern {
+    private static func read(_ text: [UInt8], at pointer: String) throws(Problem) -> Pattern {
         do throws(InvalidConfig) { return try Pattern(text: text) } catch {
             guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
                 preconditionFailure("An invalid pattern has a mistake.")

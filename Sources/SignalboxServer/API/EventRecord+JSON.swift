@@ -1,6 +1,7 @@
 package import SignalboxGateway
 package import SignalboxJSON
 import SignalboxNotification
+import SignalboxRouting
 package import SignalboxStore
 
 /// Events as the API and the command line list them.

@@ -3,6 +3,7 @@ import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxStore
 
 /// Explains how payloads are recognised, read and routed. For operators; stores nothing.
 struct ExplainAPI: Sendable {

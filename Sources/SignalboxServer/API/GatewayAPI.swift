@@ -32,6 +32,13 @@ struct GatewayAPI: Sendable {
     let refusals: RefusalBudget
     /// Measurements of requests and actions; shared by all configs.
     let counters: ServerCounters
+    /// The live streams; shared by all configs.
+    let streams: LiveStreams
+
+    /// Observations of the gateway.
+    var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
+    /// The live view.
+    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
 
     /// Captures, with the hashes of the same config.
     var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
@@ -128,6 +135,7 @@ struct GatewayAPI: Sendable {
                 await failedTokens.record(
                     at: access.role == nil ? .source : .operator, from: call.context.peer, address: address)
             }
+            reportForeignPage(error, call, at: access)
             throw error
         }
     }
@@ -144,10 +152,12 @@ struct GatewayAPI: Sendable {
             let found = try surface.operators.actor(of: head)
             // Set first: a refusal is recorded with its actor.
             call.actor = found
+            try surface.browsers.check(head)
             try found.require(role)
         case .sourceOr(let role):
             if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
                 call.actor = found
+                try surface.browsers.check(head)
                 try found.require(role)
             } else {
                 _ = try surface.sources.source(named: nil, of: Credentials(head))
@@ -221,6 +231,13 @@ struct GatewayAPI: Sendable {
     /// The values of all metrics, for the page and for the exporter. Throws like ``metrics(_:)``.
     func metricValues() async throws(Problem) -> MetricValues {
         try await surface.operations.metrics(surface, providers(), failedTokens, server: counters)
+    }
+
+    /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every
+    /// gateway of this version.
+    func openAPI(_ call: Call) -> Response {
+        Response(
+            cacheable: OpenAPIDocument.text(version: surface.version), to: call.request, caching: "public, no-cache")
     }
 }
 

@@ -17,6 +17,8 @@ package struct GatewaySurface: Sendable {
     let sources: SourceAccess
     /// Access of operators.
     let operators: AdminAccess
+    /// Protects operators from pages of other sites.
+    let browsers: BrowserAccess
     /// Deliveries, destinations and metrics.
     let operations: OperationsAPI
     /// Routes, their counters and trials.
@@ -45,7 +47,7 @@ package struct GatewaySurface: Sendable {
     let passThrough: PassThrough
     /// Traces of requests.
     let telemetry: Telemetry
-    /// What the gateway observes of its own work; shared by all configs.
+    /// The gateway's observation of its own work; shared by all configs.
     let observation: Observation
     /// The version of the program.
     let version: String
@@ -65,6 +67,7 @@ package struct GatewaySurface: Sendable {
         inApp = plan.inApp
         self.sources = sources
         self.operators = operators
+        browsers = BrowserAccess(publicUrl: config.gateway.publicUrl)
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
 import SignalboxStore
 
 /// Metrics of the API, of routes, media and config. Other lists are in `Metric+Deliveries.swift`,

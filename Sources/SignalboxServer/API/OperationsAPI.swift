@@ -21,7 +21,7 @@ struct OperationsAPI: Sendable {
     let events: OperationalEvent
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
-    /// Told of pauses.
+    /// Receives pauses.
     let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue

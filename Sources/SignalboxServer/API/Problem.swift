@@ -112,6 +112,19 @@ extension Problem {
         "Without sources in its config, the gateway accepts only requests that name localhost or a loopback address, "
             + "and none from pages of other sites. Configure sources with tokens, or use http://127.0.0.1.")
 
+    /// For requests of browsers and for the console, with tokens and without (DNS rebinding).
+    static let foreignHost = Problem(
+        .forbidden, "host-foreign",
+        "Browsers reach the gateway by a loopback address or by the host of gateway.publicUrl, and the request names "
+            + "another host. Set gateway.publicUrl to the address that operators open.")
+    /// For changes that a page of another site made a browser send.
+    static let foreignChange = Problem(
+        .forbidden, "origin-foreign",
+        "A browser's change must come from the gateway's own page, with content-type: application/json. No change was "
+            + "made.")
+    /// Problems of requests that a page of another site may have caused.
+    static let foreignCodes = Set([foreignPage, foreignHost, foreignChange].map(\.code))
+
     /// `path`: as the client sent it, without the query. Shows at most 200 characters of it, and suggests the nearest
     /// path without parameters.
     static func notFound(_ path: String) -> Problem {

@@ -56,6 +56,13 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "host-foreign", 403, "A browser's request, or one for the console, names another host.",
+            "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
+        Self(
+            "origin-foreign", 403,
+            "A change that a browser sent for a page of another site, or not as `application/json`; nothing changed.",
+            "Use the console, or a client that is not a browser."),
+        Self(
             "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
             "Use a token with the role that `detail` names."),
         Self(
@@ -140,6 +147,12 @@ package struct ProblemDescription: Sendable {
         Self(
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "pattern-invalid", 400, "An event pattern has a mistake.",
+            "Correct it at `pointer`; see `detail`."),
+        Self(
+            "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
+        Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
         Self(
             "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(

@@ -28,6 +28,10 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let problem as Problem {
             return Response(Reply(problem))
         } catch let error as HTTPError where error.status == .notFound {
+            // The router knows the common methods of each path; any other method is as wrong as they are.
+            if let allow = Endpoint.allow(at: request.uri.path) {
+                return Response(Reply(Problem.methodNotAllowed(request, allow: allow)))
+            }
             return Response(Reply(Problem.notFound(request.uri.path)))
         } catch let error as HTTPError where error.status.kind == .clientError {
             return Response(Reply(Problem.refused(error.status)))

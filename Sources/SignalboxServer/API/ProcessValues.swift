@@ -41,8 +41,8 @@ struct ProcessValues: Sendable {
     /// Since version 6.2, Linux has the number in the size of the directory; otherwise the entries are counted.
     private static var openFiles: Double? {
         let path = "/proc/self/fd"
-        var facts = stat()
-        if stat(path, &facts) == 0, facts.st_size > 0 { return Double(facts.st_size) }
+        let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+        if let size, size > 0 { return Double(size) }
         // The directory itself is open while it is read.
         return (try? FileManager.default.contentsOfDirectory(atPath: path)).map { Double($0.count - 1) }
     }

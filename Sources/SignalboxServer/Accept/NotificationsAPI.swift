@@ -23,7 +23,7 @@ final class NotificationsAPI: Sendable {
     private let budget: BodyBudget
     /// Decides which requests are traced.
     private let telemetry: Telemetry
-    /// Told of refused items.
+    /// Receives refused items.
     private let observation: Observation
     /// Measures direct requests; the router measures its own.
     private let timers: (plain: RouteTimer, named: RouteTimer)

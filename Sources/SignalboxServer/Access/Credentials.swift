@@ -34,7 +34,7 @@ struct Credentials: Sendable {
     }
 
     /// `name`: a host, with or without a port.
-    private static func isLoopback(_ name: String) -> Bool {
+    static func isLoopback(_ name: String) -> Bool {
         // A short path for the usual names, because every request is checked.
         for prefix in ["127.0.0.1:", "localhost:"] where name.utf8.starts(with: prefix.utf8) {
             let port = name.utf8.dropFirst(prefix.utf8.count)

@@ -20,12 +20,15 @@ final class DirectInAppAPI: Sendable {
     /// Measures direct requests; the router measures its own.
     private let timers: (triggers: RouteTimer, reports: RouteTimer)
     private let mailboxes = LoopMailboxes()
+    /// Receives refused requests.
+    private let observation: Observation
 
     /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
     init(
         flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
-        counters: ServerCounters = ServerCounters()
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters()
     ) {
+        self.observation = observation
         self.flow = flow
         self.sources = sources
         self.alarm = alarm
@@ -103,6 +106,9 @@ final class DirectInAppAPI: Sendable {
         let mailbox = mailboxes.mailbox(of: eventLoop)
         flow.decide(request, on: { mailbox.add($0) }) { [self] result in
             budget.release(bytes)
+            if case .failure(let failure) = result, let problem = Problem(failure) {
+                observation.refused(problem, from: source, bytes: bytes)
+            }
             answer(result, on: eventLoop, done)
         }
         return true

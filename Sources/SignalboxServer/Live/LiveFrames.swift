@@ -32,7 +32,7 @@ struct LiveFrames {
             json.object { json in
                 switch entry.item {
                 case .event(let event): Self.write(event, hidesContent: hidesContent, into: &json)
-                case .delivery(let delivery): Self.write(delivery, into: &json)
+                case .delivery(let delivery): Self.write(delivery, hidesContent: hidesContent, into: &json)
                 case .destination(let change): Self.write(change, into: &json)
                 }
             }
@@ -40,13 +40,13 @@ struct LiveFrames {
         frame(entry.kind.rawValue, at: entry.position, data)
     }
 
-    /// Nothing is written for a second in which nothing happened.
-    mutating func stats(_ series: Activity.Series) {
+    /// Writes no frame for a second without a count.
+    mutating func stats(_ series: ActivityCounts.Series) {
         guard series.sums.values.contains(where: { !$0.isEmpty }) else { return }
         let data = [UInt8].json { json in
             json.object { json in
                 json.member("at", series.from)
-                for group in Activity.Group.allCases {
+                for group in ActivityCounts.Group.allCases {
                     json.key(group.rawValue)
                     json.object { json in
                         for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -72,6 +72,10 @@ struct LiveFrames {
 
     // MARK: Data
 
+    private static func shown(_ text: String, hidesContent: Bool) -> String {
+        hidesContent ? ContentMask.hidden : String(text.prefix(longestText))
+    }
+
     private static func write(_ event: RecentEvent, hidesContent: Bool, into json: inout JSONWriter) {
         let parts = ParserPool.events.withParser { parser -> [String?] in
             guard let document = EventDocument(event.body, with: parser) else { return [nil, nil, nil, nil] }
@@ -85,13 +89,14 @@ struct LiveFrames {
         json.member("subject", parts[2])
         json.member("vendor", event.vendor.name)
         json.member("kind", event.kind.rawValue)
-        json.member("title", parts[3].map { hidesContent ? ContentMask.hidden : String($0.prefix(longestText)) })
+        json.member("title", parts[3].map { shown($0, hidesContent: hidesContent) })
         json.member("warnings", Array(event.warnings.prefix(longestList)))
         json.member("routes", event.routes.prefix(longestList).map { String($0.prefix(longestText)) })
         json.member("bytes", event.body.count)
     }
 
-    private static func write(_ delivery: RecentDelivery, into json: inout JSONWriter) {
+    /// A reason may quote the answer of the destination, which may repeat texts.
+    private static func write(_ delivery: RecentDelivery, hidesContent: Bool, into json: inout JSONWriter) {
         json.member("event", delivery.event)
         json.member("destination", delivery.destination.name)
         json.member("at", delivery.at)
@@ -99,7 +104,7 @@ struct LiveFrames {
         json.member("outcome", delivery.outcome.rawValue)
         if let status = delivery.status { json.member("status", status) }
         json.member("error", delivery.error)
-        json.member("reason", delivery.reason.map { String($0.prefix(longestText)) })
+        json.member("reason", delivery.reason.map { shown($0, hidesContent: hidesContent) })
         if let duration = delivery.duration { json.member("durationMs", duration) }
     }
 

@@ -5,14 +5,14 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxRouting
 
-/// What one reader of the live view asked for.
+/// The request of one reader of the live view.
 struct LiveSelection: Sendable {
     /// The occurrences that it receives.
     var kinds = Set(RecentEntry.Kind.allCases)
     /// Whether it receives counts once a second.
     var hasStats = true
     /// Selects events; nil for all.
-    var filter: EventFilter?
+    var filter: StreamFilter?
     /// Frames a second, without gaps and counts.
     var rate = Self.highestRate
     /// Whether texts of notifications are hidden.
@@ -48,7 +48,7 @@ struct LiveSelection: Sendable {
         }
         guard let text = call.query("pattern") else { return }
         if hidesContent { throw .contentHidden }
-        filter = EventFilter(try Self.pattern(text))
+        filter = StreamFilter(try Self.pattern(text))
     }
 
     private static func pattern(_ text: String) throws(Problem) -> Pattern {
@@ -59,7 +59,8 @@ struct LiveSelection: Sendable {
             return try Pattern(text: Array(text.utf8))
         } catch {
             let mistake = error.mistakes.first { $0.severity == .error }
-            throw .pattern("The pattern is not valid: \(mistake?.message ?? "it is not JSON").", at: mistake?.pointer ?? "")
+            let reason = mistake?.message ?? "it is not JSON"
+            throw .pattern("The pattern is not valid: \(reason).", at: mistake?.pointer ?? "")
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import SignalboxGateway
 
-/// Decides what one reader of the live view receives, and when. A value without a clock: the caller passes the time.
+/// Decides the frames of one reader of the live view, and their times. A value without a clock: the caller passes the
+/// time.
 struct LiveSession: Sendable {
     /// How long a reader waits for anything at all.
     static let silence: Int64 = 15_000_000_000
@@ -19,7 +20,8 @@ struct LiveSession: Sendable {
     private var lastStats: Int64
     private var isBegun = false
 
-    /// `position`: where a reader continues; nil to begin with what happens next. `now`: nanoseconds of the clock.
+    /// `position`: the last one that a reader has; nil to begin with the next occurrence. `now`: nanoseconds of the
+    /// clock.
     init(_ selection: LiveSelection, of observation: Observation, after position: RecentPosition?, at now: Int64) {
         self.selection = selection
         self.observation = observation

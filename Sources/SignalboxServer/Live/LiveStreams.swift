@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import NIOCore
 import Synchronization
 
@@ -12,7 +13,7 @@ final class LiveStreams: Sendable {
     /// How long a stopped stream has to end its response before its connection is closed.
     private static let farewell: TimeAmount = .milliseconds(250)
 
-    /// What a reload needs to know of a stream.
+    /// The values of a stream that a reload needs.
     private struct Stream: Sendable {
         /// Has the token of the reader.
         let head: HTTPRequest
@@ -83,7 +84,7 @@ final class LiveStream: Sendable {
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
-    /// A reader that takes nothing for this time is gone.
+    /// A reader that accepts no byte for this time is gone.
     private static let patience: TimeAmount = .seconds(60)
 
     fileprivate init(

@@ -1,23 +1,28 @@
 import HTTPTypes
+import HummingbirdCore
 import SignalboxGateway
 import SignalboxNotification
 
 /// Refusals of payloads and of reports, for the log of operators.
 extension Observation {
-    /// A request of a source that was refused as a whole. Requests without access and failures of the gateway itself
-    /// are not refusals of a payload.
-    func refused(_ problem: Problem, of call: Call) {
+    /// A request of a source that was refused as a whole. `bytes`: of its body. Requests without access and failures
+    /// of the gateway itself are not refusals of a payload.
+    func refused(_ problem: Problem, from source: SourceName, bytes: Int?) {
         guard problem.status.kind == .clientError, problem.status != .unauthorized, problem.status != .forbidden
         else { return }
-        let length = call.request.headers[.contentLength].flatMap { Int($0) }
         refused(
             RefusedPayload(
-                at: clock.now, door: .api, code: problem.code, source: call.source, bytes: length,
-                line: problem.line))
+                at: clock.now, door: .api, code: problem.code, source: source, bytes: bytes, line: problem.line))
+    }
+
+    /// The same for a request to the router.
+    func refused(_ problem: Problem, of call: Call) {
+        let length = call.request.headers[.contentLength].flatMap { Int($0) }
+        refused(problem, from: call.source, bytes: length)
     }
 
     /// The refused items of a batch; the size of each is not known.
-    func refused<Item, Failure>(
+    func refused<Item, Failure: Error>(
         _ items: [Result<Item, Failure>], of call: Call, _ problem: (Failure) -> (Problem, PayloadPosition)
     ) {
         for case .failure(let failure) in items {

@@ -3,13 +3,13 @@ import Hummingbird
 import SignalboxGateway
 import Synchronization
 
-/// `GET /v1/stream`: what happens now, as server-sent events.
+/// `GET /v1/stream`: occurrences as they happen, as server-sent events.
 struct StreamAPI: Sendable {
     let observation: Observation
     /// Shared by all configs.
     let streams: LiveStreams
 
-    /// Begins with what happens next, or behind `last-event-id`. Throws 400 for an invalid parameter or position, 403
+    /// Begins with the next occurrence, or behind `last-event-id`. Throws 400 for an invalid parameter or position, 403
     /// for a pattern of a token without content, and 503 for too many streams and during a stop.
     func stream(_ call: Call) throws(Problem) -> Response {
         guard let actor = call.actor else { preconditionFailure("The endpoint requires an operator.") }

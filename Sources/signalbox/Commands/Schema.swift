@@ -2,15 +2,18 @@ import ArgumentParser
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxServer
 
 /// The same text that a gateway serves at `/schemas`, with the names of events; only this command prints `config` and
-/// `detector`. All of them are JSON Schema, version 2020-12.
+/// `detector`. All of them are JSON Schema, version 2020-12. `openapi` is the document that a gateway serves at
+/// `/openapi.json`, on several lines.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the JSON Schema of an event, of an in-app message, of the config, or of a vendor in a config.")
+        abstract:
+            "Print the JSON Schema of an event, an in-app message, the config or a vendor in it, or the API's OpenAPI.")
 
     /// In the order of the help.
-    private static let names = EventSchema.names + ["config", "detector"]
+    private static let names = EventSchema.names + ["config", "detector", "openapi"]
 
     /// Checked when the command runs. One of ``names``; without the suffix `-1.json` of the HTTP endpoint.
     @Argument(help: "Name of the schema: \(names.joined(separator: ", ")).", completion: .list(names))
@@ -22,6 +25,7 @@ struct Schema: ParsableCommand {
             switch name {
             case "config": Array(ConfigSchema.text.utf8)
             case "detector": Catalogue.entrySchema
+            case "openapi": Array((OpenAPIDocument.node(version: Version.current).pretty() + "\n").utf8)
             default: EventSchema.text(named: name)
             }
         guard let text else {

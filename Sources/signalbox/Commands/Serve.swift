@@ -57,9 +57,11 @@ struct Serve: AsyncParsableCommand {
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         try await gateway.openInApp()
+        let drift = DriftService(
+            gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses, logger) }
         let watch = ConfigWatch(
-            loaded: stamps, origin: { Self.newestOrigin(of: gateway.plan) }, reload: { await reload.run() })
+            loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
         // First, so that it stops last and sends the spans of the last attempts.
         let exporter = TelemetryExporter(
             gateway.resources.telemetry, logger: logger, collector: { gateway.plan.collector },
@@ -67,7 +69,7 @@ struct Serve: AsyncParsableCommand {
         let interrupted = try await runServices(
             [
                 exporter, gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer,
-                watch, server,
+                drift, watch, server,
             ], logger: logger)
         gateway.stopSending()
         await gateway.checkpoint()
@@ -116,59 +118,12 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// The files of the active config, and of a newer one that was rejected.
-    private static func newestOrigin(of plan: GatewayPlan) -> GatewayConfig.Origin {
-        var origin = plan.config.origin
-        for name in plan.status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
-            origin.files.append(name)
-        }
-        return origin
-    }
-
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
-    /// without sources. Makes no connection and writes no file.
+    /// without sources.
     private func surface(
         _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses
     ) throws(ConfigRefusal) -> GatewaySurface {
-        let config = plan.config
-        let sources = try options.secretResolver.sourceTokens(config)
-        let operators = AdminAccess(
-            tokens: try options.secretResolver.operatorTokens(config, sources: sources),
-            isOpen: addresses.http.isLoopback && config.sources.isEmpty)
-        let open = addresses.all.first { !$0.isLoopback }
-        if let open, config.sources.isEmpty {
-            throw ConfigRefusal(
-                "\(open) is reachable from other machines, and \(options.configPath) has no sources, so any client "
-                    + "could send payloads. Add sources with tokens, or listen on 127.0.0.1.")
-        }
-        let resolver = options.secretResolver
-        let files = try resolver.listenerTLS(config.gateway.listen)
-        let tls = try files.map { files throws(ConfigRefusal) in try ProviderTLS(files, resolver) }
-        if let address = addresses.providers, !address.isLoopback, tls == nil {
-            throw ConfigRefusal(
-                "\(address) is reachable from other machines, and \(options.configPath) has no certificate for it. "
-                    + "Add gateway.listen.tls (`signalbox certs new` makes a certificate), or listen on 127.0.0.1.")
-        }
-        if let address = addresses.proxy { try check(tls, ofProxyOn: address) }
-        let explaining = Set(config.sources.filter(\.value.explain).keys)
-        let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources, explaining: explaining)
-        let senders = try ProviderSenders(config, by: resolver)
-        return GatewaySurface(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
-    }
-
-    /// Throws for a proxy that could serve no sender. The address needs a restart to change, so it may outlive its
-    /// options.
-    private func check(_ tls: ProviderTLS?, ofProxyOn address: ListenAddress) throws(ConfigRefusal) {
-        guard let tls else {
-            throw ConfigRefusal(
-                "The proxy on \(address) needs gateway.listen.tls. `signalbox certs new` makes a certificate.")
-        }
-        guard tls.uncoveredHosts.count < ProviderHost.names.count else {
-            throw ConfigRefusal(
-                "The certificate of gateway.listen.tls is for no host of a push service, so the proxy on \(address) "
-                    + "could serve no sender. Make a certificate for "
-                    + ProviderHost.names.joined(separator: ", ") + " with `signalbox certs new`.")
-        }
+        try GatewaySurface(gateway, plan, on: addresses, config: options.configPath, by: options.secretResolver)
     }
 
     /// The greeting for programs, at the level of the default log. Called once, when the server listens.
@@ -179,23 +134,8 @@ struct Serve: AsyncParsableCommand {
         logger.notice("Gateway listening.", metadata: metadata)
     }
 
-    /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
-    /// the working directory has it.
+    /// Called once, when the server listens: the address has the assigned port.
     private static func greet(_ addresses: GatewayServer.Addresses, _ config: GatewayConfig, dataDirectory: String) {
-        let example = "Examples/payloads/synerise-simple-push.json"
-        let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"
-        let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
-        let address = addresses.http
-        let scheme = config.gateway.listen.tls == nil ? "http" : "https"
-        let providers =
-            (addresses.providers.map { "\nprovider endpoints on \(scheme)://\($0)" } ?? "")
-            + (addresses.proxy.map { "\nproxy for push services on http://\($0)" } ?? "")
-        StandardError.write(
-            """
-            signalbox \(Version.current) listening on http://\(address)\(providers)
-            destinations: \(config.destinations.map(\.name.name).joined(separator: ", ")); queue: \(dataDirectory)
-            Try:  curl -H 'content-type: application/json'\(token) --data \(body) http://\(address)/v1/notifications
-
-            """)
+        StandardError.write(addresses.greeting(config, version: Version.current, dataDirectory: dataDirectory))
     }
 }

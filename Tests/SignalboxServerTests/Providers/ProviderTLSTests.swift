@@ -10,7 +10,7 @@ import Testing
 @testable import SignalboxServer
 
 /// TLS of the listener for providers, with certificates as `signalbox certs new` makes them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ProviderTLSTests {
     private static let hosts = [
         (name: "localhost", isAddress: false), (name: "127.0.0.1", isAddress: true),

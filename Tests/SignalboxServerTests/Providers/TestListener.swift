@@ -179,7 +179,8 @@ final class TestEndpoint: ProviderEndpoint {
         case "/cut-ok": return body { _, reply in reply(ProviderReply(status: 200, headers: id, after: .cut)) }
         case "/late":
             var late = Self.error(403, "InvalidProviderToken")
-            late.delay = .milliseconds(300)
+            // Longer than the client takes for its next request on a busy machine.
+            late.delay = .seconds(3)
             return .reply(late)
         case "/hold": return body { [self] _, reply in held.withLock { $0.append(reply) } }
         case "/large":

@@ -14,6 +14,8 @@ struct ProvenanceSearch {
     static let mostLeaves = 400
     /// Bytes of payloads and events that are read for it.
     static let mostBytes = 32 << 20
+    /// Bytes of texts that are searched in each other.
+    private static let longestText = 512
 
     /// The event of a payload; nil for a payload that is rejected.
     typealias Reader = (_ payload: [UInt8]) -> [UInt8]?
@@ -125,20 +127,22 @@ struct ProvenanceSearch {
     ) -> Provenance.Derivation? {
         guard let changed else { return .derived }
         if value == origin, changed == change { return .copied }
-        if isDigest(value.plain), isDigest(changed.plain), !origin.plain.contains(value.plain) { return .hashed }
+        if isDigest(value.plain), isDigest(changed.plain), !holds(value, origin) { return .hashed }
         return holds(value, origin) && holds(changed, change) ? .parsed : .derived
     }
 
-    /// Whether one of two values has the text of the other.
+    /// Whether one of two values has the text of the other; false for long texts, whose search takes too long.
     private static func holds(_ value: Scalar, _ origin: Scalar) -> Bool {
         let (value, origin) = (value.plain.lowercased(), origin.plain.lowercased())
-        guard !value.isEmpty, !origin.isEmpty else { return false }
+        guard (1...longestText).contains(value.utf8.count), (1...longestText).contains(origin.utf8.count) else {
+            return false
+        }
         return value.contains(origin) || origin.contains(value)
     }
 
-    /// True for a text that ends with at least 24 hexadecimal digits.
+    /// True for a short text that ends with at least 24 hexadecimal digits.
     private static func isDigest(_ text: String) -> Bool {
-        text.utf8.count >= 24 && text.utf8.suffix(24).allSatisfy { byte in
+        (24...longestText).contains(text.utf8.count) && text.utf8.suffix(24).allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
         }

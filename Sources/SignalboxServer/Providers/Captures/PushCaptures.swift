@@ -9,7 +9,7 @@ struct PushCaptures: Sendable {
     let log: CaptureLog
     /// Hashes tokens as events show them.
     let tokens: TokenHash
-    /// Told of refused pushes, also while captures are off.
+    /// Receives refused pushes, also while captures are off.
     var observation: Observation?
     var now: @Sendable () -> Date = { Date() }
 

@@ -2,7 +2,7 @@ import SignalboxNotification
 package import SignalboxRouting
 
 /// An event pattern over recent events.
-package struct EventFilter: Sendable {
+package struct StreamFilter: Sendable {
     private let pattern: Pattern
     /// The most work on one event, so that no event delays the others.
     private static let work = Intake.directWork

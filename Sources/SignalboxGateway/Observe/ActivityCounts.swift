@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Threads count into parts of their own; a part is added to the common series when its second is over, and before a
 /// read. A class because all threads share it.
-package final class Activity: Sendable {
+package final class ActivityCounts: Sendable {
     /// A group of series. Raw values are the words of the API.
     package enum Group: String, Sendable, CaseIterable {
         /// Accepted events, by vendor.
@@ -18,7 +18,7 @@ package final class Activity: Sendable {
         case failed
     }
 
-    /// What is counted.
+    /// The name of one series.
     struct Label: Hashable, Sendable {
         let group: Group
         let name: String
@@ -49,7 +49,7 @@ package final class Activity: Sendable {
     init(_ clock: ObservationClock) { self.clock = clock }
 
     /// Adds to a series. `now`: nanoseconds of the clock.
-    func count(_ times: Int = 1, _ group: Group, _ name: String, at now: Int64) {
+    func count(_ group: Group, _ name: String, times: Int = 1, at now: Int64) {
         let second = clock.second(at: now)
         parts.withCurrent { part in
             advance(&part, to: second)
@@ -111,7 +111,7 @@ package final class Activity: Sendable {
     /// By vendor.
     package var vendors: [String: VendorTotals] { reading { $0.vendors } }
 
-    private func reading<R>(_ read: (borrowing ActivityHistory) -> R) -> R {
+    private func reading<R: Sendable>(_ read: (ActivityHistory) -> R) -> R {
         parts.forEach { flush(&$0) }
         return history.withLock { read($0) }
     }
@@ -119,12 +119,12 @@ package final class Activity: Sendable {
 
 /// The counts of all parts. A value without a lock.
 struct ActivityHistory: Sendable {
-    private var series: [Activity.Group: [String: SecondSeries]] = [:]
+    private var series: [ActivityCounts.Group: [String: SecondSeries]] = [:]
     private var totals: [String: Int] = [:]
     private var warnings: [String: [String: Int]] = [:]
 
     mutating func add(
-        _ counts: [Activity.Label: Int], _ warnings: [Activity.WarningLabel: Int], at second: Int64
+        _ counts: [ActivityCounts.Label: Int], _ warnings: [ActivityCounts.WarningLabel: Int], at second: Int64
     ) {
         for (label, count) in counts {
             let name = Self.name(label.name, in: series[label.group])
@@ -139,20 +139,20 @@ struct ActivityHistory: Sendable {
     }
 
     private static func name<Value>(_ name: String, in known: [String: Value]?) -> String {
-        guard let known, known[name] == nil, known.count >= Activity.mostNames else { return name }
-        return Activity.other
+        guard let known, known[name] == nil, known.count >= ActivityCounts.mostNames else { return name }
+        return ActivityCounts.other
     }
 
-    func sums(from first: Int64, steps: Int, of step: Int) -> [Activity.Group: [String: [Int]]] {
+    func sums(from first: Int64, steps: Int, of step: Int) -> [ActivityCounts.Group: [String: [Int]]] {
         series.mapValues { names in
             names.mapValues { $0.sums(from: first, steps: steps, of: step) }.filter { $1.contains { $0 > 0 } }
         }
     }
 
-    var vendors: [String: Activity.VendorTotals] {
-        var vendors: [String: Activity.VendorTotals] = [:]
+    var vendors: [String: ActivityCounts.VendorTotals] {
+        var vendors: [String: ActivityCounts.VendorTotals] = [:]
         for name in Set(totals.keys).union(warnings.keys) {
-            vendors[name] = Activity.VendorTotals(events: totals[name] ?? 0, warnings: warnings[name] ?? [:])
+            vendors[name] = ActivityCounts.VendorTotals(events: totals[name] ?? 0, warnings: warnings[name] ?? [:])
         }
         return vendors
     }

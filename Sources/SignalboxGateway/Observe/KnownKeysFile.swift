@@ -1,0 +1,105 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+
+/// The file in the data directory that has the record of ``KeyDrift``, so that a restart does not make all keys new.
+///
+/// Written as a whole under another name and renamed. It is not synced: a power cut may lose the last minute.
+struct KnownKeysFile: Sendable {
+    let path: String
+
+    /// The largest file that is read: all vendors with all their pointers have less.
+    private static let limit = 64 * 1024 * 1024
+
+    enum Failure: Error, Equatable {
+        case unreadable
+        case unwritable(String)
+    }
+
+    /// The record; nil without a file. Throws ``Failure/unreadable`` for a file of another form.
+    func read() throws(Failure) -> KeyDrift.Snapshot? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let data = FileManager.default.contents(atPath: path), data.count <= Self.limit else {
+            throw .unreadable
+        }
+        var limits = JSONParser.Limits()
+        limits.bytes = Self.limit
+        let parser = JSONParser(limits: limits)
+        let snapshot = withExtendedLifetime(parser) { () -> KeyDrift.Snapshot? in
+            let root: JSONValue
+            do throws(JSONError) { root = try parser.parse(Array(data)) } catch { return nil }
+            return Self.snapshot(root)
+        }
+        guard let snapshot else { throw .unreadable }
+        return snapshot
+    }
+
+    /// Nil for a text of another form.
+    private static func snapshot(_ root: JSONValue) -> KeyDrift.Snapshot? {
+        guard root["version"]?.integer == 1, let since = root["since"]?.integer, let vendors = root["vendors"],
+            vendors.isObject
+        else { return nil }
+        var snapshot = KeyDrift.Snapshot(since: Date(timeIntervalSince1970: Double(since) / 1000))
+        for (name, vendor) in vendors.members {
+            guard snapshot.vendors.count < KeyDrift.mostVendors, let keys = vendor["keys"], keys.isObject else {
+                continue
+            }
+            var known: [String: VendorKeys.Key] = [:]
+            for (pointer, key) in keys.members where pointer.count <= KeyPointers.longest {
+                guard let firstSeen = key["firstSeen"]?.integer, let count = key["count"]?.integer,
+                    let type = key["type"]?.string.flatMap({ KeyType(rawValue: $0) })
+                else { continue }
+                known[String(decoding: pointer, as: UTF8.self)] = .init(
+                    firstSeen: firstSeen, count: Int(clamping: count), type: type)
+            }
+            let folded = Int(clamping: vendor["folded"]?.integer ?? 0)
+            snapshot.vendors[String(decoding: name, as: UTF8.self)] = VendorKeys(known: known, folded: folded)
+        }
+        return snapshot
+    }
+
+    /// Replaces the file. Readable by its owner only.
+    func write(_ snapshot: KeyDrift.Snapshot) throws(Failure) {
+        var json = JSONWriter(reservingCapacity: 64 * 1024)
+        json.beginObject()
+        json.key("version")
+        json.integer(1)
+        json.key("since")
+        json.integer(Int64(snapshot.since.timeIntervalSince1970 * 1000))
+        json.key("vendors")
+        json.beginObject()
+        for (name, vendor) in snapshot.vendors.sorted(by: { $0.key < $1.key }) {
+            json.key(name)
+            Self.write(vendor, into: &json)
+        }
+        json.endObject()
+        json.endObject()
+        let new = path + ".new"
+        guard
+            FileManager.default.createFile(
+                atPath: new, contents: Data(json.bytes), attributes: [.posixPermissions: 0o600])
+        else { throw .unwritable(String(cString: strerror(errno))) }
+        guard rename(new, path) == 0 else { throw .unwritable(String(cString: strerror(errno))) }
+    }
+
+    private static func write(_ vendor: VendorKeys, into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("folded")
+        json.integer(vendor.folded)
+        json.key("keys")
+        json.beginObject()
+        for (pointer, key) in vendor.known.sorted(by: { $0.key < $1.key }) {
+            json.key(pointer)
+            json.beginObject()
+            json.key("firstSeen")
+            json.integer(key.firstSeen)
+            json.key("count")
+            json.integer(key.count)
+            json.key("type")
+            json.string(key.type.rawValue)
+            json.endObject()
+        }
+        json.endObject()
+        json.endObject()
+    }
+}

@@ -1,0 +1,126 @@
+// Requests to the public API. The token is in memory, and in sessionStorage if the operator wishes; never in a URL.
+const slot = "signalbox.token";
+
+/** The token and its owner. `who`: the answer of whoami. */
+export const session = { token: null, who: null };
+try { session.token = sessionStorage.getItem(slot); } catch { /* Storage is off. */ }
+
+/** Uses a token; null signs out. `keeps`: whether a reload of this tab keeps it. */
+export function signIn(token, keeps) {
+  [session.token, session.who] = [token, null];
+  try {
+    if (token && keeps) sessionStorage.setItem(slot, token);
+    else sessionStorage.removeItem(slot);
+  } catch { /* It stays in memory. */ }
+}
+
+/** Whether this tab keeps the token. */
+export function isKept() {
+  try { return sessionStorage.getItem(slot) !== null; } catch { return false; }
+}
+
+/** An answer other than 2xx, with its problem (RFC 9457). Status 0: no answer. */
+export class Refusal extends Error {
+  constructor(status, problem, headers) {
+    super(problem.detail ?? problem.title ?? `Status ${status}`);
+    [this.status, this.problem, this.headers] = [status, problem, headers];
+  }
+  /** Whether this gateway has no such endpoint. */
+  get isMissing() { return (this.status === 404 && this.problem.code === "not-found") || this.status === 405; }
+}
+
+const ranks = ["metrics", "reader", "operator", "admin"];
+/** Why the token may not do this; null if it may. The gateway decides again. */
+export function whyNot(role) {
+  const who = session.who;
+  if (!who || ranks.indexOf(who.role) >= ranks.indexOf(role)) return null;
+  return `needs the role ${role}; the token of ${who.name} has the role ${who.role}`;
+}
+
+function address(path, query) {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== null && value !== "") search.set(name, value);
+  }
+  const text = search.toString();
+  return `v1/${path}${text ? `?${text}` : ""}`;
+}
+
+async function send(method, path, { query, body, signal, accept, headers } = {}) {
+  const fields = { accept: accept ?? "application/json", ...headers };
+  if (session.token) fields.authorization = `Bearer ${session.token}`;
+  // A browser's change needs this type: pages of other sites cannot send it.
+  if (method !== "GET") fields["content-type"] = "application/json";
+  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  let response;
+  try {
+    response = await fetch(address(path, query), {
+      method, headers: fields, body: text, signal, cache: "no-store", credentials: "omit", redirect: "error",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(0, { title: "No answer", code: "no-answer",
+      detail: "The gateway did not answer. Is it running?" });
+  }
+  if (response.ok) return response;
+  let problem = { title: `Status ${response.status}` };
+  try { problem = await response.json(); } catch { /* Not a problem object: the status remains. */ }
+  throw new Refusal(response.status, problem, response.headers);
+}
+
+/** Sends a request, and reads the answer as JSON. Throws ``Refusal``. */
+export async function call(method, path, options) {
+  const text = await (await send(method, path, options)).text();
+  return text ? JSON.parse(text) : {};
+}
+/** Reads JSON. */
+export const get = (path, query, signal) => call("GET", path, { query, signal });
+/** Sends JSON. */
+export const post = (path, body, query) => call("POST", path, { body, query });
+/** Reads the bytes of an answer. */
+export async function read(path, signal) {
+  return new Uint8Array(await (await send("GET", path, { signal, accept: "*/*" })).arrayBuffer());
+}
+
+/** Reads an endpoint that a gateway need not have: null without it. */
+export async function optional(path, query, signal) {
+  try { return await get(path, query, signal); } catch (error) {
+    if (error instanceof Refusal && (error.isMissing || error.status === 403)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads a stream of server-sent events, and calls `each` with the name, the value and the id of every frame. Returns
+ * when the gateway ends the stream; throws ``Refusal``.
+ */
+export async function stream(query, { signal, lastID, each, opened }) {
+  const headers = lastID ? { "last-event-id": lastID } : {};
+  const response = await send("GET", "stream", { query, signal, headers, accept: "text/event-stream" });
+  opened();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+    rest = blocks.pop();
+    for (const text of blocks) frame(text, each);
+  }
+}
+
+function frame(text, each) {
+  let [name, id, data] = ["message", null, ""];
+  for (const line of text.split("\n")) {
+    const at = line.indexOf(":");
+    if (at <= 0) continue;
+    const value = line.slice(at + 1).replace(/^ /, "");
+    if (line.startsWith("event:")) name = value;
+    else if (line.startsWith("id:")) id = value;
+    else if (line.startsWith("data:")) data += value;
+  }
+  if (!data) return;
+  let value;
+  try { value = JSON.parse(data); } catch { return; }
+  each(name, value, id);
+}

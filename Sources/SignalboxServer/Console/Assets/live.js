@@ -1,0 +1,191 @@
+// Live: what the gateway accepts and delivers, as it happens.
+import { h } from "./h.js";
+import { Refusal, get, session, stream } from "./api.js";
+import { bytes, count, inline, time, visible, zoneName } from "./text.js";
+import { badge, change, chart, problem, state, table, to } from "./ui.js";
+import { chips, editor, follow, readPattern } from "./pattern.js";
+
+const mostRows = 200;
+const mostHeld = 1000;
+const seconds = 120;
+
+/** Reads the newest events and the counters, then opens the stream. */
+export async function load(context) {
+  const { local, params, signal } = context;
+  follow(local, params.pattern);
+  const opened = local.opened;
+  if (opened?.pattern === (params.pattern ?? "")) return context.data ?? {};
+  local.opened = { pattern: params.pattern ?? "" };
+  Object.assign(local, { status: "connecting", error: null });
+  listen(context, local.opened);
+  get("stats", { window: "15m", step: "10s" }, signal).then((stats) => { local.stats = stats; context.redraw(); },
+    () => {});
+  return {};
+}
+
+/** Ends the stream when the page closes. */
+export function end({ local }) {
+  local.abort?.abort();
+  clearTimeout(local.timer);
+}
+
+// Reads the stream until the page closes or the pattern changes. Waits longer after each failure. The rows of the former
+// pattern stay until the gateway accepts the new one.
+async function listen(context, opened) {
+  const { local } = context;
+  local.abort?.abort();
+  const abort = local.abort = new AbortController();
+  let [lastID, wait] = [null, 1];
+  const isCurrent = () => !abort.signal.aborted && local.opened === opened;
+  while (isCurrent()) {
+    try {
+      await stream({ pattern: opened.pattern }, {
+        signal: abort.signal, lastID,
+        opened: () => {
+          if (!opened.isKnown) Object.assign(local, { rows: new Map(), held: [], dropped: 0, missed: 0, series: [] });
+          [opened.isKnown, wait, local.status, local.error] = [true, 1, "live", null];
+          context.redraw();
+        },
+        each: (name, value, id) => { if (isCurrent()) { lastID = id ?? lastID; accept(context, name, value); } },
+      });
+      local.status = "reconnecting";
+    } catch (error) {
+      if (!isCurrent()) return;
+      local.error = error;
+      local.status = "reconnecting";
+      if (error instanceof Refusal && error.status
+        && error.status < 500) { local.status = "stopped"; context.redraw(); return; }
+      const after = Number(error.headers?.get?.("retry-after"));
+      if (after > 0) wait = Math.min(60, after);
+    }
+    context.redraw();
+    await new Promise((done) => { setTimeout(done, wait * 1000); });
+    wait = Math.min(30, wait * 2);
+  }
+}
+
+function accept(context, name, value) {
+  const { local } = context;
+  if (name === "gap") local.dropped += value.dropped ?? 0;
+  else if (name === "stats") {
+    local.series.push(value);
+    if (local.series.length > seconds) local.series.shift();
+  } else if (local.isPaused) {
+    local.held.push([name, value]);
+    if (local.held.length > mostHeld) { local.held.shift(); local.missed = (local.missed ?? 0) + 1; }
+  } else apply(local, name, value);
+  context.redraw();
+}
+
+function apply(local, name, value) {
+  if (name === "event") {
+    const known = local.rows.get(value.id);
+    local.rows.set(value.id, { ...known, ...value, outcomes: known?.outcomes ?? new Map() });
+    if (local.rows.size > mostRows) local.rows.delete(local.rows.keys().next().value);
+  } else if (name === "delivery") {
+    local.rows.get(value.event)?.outcomes.set(value.destination, value);
+  } else if (name === "destination") {
+    local.changes = [value, ...(local.changes ?? [])].slice(0, 5);
+  }
+}
+
+function togglePause(context) {
+  const { local } = context;
+  local.isPaused = !local.isPaused;
+  if (!local.isPaused) {
+    for (const [name, value] of local.held) apply(local, name, value);
+    local.held = [];
+  }
+  context.redraw();
+}
+
+// A valid pattern becomes part of the URL after a moment without typing; a broken one changes nothing.
+function usePattern(context, text) {
+  const { local } = context;
+  local.text = text;
+  clearTimeout(local.timer);
+  if (!readPattern(text).message) local.timer = setTimeout(() => change({ pattern: text.trim() }), 400);
+  context.redraw();
+}
+
+export const showsErrors = true;
+
+/** The page. */
+export function view(context) {
+  const { local, params } = context;
+  const rows = [...(local.rows?.values() ?? [])].reverse();
+  const value = readPattern(params.pattern).value;
+  const refusal = local.error instanceof Refusal && local.error.status === 400 ? local.error : null;
+  const vendors = [...new Set([...Object.keys(local.stats?.series?.received ?? {}),
+    ...rows.map((row) => row.vendor)])].filter(Boolean).sort().slice(0, 12);
+  const use = (text) => usePattern(context, text);
+  return [h("h1", null, "Live"), status(context),
+    hidesContent() ? h("p", { class: "dim" },
+      "This token does not read texts: titles are hidden, and patterns are not available.") :
+      [editor({ text: local.text, use, error: refusal ? refusal.message : null }),
+        chips("Vendors", vendors, ["data", "vendor"], value, use),
+        chips("Kinds", ["alert", "silent", "banner", "in-app-message", "live-activity"], ["data", "kind"], value, use)],
+    local.error && !refusal ? problem(local.error) : null,
+    charts(local),
+    (local.changes ?? []).length ? h("ul", { class: "plain", "aria-label": "Changes of destinations" },
+      local.changes.map((item) =>
+      h("li", null, time(item.at, "clock"), " ", h("a", { href: to("destinations", item.name) }, inline(item.name)),
+        " ", state(item.state), " ", inline(item.reason ?? "")))) : null,
+    table("Live events", columns, rows, (row) => row.id, local.status === "live" ? "Connected: no event since then."
+      : "No event yet.")];
+}
+
+function hidesContent() { return session.who?.content === false; }
+
+const columns = [
+  ["Time", (row) => time(row.time, "clock")],
+  ["Title", (row) => h("a", { href: to("events", row.id) }, row.title ? inline(row.title, 120) : "(no text)")],
+  ["Vendor", (row) => [inline(row.vendor), " ", h("span", { class: "dim" }, inline(row.kind))]],
+  ["Source", (row) => inline(row.source)],
+  ["Evidence", (row) => evidence(row)],
+  ["Routes", (row) => (row.routes?.length ? row.routes.map((name) => [inline(name, 60), " "])
+    : badge("no route", "warm"))],
+  ["Outcomes", (row) => (row.outcomes.size ? [...row.outcomes.values()].map((item) =>
+    h("span", { class: "outcome", key: item.destination }, state(item.outcome), " ", inline(item.destination, 40),
+      item.status ? ` ${item.status}` : "", " ")) : h("span", { class: "dim" }, row.routes?.length ? "pending" : "–"))],
+];
+
+function evidence(row) {
+  const warnings = row.warnings ?? [];
+  return [[row.evidence ?? []].flat().map((at) => [h("code", null, inline(at)), " "]),
+    row.bytes ? h("span", { class: "dim" }, bytes(row.bytes)) : null,
+    warnings.length ? h("span", { title: visible(warnings.join(", "), 500) }, " ",
+      badge(`${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`, "warm")) : null];
+}
+
+function status(context) {
+  const { local } = context;
+  const words = { live: "Connected", connecting: "Connecting …", reconnecting: "Connection lost; trying again …",
+    stopped: "No stream" }[local.status] ?? "";
+  return h("div", { class: "listfacts" },
+    h("span", { role: "status" }, h("strong", null, local.isPaused
+      ? `Paused; ${count(local.held.length)} waiting${local.missed ? `, ${count(local.missed)} lost` : ""}` : words),
+      ` – newest ${mostRows} events since this page was opened, times in ${zoneName()}. `),
+    h("span", null, `Sampled: at most 20 frames a second; ${count(local.dropped ?? 0)} events and deliveries not shown. `),
+    h("button", { type: "button", "data-pause": true, "aria-pressed": local.isPaused ? "true" : "false",
+      onclick: () => togglePause(context) }, local.isPaused ? "Continue" : "Pause"));
+}
+
+function charts(local) {
+  const stats = local.stats;
+  if (!stats?.series) return null;
+  const sum = (name) => {
+    const lists = Object.values(stats.series[name] ?? {});
+    return lists.length ? lists[0].map((_, at) => lists.reduce((all, list) => all + (list[at] ?? 0), 0)) : [];
+  };
+  const shape = { step: stats.step, from: stats.from };
+  const now = local.series?.at?.(-1);
+  const total = (group) => Object.values(group ?? {}).reduce((all, item) => all + item, 0);
+  return h("div", { class: "charts", role: "region", "aria-label": "The last 15 minutes" },
+    [["Received", "received"], ["Delivered", "delivered"], ["Failed attempts", "failed"],
+      ["Rejected", "rejected"]].map(([words, name]) =>
+      chart(words, sum(name), shape)),
+    now ? h("p", { class: "dim" }, "In the second before ", time(now.at, "clock"),
+      `: ${count(total(now.received))} received, ${count(total(now.delivered))} delivered, `,
+      `${count(total(now.failed))} failed.`) : null);
+}

@@ -1,0 +1,143 @@
+// Texts of senders, times and numbers. Texts of senders may be hostile: controls and direction overrides are shown as
+// escapes, long texts are clipped, and every text is isolated from the direction of its neighbours.
+import { h, safeLink } from "./h.js";
+
+/** Preferences of this browser. The token is not one of them. */
+export const prefs = { zone: "utc", theme: "auto", relative: false, motion: "auto" };
+const key = "signalbox.console";
+
+try {
+  Object.assign(prefs, JSON.parse(localStorage.getItem(key) ?? "{}"));
+} catch { /* Storage is off, or has something else: the defaults apply. */ }
+
+/** Keeps a preference, if the browser permits storage. */
+export function prefer(change) {
+  Object.assign(prefs, change);
+  try { localStorage.setItem(key, JSON.stringify(prefs)); } catch { /* It lasts as long as the page. */ }
+}
+
+// C0, C1, invisible and direction characters, tags, and halves of surrogate pairs. Joiners stay: scripts need them.
+const odd = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e"
+  + "\\u2060-\\u206f\\u3164\\ufeff\\ufff9-\\ufffb]|\\udb40[\\udc00-\\udc7f]"
+  + "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
+const longest = 2048;
+
+function escaped(match) {
+  const code = match.codePointAt(0);
+  if (match === "\n") return "⏎";
+  if (match === "\t") return "⇥";
+  return code > 0xffff ? `\\u{${code.toString(16).toUpperCase()}}`
+    : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** A text without its odd characters, for attributes and messages. */
+export function visible(value, most = longest) {
+  const text = String(value);
+  const cut = clip(text, most);
+  return cut.replace(odd, escaped) + (cut.length < text.length ? "…" : "");
+}
+
+// Never between the halves of a surrogate pair.
+function clip(text, most) {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
+}
+
+function parts(text, keepsLines) {
+  const out = [];
+  let from = 0;
+  for (const match of text.matchAll(odd)) {
+    if (keepsLines && (match[0] === "\n" || match[0] === "\t")) continue;
+    if (match.index > from) out.push(text.slice(from, match.index));
+    out.push(h("span", { class: "esc", title: "a character that is not visible" }, escaped(match[0])));
+    from = match.index + match[0].length;
+  }
+  out.push(text.slice(from));
+  return out;
+}
+
+/** A foreign text in one line box: combining marks cannot leave it. */
+export function inline(value, most = 300) {
+  if (value === undefined || value === null) return "";
+  const text = String(value);
+  const cut = clip(text, most);
+  return h("bdi", { class: "line" }, parts(cut, false), cut.length < text.length ? h("span", { class: "dim" }, "…")
+    : null);
+}
+
+/** A foreign text of several lines, at most 2 kB of it. */
+export function block(value, most = longest) {
+  const text = String(value ?? "");
+  const cut = clip(text, most);
+  return h("bdi", { class: "block" }, parts(cut, true),
+    cut.length < text.length ? h("span", { class: "dim" }, ` … ${count(text.length - cut.length)} more characters`)
+      : null);
+}
+
+/** A foreign link: an anchor for http and https, otherwise text. */
+export function link(url) {
+  const text = String(url ?? "");
+  if (!safeLink(text) || !/^https?:/i.test(text)) return h("span", { class: "nolink", title: "not a web link" },
+    inline(text));
+  return h("a", { href: text, rel: "noopener noreferrer nofollow", target: "_blank" }, inline(text));
+}
+
+/** A number with separators. */
+export function count(number) {
+  return typeof number === "number" && Number.isFinite(number) ? number.toLocaleString("en-US") : "–";
+}
+
+/** A number of bytes. */
+export function bytes(number) {
+  if (typeof number !== "number") return "–";
+  return number < 1024 ? `${number} B` : number < 1048576 ? `${(number / 1024).toFixed(1)} KiB`
+    : `${(number / 1048576).toFixed(1)} MiB`;
+}
+
+/** The zone that times are written in. */
+export function zoneName() { return prefs.zone === "utc" ? "UTC" : `local (${offset(new Date())})`; }
+
+function offset(date) {
+  const minutes = -date.getTimezoneOffset();
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? "−" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+function two(number) { return String(number).padStart(2, "0"); }
+
+/** A time as text, always with its zone. `style`: `full`, `clock`. */
+export function timeText(value, style = "full") {
+  const date = new Date(value);
+  if (Number.isNaN(date.getTime())) return visible(value, 40);
+  const isUTC = prefs.zone === "utc";
+  const part = (name) => (isUTC ? date[`getUTC${name}`]() : date[`get${name}`]());
+  const clock = `${two(part("Hours"))}:${two(part("Minutes"))}:${two(part("Seconds"))}`;
+  const zone = isUTC ? "UTC" : offset(date);
+  if (style === "clock") return `${clock} ${zone}`;
+  return `${part("FullYear")}-${two(part("Month") + 1)}-${two(part("Date"))} ${clock} ${zone}`;
+}
+
+/** How long ago, or in how long. */
+export function relative(value, now = Date.now()) {
+  const seconds = Math.round((new Date(value).getTime() - now) / 1000);
+  if (Number.isNaN(seconds)) return "";
+  const text = span(Math.abs(seconds));
+  return seconds > 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** A number of seconds in its largest unit. */
+export function span(seconds) {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
+}
+
+/** A time as an element. The title has the time in UTC, whatever is shown. */
+export function time(value, style) {
+  if (value === undefined || value === null || value === "") return "–";
+  const text = timeText(value, style);
+  return h("time", { datetime: visible(value, 40), title: `${visible(value, 40)} (${relative(value)})` },
+    prefs.relative ? `${relative(value)} (${text})` : text);
+}

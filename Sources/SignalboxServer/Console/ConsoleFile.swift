@@ -1,0 +1,88 @@
+import HTTPTypes
+import Hummingbird
+
+/// A file of the console: a page over the public API that operators open in a browser. All files are compiled into
+/// the program, and have no data of this gateway.
+struct ConsoleFile: Sendable {
+    /// With the character set.
+    let contentType: String
+    /// Sent unchanged.
+    let body: [UInt8]
+    /// The digest of the body, so a browser loads a file again only after an update.
+    let tag: EntityTag
+
+    private init(_ contentType: String, _ body: [UInt8]) {
+        (self.contentType, self.body, tag) = (contentType, body, EntityTag(of: body))
+    }
+
+    /// The answer to a request for the page itself. Throws ``Problem`` for a host that is not the gateway's.
+    static func page(_ call: Call, _ access: BrowserAccess) throws(Problem) -> Response {
+        try access.checkHost(of: call.request.head)
+        return response(named: "index.html", to: call.request) ?? Response(Reply(.unexpected))
+    }
+
+    /// The answer to a request for a file that the page loads. Throws ``Problem`` for an unknown file, and for a host
+    /// that is not the gateway's.
+    static func file(_ call: Call, _ access: BrowserAccess) throws(Problem) -> Response {
+        try access.checkHost(of: call.request.head)
+        guard let response = response(named: call.path("file"), to: call.request) else {
+            throw .notFound(call.request.uri.path)
+        }
+        return response
+    }
+
+    /// 200 with the file, or 304 when the client has it; nil for an unknown file.
+    static func response(named name: String, to request: Request) -> Response? {
+        guard let file = all[name] else { return nil }
+        var headers = headers
+        headers[.eTag] = file.tag.text
+        if file.tag.isListed(in: request.headers[.ifNoneMatch], acceptsWeak: true) {
+            return Response(status: .notModified, headers: headers)
+        }
+        return Response(Reply(status: .ok, headers: headers, contentType: file.contentType, body: file.body))
+    }
+
+    /// By the name in the path. Digests are computed once, at the first request.
+    static let all: [String: ConsoleFile] = {
+        let (script, style) = ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
+        return [
+            "index.html": ConsoleFile("text/html; charset=utf-8", PackageResources.index_html),
+            "icon.svg": ConsoleFile("image/svg+xml; charset=utf-8", PackageResources.icon_svg),
+            "style.css": ConsoleFile(style, PackageResources.style_css),
+            "preview.css": ConsoleFile(style, PackageResources.preview_css),
+            "h.js": ConsoleFile(script, PackageResources.h_js),
+            "text.js": ConsoleFile(script, PackageResources.text_js),
+            "api.js": ConsoleFile(script, PackageResources.api_js),
+            "ui.js": ConsoleFile(script, PackageResources.ui_js),
+            "app.js": ConsoleFile(script, PackageResources.app_js),
+            "live.js": ConsoleFile(script, PackageResources.live_js),
+            "events.js": ConsoleFile(script, PackageResources.events_js),
+            "event.js": ConsoleFile(script, PackageResources.event_js),
+            "preview.js": ConsoleFile(script, PackageResources.preview_js),
+            "origin.js": ConsoleFile(script, PackageResources.origin_js),
+            "deliveries.js": ConsoleFile(script, PackageResources.deliveries_js),
+            "destinations.js": ConsoleFile(script, PackageResources.destinations_js),
+            "routes.js": ConsoleFile(script, PackageResources.routes_js),
+            "pattern.js": ConsoleFile(script, PackageResources.pattern_js),
+            "lists.js": ConsoleFile(script, PackageResources.lists_js),
+            "settings.js": ConsoleFile(script, PackageResources.settings_js),
+        ]
+    }()
+
+    /// Of every file. The policy permits scripts, styles, requests and pictures of this gateway only, and refuses
+    /// every conversion of text to markup or code (Trusted Types). Browsers ask for each file again, with its tag.
+    static let headers: HTTPFields = {
+        var headers: HTTPFields = [
+            .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: """
+                default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+                frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
+                trusted-types 'none'
+                """,
+        ]
+        headers[text: "referrer-policy"] = "no-referrer"
+        headers[text: "cross-origin-opener-policy"] = "same-origin"
+        headers[text: "cross-origin-resource-policy"] = "same-origin"
+        return headers
+    }()
+}

@@ -1,0 +1,15 @@
+/// Endpoints of the console's files.
+extension EndpointContract {
+    static let console: [EndpointContract] = [
+        EndpointContract(
+            "GET /", "getConsole", fields: [.ifNoneMatch],
+            Answer(status: 200, content: [.bytes("text/html")], fields: file), .notModified,
+            problems: ["host-foreign"]),
+        EndpointContract(
+            "GET /console/{file}", "getConsoleFile", fields: [.ifNoneMatch],
+            Answer(status: 200, content: [.bytes("*/*")], fields: file), .notModified,
+            problems: ["host-foreign", "not-found"]),
+    ]
+
+    private static let file: [AnswerField] = [.etag, .cacheControl]
+}

@@ -1,0 +1,52 @@
+/// Endpoints for senders and devices, and those about in-app messages.
+extension EndpointContract {
+    private static let batch = queue + payload + ["batch-too-large"]
+    private static let notifications: [String] = batch + ["idempotency-key-malformed", "idempotency-key-reused"]
+    private static let device = queue + ["inapp-malformed", "inapp-too-large", "inapp-device-forbidden"]
+    private static let message = queue + ["not-found"]
+
+    static let senders: [EndpointContract] = [
+        EndpointContract(
+            "POST /v1/notifications", "acceptPayloads", body: [.json("Payloads"), .lines],
+            fields: [.idempotencyKey], .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
+            .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
+        EndpointContract(
+            "POST /v1/sources/{source}/notifications", "acceptPayloadsOfSource",
+            body: [.json("Payloads"), .lines], fields: [.idempotencyKey],
+            .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
+            .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
+        EndpointContract(
+            "POST /v1/interactions", "acceptInteractions", body: [.json("Interactions"), .lines],
+            .json("InteractionAnswer", status: 202), .json("InteractionReport", status: 207),
+            problems: batch + [
+                "interaction-malformed", "event-not-found", "event-not-a-notification", "action-not-found",
+            ]),
+        EndpointContract(
+            "POST /v1/inapp/triggers", "triggerInApp", body: [.json("InAppTrigger")], .json("InAppAnswer"),
+            problems: device + ["inapp-explain-forbidden"]),
+        EndpointContract(
+            "POST /v1/inapp/slots", "fillInAppSlots", body: [.json("InAppPage")], .json("InAppPageAnswer"),
+            problems: device + ["inapp-explain-forbidden"]),
+        EndpointContract(
+            "POST /v1/inapp/offers/{id}/outcome", "reportInAppOutcome", body: [.json("InAppOutcome")],
+            .json("InAppOutcomeAnswer"), problems: device + ["offer-not-found", "outcome-contradicts"]),
+    ]
+
+    static let inAppMessages: [EndpointContract] = [
+        EndpointContract(
+            "POST /v1/inapp/explain", "explainInApp", body: [.json("InAppQuestion")], .json("InAppExplanation"),
+            problems: queue + ["inapp-malformed", "inapp-too-large", "content-hidden"]),
+        EndpointContract(
+            "GET /v1/inapp/messages", "listInAppMessages", .json("InAppMessageList"), problems: queue),
+        EndpointContract(
+            "GET /v1/inapp/messages/{id}", "getInAppMessage", .json("InAppMessage"),
+            problems: message + ["message-not-found"]),
+        EndpointContract(
+            "PUT /v1/inapp/messages/{id}", "putInAppMessage", body: [.json("InAppMessageForm")],
+            .json("InAppMessageState"), .json("InAppMessageState", status: 201),
+            problems: message + ["inapp-malformed", "inapp-too-large", "inapp-limit-unknown", "inapp-group-unknown"]),
+        EndpointContract(
+            "DELETE /v1/inapp/messages/{id}", "withdrawInAppMessage", .json("InAppMessageState"),
+            problems: message + ["message-not-found", "inapp-malformed"]),
+    ]
+}

@@ -1,0 +1,84 @@
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+
+/// The schemas of the components: those of this folder, of events, and of the config.
+extension OpenAPIDocument {
+    /// Each name once; a test checks that every reference has a schema.
+    static var schemas: JSONNode {
+        JSONNode.object(resources.flatMap { read($0).members }).adding(events).adding(config)
+    }
+
+    private static let resources = [
+        PackageResources.common_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
+        PackageResources.inapp_answers_json, PackageResources.events_json, PackageResources.operations_json,
+        PackageResources.captures_json, PackageResources.routes_json, PackageResources.observation_json,
+        PackageResources.service_json, PackageResources.webhooks_json,
+    ]
+
+    /// The schemas that `/schemas` serves, by the name of their component.
+    private static let documents = [
+        ("NotificationEvent", "notification"), ("InteractionEvent", "interaction"), ("InAppEvent", "inapp-event"),
+        ("PushEvent", "push"), ("InAppMessageForm", "inapp"),
+    ]
+
+    private static var events: JSONNode {
+        .object(
+            documents.map { name, file in
+                guard let text = EventSchema.text(named: file) else {
+                    preconditionFailure("The gateway has the schema \(file).")
+                }
+                return JSONNode.Member(key: name, value: component(read(text), named: name))
+            })
+    }
+
+    /// Without the members that a document of its own has, and with references into the components: not all readers of
+    /// OpenAPI resolve `$id`.
+    private static func component(_ schema: JSONNode, named name: String) -> JSONNode {
+        let own = schema.members.filter { $0.key != "$schema" && $0.key != "$id" }
+        return JSONNode.object(own).moved(to: "#/components/schemas/\(name)/$defs/")
+    }
+
+    /// The language of patterns, and the failure rules that the API accepts, whose name is in the path.
+    private static var config: JSONNode {
+        let root = ConfigSchema.root
+        let pattern: JSONNode = ["$ref": "#/$defs/pattern", "$defs": root["$defs"]]
+        let rule = root["properties"]["failures"]["items"]
+        let form = rule.members.filter { $0.key != "required" }
+        return [
+            "Pattern": pattern.moved(to: "#/components/schemas/Pattern/$defs/"),
+            "FailureRuleForm": JSONNode.object(form).moved(to: "#/components/schemas/Pattern/$defs/"),
+        ]
+    }
+
+    /// Traps for a resource that is not JSON, which a test would show.
+    private static func read(_ text: [UInt8]) -> JSONNode {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            do throws(JSONError) { return JSONNode(try parser.parse(text)) } catch {
+                preconditionFailure("A schema is not JSON: \(error)")
+            }
+        }
+    }
+}
+
+extension JSONNode {
+    /// The member of an object; an empty object for any other value or key.
+    fileprivate subscript(_ key: String) -> JSONNode { members.first { $0.key == key }?.value ?? [:] }
+
+    /// The schema with its references to `#/$defs/` replaced by references to `location`.
+    fileprivate func moved(to location: String) -> JSONNode {
+        switch self {
+        case .array(let elements): return .array(elements.map { $0.moved(to: location) })
+        case .object(let members):
+            return .object(
+                members.map { member in
+                    if member.key == "$ref", case .string(let target) = member.value, target.hasPrefix("#/$defs/") {
+                        return Member(key: member.key, value: .string(location + target.dropFirst(8)))
+                    }
+                    return Member(key: member.key, value: member.value.moved(to: location))
+                })
+        default: return self
+        }
+    }
+}

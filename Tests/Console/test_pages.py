@@ -1,0 +1,118 @@
+"""Every page under the policy, in two themes and three widths, without other hosts."""
+
+import os
+import unittest
+import urllib.parse
+
+from browser import Browser
+from gateway import alert, gateway, with_buttons, with_carousel
+
+WIDTHS = (360, 768, 1280)
+
+
+class Pages(unittest.TestCase):
+    """A gateway with a little of everything."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.running = gateway()
+        cls.gateway = cls.running.__enter__()
+        cls.addClassCleanup(cls.running.__exit__, None, None, None)
+        links = [f"{cls.gateway.peer_url}/picture{at}.png" for at in range(3)] + [f"{cls.gateway.peer_url}/missing.png"]
+        cls.event = cls.gateway.send(with_buttons("Five buttons", 5, "to erp", links[0]))
+        cls.carousel = cls.gateway.send(with_carousel("Four pages", links))
+        for number in range(20):
+            cls.gateway.send(alert(f"Event {number}", app={"flag": True}))
+        cls.gateway.request("POST", "/v1/notifications", "{", content_type="application/json")
+        cls.gateway.request(
+            "PUT", "/v1/inapp/messages/welcome",
+            {"vendor": "own", "kind": "modal", "triggers": [{"type": "event", "name": "buy"}], "content": {"title": "Hi"}},
+            content_type="application/json")
+        cls.gateway.until("a dead delivery", lambda: cls.gateway.has_dead(1))
+        cls.gateway.until("the pictures", lambda: len(cls.gateway.get("/v1/media").get("media", [])) >= 1)
+        # Every host but this machine is blocked: the console must not notice.
+        cls.browser = Browser(cls.gateway.url, ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"])
+        cls.addClassCleanup(cls.browser.quit)
+        delivery = cls.gateway.get("/v1/deliveries?state=dead")["deliveries"][0]["id"]
+        pattern = urllib.parse.quote('{"data":{"kind":["alert"]}}')
+        cls.pages = [
+            "live", f"live?pattern={pattern}", "events", f"events/{cls.event}", f"events/{cls.carousel}?shade=dark",
+            f"events/{cls.event}?with={cls.carousel}", "deliveries", "deliveries?state=dead", f"deliveries/{delivery}",
+            "destinations", "destinations/erp", f"routes?pattern={pattern}", "vendors", "media", "categories", "inapp",
+            "inapp/welcome", "ledger", "actions", "rejections", "captures", "settings", "unknown-page",
+        ]
+
+    def each(self, theme, width):
+        """Checks all pages in one theme and one width."""
+        self.browser.size(width)
+        for page in self.pages:
+            with self.subTest(page=page, theme=theme, width=width):
+                self.browser.open(page, theme=theme)
+                if page == "live":
+                    self.browser.shows("Connected")
+                self.assertEqual(self.browser.violations(), [])
+                self.assertLessEqual(self.browser.overflow(), 0, "the page is wider than the window")
+                self.assertEqual(self.browser.log(), [])
+                if (theme, width) in (("light", 1280), ("dark", 360)) or os.environ.get("SIGNALBOX_ALL_SCREENSHOTS"):
+                    name = page.split("?")[0].replace(self.event, "event").replace(self.carousel, "carousel")
+                    self.browser.shoot(f"{name.replace('/', '-')}-{theme}", width)
+
+    def test_light_narrow(self):
+        self.each("light", WIDTHS[0])
+
+    def test_light_middle(self):
+        self.each("light", WIDTHS[1])
+
+    def test_light_wide(self):
+        self.each("light", WIDTHS[2])
+
+    def test_dark_narrow(self):
+        self.each("dark", WIDTHS[0])
+
+    def test_dark_middle(self):
+        self.each("dark", WIDTHS[1])
+
+    def test_dark_wide(self):
+        self.each("dark", WIDTHS[2])
+
+    def test_no_page_reaches_another_host(self):
+        self.browser.requests()
+        for page in self.pages:
+            self.browser.open(page)
+        ours = [self.gateway.url, "data:", "about:", "blob:"]
+        foreign = [url for url in self.browser.requests() if not any(url.startswith(own) for own in ours)]
+        self.assertEqual(foreign, [])
+
+    def test_the_first_paint_is_fast(self):
+        times = []
+        for _ in range(5):
+            self.browser.open("live")
+            times.append(self.browser.run(
+                "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"))
+        print("first paint of Live in ms:", sorted(round(time) for time in times if time is not None))
+        self.assertTrue(any(time is not None for time in times))
+
+    def test_a_link_shows_the_same_rows(self):
+        self.browser.size(1280)
+        self.browser.open("deliveries?destination=crm&state=delivered", zone="local")
+        rows = self.browser.text("table")
+        address = self.browser.run("return location.href")
+        self.browser.run("localStorage.clear()")
+        self.browser.driver.switch_to.new_window("window")
+        self.addCleanup(lambda: (self.browser.driver.close(),
+                                 self.browser.driver.switch_to.window(self.browser.driver.window_handles[0])))
+        self.browser.driver.get(address + "&tz=local" if "tz=" not in address else address)
+        self.browser.settle()
+        self.assertEqual(self.browser.text("table"), rows)
+        self.assertNotIn("UTC", rows)
+
+    def test_utc_everywhere(self):
+        self.browser.size(1280)
+        for page in ("live", "events", "deliveries", "destinations/crm", "vendors", "actions", f"events/{self.event}"):
+            self.browser.open(page, zone="utc")
+            times = self.browser.run("return [...document.querySelectorAll('time, .axis span')].map((node) => node.textContent)")
+            self.assertTrue(all(text.endswith("UTC") for text in times), (page, times))
+
+
+if __name__ == "__main__":
+    unittest.main()
