@@ -284,6 +284,23 @@ import Testing
         }
     }
 
+    @Test func scenario52ShowsExportedTracesAsExemplars() async throws {
+        try await run { gateway, receiver, collector in
+            #expect(try await gateway.post(payload, headers: [("traceparent", Self.parent)]).status == 202)
+            _ = await receiver.next()
+            let exported = Set(try await spans(3, of: collector).compactMap { $0["traceId"] as? String })
+            let reply = try await Reply(
+                gateway.url + "/metrics", "-H", "accept: application/openmetrics-text;version=1.0.0")
+            let page = String(decoding: reply.body, as: UTF8.self)
+            let lines = page.split(separator: "\n").filter { $0.contains("# {trace_id=\"\(Self.trace)\"}") }
+            #expect(exported.contains(Self.trace) && page.hasSuffix("# EOF\n"))
+            for name in ["http_request_duration_seconds", "delivery_attempt_duration_seconds", "delivery_lag_seconds"] {
+                #expect(lines.contains { $0.hasPrefix("signalbox_\(name)_bucket{") }, "\(name)")
+            }
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func theCollectorNeedsPermission() async throws {
         try await withTemporaryDirectory { directory in
             let config = """
