@@ -11,7 +11,7 @@ TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromi
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 	aioapns==4.0 apns2-up==0.9.0 kalyke-apns==1.5.0 firebase-admin==7.7.0 pyfcm==2.1.1 exponent-server-sdk==2.2.0 \
 	h2==4.4.1 hpack==4.2.0 cryptography==50.0.2 prometheus-client==0.26.0 openapi-spec-validator==0.9.0 \
-	schemathesis==4.32.5 selenium==4.51.0
+	schemathesis==4.32.5 selenium==4.51.0 opentelemetry-proto==1.45.2
 # Without its dependencies: only the JavaScript of axe in it is used.
 TEST_SCRIPTS := axe-playwright-python==0.1.8
 LINT_TOOLS := python3
@@ -49,17 +49,18 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Tests record the events, calendars and messages that they make, and the answers that they receive, for the reference
-# libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the cores for
+# Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
+# reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the cores for
 # minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
-	SIGNALBOX_RECORD_ANSWERS="$(CURDIR)/.build/answers.ndjson"
+	SIGNALBOX_RECORD_ANSWERS="$(CURDIR)/.build/answers.ndjson" \
+	SIGNALBOX_RECORD_OTLP="$(CURDIR)/.build/otlp.ndjson"
 
 test: deps-test
 	swift build --build-tests
-	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson
+	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
 	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
@@ -67,6 +68,7 @@ test: deps-test
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
+	.build/test-venv/bin/python Tests/verify-otlp.py .build/otlp.ndjson
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
 	    Examples/monitoring docs/troubleshooting.md
 	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson

@@ -265,7 +265,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
                 "SignalboxConfig", "SignalboxRouting",
-                "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxSQLite", "SignalboxServer", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),

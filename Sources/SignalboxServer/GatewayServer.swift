@@ -23,7 +23,7 @@ package struct GatewayServer: Service {
     private let refusals = RefusalBudget()
     private let counters = ServerCounters()
     private let confirmations = BulkConfirmations()
-    private let streams: LiveStreams
+    private let streams = LiveStreams()
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     /// The connections of the listeners for providers.
@@ -68,7 +68,6 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
-        streams = LiveStreams()
         alarm = QueueAlarm(logger: logger)
         state = ProviderState(logger: logger)
         failedTokens = FailedTokens(logger: logger)
@@ -152,6 +151,16 @@ package struct GatewayServer: Service {
         }
     }
 
+    /// The present values of all metrics; nil if the queue does not answer in time.
+    package func metricReadings() async -> [MetricReading]? {
+        do throws(Problem) {
+            return try await active.value.api.metricValues().readings
+        } catch {
+            // The queue reports its own failures.
+            return nil
+        }
+    }
+
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
@@ -169,6 +178,8 @@ package struct GatewayServer: Service {
 /// The handlers of the active config. Replaced as a whole, so no request sees parts of two configs.
 private final class ActiveAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    /// Reads the values of metrics.
+    let api: GatewayAPI
     /// Answers every request that the direct responder leaves.
     let router: RouterResponder<GatewayRequestContext>
     /// Serves direct requests, and those of the router.
@@ -188,19 +199,19 @@ private final class ActiveAPI: Sendable {
     ) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
-            observation: surface.observation, counters: counters)
+            observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation, counters: counters)
         providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)
-        router = GatewayAPI(
+        api = GatewayAPI(
             surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
             providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
             log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
-            streams: streams, confirmations: confirmations
-        ).router()
+            streams: streams, confirmations: confirmations)
+        router = api.router()
     }
 }
 

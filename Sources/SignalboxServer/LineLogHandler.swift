@@ -2,7 +2,16 @@ import Foundation
 package import Logging
 import SignalboxNotification
 
-/// Writes each message as one line: time, level, message, then the fields, sorted by name.
+/// The form of log lines. Raw values are those of `--log-format`.
+package enum LogFormat: String, Sendable, CaseIterable {
+    /// For people: time, level, message and fields.
+    case text
+    /// For programs: an object in each line.
+    case json
+}
+
+/// Writes each message as one line: time, level, message, then the fields, sorted by name. ``LogFormat/json`` is in
+/// `LineLogHandler+JSON.swift`.
 ///
 ///     2026-11-22T15:15:50.417Z warning Delivery moved to dead letters. destination=crm reason="answered 400"
 ///
@@ -14,6 +23,7 @@ package struct LineLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
     /// The lowest level to write; the logger checks it.
     package var logLevel: Logger.Level = .notice
+    private let format: LogFormat
     /// Receives whole lines.
     private let write: @Sendable (String) -> Void
 
@@ -21,25 +31,37 @@ package struct LineLogHandler: LogHandler {
     static let longest = 1024
 
     /// `write` receives each line with its line end, from the task that logs.
-    package init(write: @escaping @Sendable (String) -> Void) { self.write = write }
+    package init(_ format: LogFormat = .text, write: @escaping @Sendable (String) -> Void) {
+        self.format = format
+        self.write = write
+    }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    package func log(event: LogEvent) { write(line(of: event, at: Timestamp(Date()))) }
+    package func log(event: LogEvent) {
+        let time = Timestamp(Date())
+        write(format == .json ? jsonLine(of: event, at: time) : line(of: event, at: time))
+    }
 
     /// A field of the message wins over one of the provider, and that one over one of the logger.
-    func line(of event: LogEvent, at time: Timestamp) -> String {
+    func fields(of event: LogEvent) -> Logger.Metadata {
         var fields = metadata.merging(metadataProvider?.get() ?? [:]) { _, provided in provided }
         fields.merge(event.metadata ?? [:]) { _, given in given }
         if let error = event.error { fields["error"] = "\(error)" }
+        return fields
+    }
+
+    /// The line in ``LogFormat/text``, with its line end.
+    func line(of event: LogEvent, at time: Timestamp) -> String {
+        let fields = fields(of: event)
         var line = "\(time.text) \(event.level) "
-        Self.append(event.message.description, to: &line)
+        Self.append(event.message.description, to: &line, isQuoted: false)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             line += " "
-            Self.append(name, to: &line)
+            Self.append(name, to: &line, isQuoted: false)
             line += "="
             Self.append(value: value.description, to: &line)
         }
@@ -48,14 +70,19 @@ package struct LineLogHandler: LogHandler {
 
     private static func append(value: String, to line: inout String) {
         let isPlain = value.unicodeScalars.allSatisfy { !isEscaped($0) && !" =\"\\".unicodeScalars.contains($0) }
-        guard !isPlain || value.isEmpty else { return append(value, to: &line) }
-        line += "\""
-        append(value, to: &line, isQuoted: true)
-        line += "\""
+        guard !isPlain || value.isEmpty else { return append(value, to: &line, isQuoted: false) }
+        line += quoted(value)
+    }
+
+    /// The text as a JSON string, on one line, cut after ``longest`` characters.
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        append(text, to: &quoted, isQuoted: true)
+        return quoted + "\""
     }
 
     /// Escapes as JSON does. Outside of quotes a backslash and a quote stay.
-    private static func append(_ text: String, to line: inout String, isQuoted: Bool = false) {
+    private static func append(_ text: String, to line: inout String, isQuoted: Bool) {
         for (count, scalar) in text.unicodeScalars.enumerated() {
             guard count < longest else {
                 line += "…"

@@ -134,7 +134,8 @@ package final class RunningBinary: Sendable {
     package func listeningURL() async -> String? {
         for await line in errors.stream {
             guard let start = line.range(of: "http://") else { continue }
-            return String(line[start.lowerBound...].prefix { $0 != " " })
+            // A quotation mark ends it in a log of JSON lines.
+            return String(line[start.lowerBound...].prefix { $0 != " " && $0 != "\"" })
         }
         return nil
     }

@@ -15,7 +15,7 @@ package struct Lease: Sendable {
     /// All attempts made before this one.
     package let earlier: Int
     /// The event in the form that the destination receives.
-    package let body: [UInt8]
+    package var body: [UInt8]
     /// The payload as received, if the destination wants it.
     package let payload: [UInt8]?
     /// When the delivery expires.

@@ -29,6 +29,17 @@ struct GatewayOptions: ParsableArguments {
     /// Nil: the environment, then notice. The config has no such setting.
     var logLevel: Logger.Level?
 
+    @Option(
+        help: "Form of log lines: text, or json with an object in each line (SIGNALBOX_LOG_FORMAT; default: text).",
+        transform: { text in
+            guard let format = LogFormat(rawValue: text) else {
+                throw ValidationError("Unknown log format \(text): write text or json.")
+            }
+            return format
+        })
+    /// Nil: the environment, then text. The config has no such setting.
+    var logFormat: LogFormat?
+
     /// Variables with the prefix `SIGNALBOX_`. Names are in capitals: `dataDir` is `SIGNALBOX_DATA_DIR`.
     private var environment: ConfigReader {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
@@ -58,13 +69,21 @@ struct GatewayOptions: ParsableArguments {
 
     /// ArgumentParser calls it before the command runs.
     func validate() throws {
-        guard let text = variable("logLevel"), Logger.Level(rawValue: text) == nil else { return }
-        throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
+        if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {
+            throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
+        }
+        if let text = variable("logFormat"), LogFormat(rawValue: text) == nil {
+            throw ValidationError("SIGNALBOX_LOG_FORMAT is not a log format: \(text). Set it to text or json.")
+        }
     }
+
+    /// The form of everything that a running command writes on standard error.
+    var usedLogFormat: LogFormat { logFormat ?? variable("logFormat").flatMap { LogFormat(rawValue: $0) } ?? .text }
 
     /// Logs on standard error, so that standard output has results only. The default level is notice.
     func makeLogger() -> Logger {
-        var logger = Logger(label: "signalbox") { _ in LineLogHandler(write: StandardError.write) }
+        let format = usedLogFormat
+        var logger = Logger(label: "signalbox") { _ in LineLogHandler(format, write: StandardError.write) }
         logger.logLevel =
             logLevel ?? variable("logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger

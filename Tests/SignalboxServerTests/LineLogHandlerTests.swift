@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SignalboxNotification
+import SignalboxTesting
 import Synchronization
 import Testing
 
@@ -51,6 +52,56 @@ import Testing
         let long = String(repeating: "é", count: LineLogHandler.longest)
         #expect(line("x", ["a": "\(long)"]) == "x a=" + long)
         #expect(line("x", ["a": "\(long)é"]) == "x a=" + long + "…")
+    }
+
+    // MARK: JSON
+
+    private func json(
+        _ message: Logger.Message, _ metadata: Logger.Metadata = [:], source: String = "SignalboxGateway"
+    ) throws -> [String: Any] {
+        let event = LogEvent(
+            level: .warning, message: message, error: nil, metadata: metadata, source: source, file: "", function: "",
+            line: 0)
+        let line = LineLogHandler(.json) { _ in }.jsonLine(of: event, at: Timestamp(.init(timeIntervalSince1970: 1)))
+        #expect(line.hasSuffix("\n") && line.count { $0.isNewline } == 1, "\(line)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+
+    @Test func writesAnObjectWithFields() throws {
+        let line = try json("Delivery failed.", ["reason": "answered 503", "attempt": "3", "trace_id": "4bf9"])
+        #expect(line["time"] as? String == "1970-01-01T00:00:01.000Z" && line["level"] as? String == "warning")
+        #expect(line["message"] as? String == "Delivery failed." && line["target"] as? String == "gateway")
+        #expect(line["trace_id"] as? String == "4bf9")
+        #expect(line["fields"] as? [String: String] == ["reason": "answered 503", "attempt": "3"])
+        #expect(Set(try json("x").keys) == ["time", "level", "message", "target", "fields"])
+    }
+
+    @Test(arguments: [("SignalboxServer", "server"), ("signalbox", "signalbox"), ("Hummingbird", "hummingbird")])
+    func namesThePartOfTheProgram(_ module: String, _ target: String) throws {
+        #expect(try json("x", source: module)["target"] as? String == target)
+    }
+
+    @Test(arguments: [
+        "", "two words", #"say "x" \y"#, "a\nb\r\nc", "\u{1B}[2J\u{0}\u{7F}", "a\u{85}b\u{2028}c", "\u{202E}x", "👍🏽",
+        "=",
+    ])
+    func jsonKeepsEveryText(_ text: String) throws {
+        let line = try json("\(text)", ["a \(text)": "\(text)"])
+        #expect(line["message"] as? String == text)
+        #expect(line["fields"] as? [String: String] == ["a \(text)": text])
+    }
+
+    @Test func jsonWritesRandomTextsOnOneLine() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<500 {
+            let scalars = (0..<Int.random(in: 0...20, using: &random)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: 0...0x2100, using: &random))
+            }
+            let text = String(String.UnicodeScalarView(scalars))
+            let fields = try json("x", ["f": "\(text)"])["fields"] as? [String: String]
+            #expect(fields?["f"]?.unicodeScalars.elementsEqual(text.unicodeScalars) == true, "seed \(seed)")
+        }
     }
 
     /// Covers the server's logger and the logger that a request gets from it.

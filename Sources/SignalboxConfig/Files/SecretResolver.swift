@@ -8,7 +8,7 @@ package import SignalboxNotification
 /// value of a variable needs a restart.
 package struct SecretResolver: Sendable {
     private let path: String
-    private let environment: [String: String]
+    let environment: [String: String]
 
     /// `path`: the path of the config, for messages. `environment`: the environment of the process when the resolver is
     /// made; later changes are not seen.
@@ -144,7 +144,7 @@ package struct SecretResolver: Sendable {
     }
 
     /// Throws for a secret that cannot be sent as a header.
-    private func value(of header: Destination.Header, _ option: String) throws(ConfigRefusal) -> String {
+    func value(of header: Destination.Header, _ option: String) throws(ConfigRefusal) -> String {
         switch header.value {
         case .text(let text): return text
         case .secret(let reference):

@@ -159,6 +159,11 @@ extension Destination.Header {
         return Destination.Header(name: name, value: .text(text))
     }
 
+    /// True for a name that a config may set, in lower case.
+    static func allows(name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy(isTokenByte) && !isReserved(name)
+    }
+
     /// The error for a value that cannot be sent.
     static let invalid = "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only"
 

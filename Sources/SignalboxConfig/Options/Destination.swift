@@ -49,6 +49,16 @@ package struct Destination: Sendable, Equatable {
         case inbox
     }
 
+    /// The parts of an event's trace that the messages to a webhook have. Raw values are those of the config.
+    package enum TraceForwarding: String, Sendable, CaseIterable {
+        /// Both headers, and the event as it is stored.
+        case full
+        /// The header `traceparent`; the event has no attributes of its trace.
+        case parent
+        /// Neither headers nor attributes.
+        case none
+    }
+
     /// An HTTP endpoint, and the requests to it.
     package struct Webhook: Sendable, Equatable {
         /// An http or https URL without user name, password and fragment.
@@ -71,6 +81,8 @@ package struct Destination: Sendable, Equatable {
         package var credentials: ClientCredentials?
         /// Nil to send without permission.
         package var handshake: Handshake?
+        /// The parts of an event's trace that messages have.
+        package var trace = TraceForwarding.full
 
         /// All other settings have their defaults.
         package init(url: String, secrets: [SecretReference]) {
@@ -189,6 +201,10 @@ extension Destination {
                     Header.allows($0) ? $0 : nil
                 },
                 "The header `user-agent` of every request. Default: `signalbox/VERSION`.")
+            Option(
+                "trace", \.webhook.trace, .choice("setting of traces"),
+                "The trace (W3C Trace Context) that messages have. `full`: the headers `traceparent` and `tracestate`, and the event's attributes of these names. `parent`: the header `traceparent` only. `none`: none of them."
+            )
             Option("tls", \.webhook.transport.tls, .section(TransportOptions.TLS.options), "TLS of requests.")
             Option("proxy", \.webhook.transport.proxy, TransportOptions.Proxy.type, "The HTTP proxy of requests.")
             Option(

@@ -34,6 +34,8 @@ package struct GatewayConfig: Sendable {
     package var inapp = Policy()
     /// Rules by which provider endpoints answer with failures, in the order of evaluation. Names are unique.
     package var failures: [FailureRule] = []
+    /// The export of traces and metrics.
+    package var telemetry = Telemetry()
     /// In the order of the files, and of the keys within each of them. Names are unique.
     package var destinations: [Destination] = []
     /// In the order of evaluation, those of `routes.d` last. Includes disabled routes.
@@ -140,6 +142,8 @@ extension GatewayConfig {
             "failures", \.failures, FailureRule.type,
             "Failures that provider endpoints answer with, for tests of senders. The first rule whose turn it is takes a push."
         )
+        Option(
+            "telemetry", \.telemetry, .section(Telemetry.options), "Export of traces and metrics to a collector.")
     }
 
     /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the

@@ -11,12 +11,16 @@ package struct Reception: Sendable {
     package let receivedAt: Date
     /// The vendor of all payloads of this source, if the config names one.
     package let vendor: VendorID?
+    /// The trace of the request, which its events carry on; nil for none.
+    let trace: RequestTrace?
 
     /// `source` is the name that the token or the path of the request selects. `vendor`: nil to detect the vendor.
-    package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil) {
+    /// `trace`: of the request; nil for none.
+    package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil, trace: RequestTrace? = nil) {
         self.source = source
         self.receivedAt = receivedAt
         self.vendor = vendor
+        self.trace = trace
     }
 }
 
@@ -24,8 +28,8 @@ package struct Reception: Sendable {
 /// are written once.
 ///
 /// Attributes have the order `specversion`, `id`, `source`, `type`, `subject`, `time`, `datacontenttype`,
-/// `dataschema`, `data`. Other code depends on `data` being the last. Source: github.com/cloudevents/spec, v1.0.2,
-/// spec.md and formats/json-format.md
+/// `dataschema`, `data`; those of a trace follow `specversion`. Other code depends on these positions, and on `data`
+/// being the last. Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
 package struct CloudEventEnvelope: Sendable {
     let reception: Reception
     private let untilSubject: [UInt8]
@@ -40,6 +44,15 @@ package struct CloudEventEnvelope: Sendable {
         json.key("id")
         return json.bytes
     }()
+
+    /// Writes the same with the attributes of the trace.
+    private static func beginTraced(_ trace: RequestTrace, id: EventID, into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("specversion")
+        json.string("1.0" as StaticString)
+        json.traceAttributes(of: trace, event: id)
+        json.key("id")
+    }
 
     /// From `datacontenttype` to the key of `data`.
     private static let untilData: [UInt8] = {
@@ -68,7 +81,11 @@ package struct CloudEventEnvelope: Sendable {
     /// Writes a complete event, as it is stored, signed and sent. Appends one line without a line end. `id` and
     /// `notification` are the only parts that differ between events.
     func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
-        json.fragment(Self.untilID)
+        if let trace = reception.trace {
+            Self.beginTraced(trace, id: id, into: &json)
+        } else {
+            json.fragment(Self.untilID)
+        }
         json.id(id)
         json.fragment(untilSubject)
         json.string(notification.vendor.name, "/", notification.kind.rawValue)

@@ -67,6 +67,8 @@ package struct Intake: Sendable {
         package var duplicates: [Int: String] = [:]
         /// False if the body was exactly one payload.
         package let isBatch: Bool
+        /// The trace of the request; nil for none.
+        fileprivate var trace: RequestTrace?
 
         /// The accepted events, in order; positions in it differ from those of `items` after a rejection.
         fileprivate var events: [RoutedEvent] { items.compactMap { try? $0.get() } }
@@ -108,16 +110,16 @@ package struct Intake: Sendable {
     // MARK: Accepting
 
     /// Accepts a body: one payload, a JSON array of payloads, or NDJSON. Accepted events are durable when this
-    /// returns. `repeatable`: set for a request with an idempotency key. Throws ``Failure`` if the whole body is
-    /// rejected: too many payloads, a reused key, or an error of the store. Invalid payloads are items of the report
-    /// and do not throw.
+    /// returns. `repeatable`: set for a request with an idempotency key. `trace`: of the request; nil for none. Throws
+    /// ``Failure`` if the whole body is rejected: too many payloads, a reused key, or an error of the store. Invalid
+    /// payloads are items of the report and do not throw.
     package func accept(
-        _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil
+        _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil, trace: RequestTrace? = nil
     ) async throws(Failure) -> Answer {
         let read = try body.withUnsafeBufferPointer { (bytes) throws(Failure) -> Report in
             // A line end means several payloads, or one that is formatted: the splitter decides.
-            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes) { return one }
-            return try readAll(bytes, from: source)
+            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes, trace) { return one }
+            return try readAll(bytes, from: source, trace)
         }
         // The repeat of a request without an event is rejected again, for the same reason.
         let isRejected = read.events.isEmpty && !read.isBatch
@@ -150,6 +152,7 @@ package struct Intake: Sendable {
     /// the commit, so repeats and failed commits are not counted.
     private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
         variants.count(read.events, without: duplicates)
+        read.trace?.recordCreation(of: read.events, without: duplicates)
         return Self.completed(read, duplicates)
     }
 
@@ -176,29 +179,32 @@ package struct Intake: Sendable {
 
     /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes
     /// take more than ``directWork``; ``accept(_:from:as:)`` handles both. Runs on an event loop, so it neither
-    /// blocks nor waits. Requires ``readsAtOnce``.
-    package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
-        readSingle(body, from: source, by: quickRoutes).flatMap { $0.events.isEmpty ? nil : $0 }
+    /// blocks nor waits. Requires ``readsAtOnce``. `trace`: of the request; nil for none.
+    package func readOne(
+        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, trace: RequestTrace? = nil
+    ) -> Report? {
+        readSingle(body, from: source, by: quickRoutes, trace).flatMap { $0.events.isEmpty ? nil : $0 }
     }
 
     /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose
     /// routes cannot be evaluated, so that they are not evaluated again. A parse error is not reported here:
     /// ``readAll(_:from:)`` reads the body again and reports it with its position.
     private func readSingle(
-        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, by routes: RouteTable
+        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, by routes: RouteTable, _ trace: RequestTrace?
     ) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
-        let event = event(of: RecordedPayload(text: payload, place: PayloadPosition()), from: source, at: now())
+        let event = event(
+            of: RecordedPayload(text: payload, place: PayloadPosition()), from: source, at: now(), trace: trace)
         guard case .success = event else { return nil }
-        return Report(items: [route(event, from: source, by: routes)], isBatch: false)
+        return Report(items: [route(event, from: source, by: routes)], isBatch: false, trace: trace)
     }
 
     /// The event of one payload that arrived at `time`, read on the calling thread.
     func event(
-        of payload: RecordedPayload, from source: SourceName, at time: Date
+        of payload: RecordedPayload, from source: SourceName, at time: Date, trace: RequestTrace? = nil
     ) -> Result<Event, Rejection> {
-        let envelope = normalizer.envelope(of: reception(from: source, at: time))
+        let envelope = normalizer.envelope(of: reception(from: source, at: time, trace))
         return payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
                 Result { () throws(Rejection) in
@@ -216,7 +222,9 @@ package struct Intake: Sendable {
     }
 
     /// Stops as soon as the body exceeds ``batchLimit``; its other payloads are not parsed.
-    private func readAll(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) throws(Failure) -> Report {
+    private func readAll(
+        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, _ trace: RequestTrace?
+    ) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         blocks.append(UnsafeRawBufferPointer(body))
         blocks.finish()
@@ -226,7 +234,8 @@ package struct Intake: Sendable {
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it was read.
-                blocks.take().read(by: normalizer, as: reception(from: source, at: now()), with: parser) {
+                let reception = reception(from: source, at: now(), trace)
+                blocks.take().read(by: normalizer, as: reception, with: parser) {
                     (item: consuming Result<Event, Rejection>) in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }
@@ -236,12 +245,12 @@ package struct Intake: Sendable {
             }
         }
         if isTooLong { throw .tooManyPayloads }
-        return Report(items: items, isBatch: blocks.isArray || items.count > 1)
+        return Report(items: items, isBatch: blocks.isArray || items.count > 1, trace: trace)
     }
 
     /// The time is taken once for each reading, so all events of a request have the same `time`.
-    private func reception(from source: SourceName, at time: Date) -> Reception {
-        Reception(from: source, at: time, vendor: sources[source]?.vendor)
+    private func reception(from source: SourceName, at time: Date, _ trace: RequestTrace?) -> Reception {
+        Reception(from: source, at: time, vendor: sources[source]?.vendor, trace: trace)
     }
 
     /// Uses the uniform decision if there is one and the source does not look for repeats.

@@ -37,7 +37,9 @@ extension Intake {
 
     /// The routed event of a push, read on the calling thread.
     private func read(_ push: ProviderPush, at time: Date, by routes: RouteTable) -> Result<RoutedEvent, Rejection> {
-        withText(of: push) { route(event(of: $0, from: push.source, at: time), from: push.source, by: routes) }
+        withText(of: push) {
+            route(event(of: $0, from: push.source, at: time, trace: push.trace), from: push.source, by: routes)
+        }
     }
 
     /// Bodies for APNs are payloads as they are; others are trimmed, as bodies of the gateway's own API.
@@ -57,11 +59,13 @@ extension Intake {
         // A push without a name is not copied for the question.
         let isNamed = pushes.count == 1 && pushes[0].repeatKey != nil
         let request = isNamed ? pushes[0].request(storing: first.event.id.description) : nil
+        let trace = pushes.first?.trace
         // Not `self`, because a copy of all that it holds takes longer than the rest.
         queue.append(events, of: request) { [variants] result in
             switch result {
             case .success(.appended(let duplicates)):
                 variants.count(events, without: duplicates)
+                trace?.recordCreation(of: events, without: duplicates)
                 done(.success(Self.answers(to: reads, duplicates)))
             case .success(.repeated(let answer)):
                 done(.success([.repeated(event: String(decoding: answer.body, as: UTF8.self))]))

@@ -31,6 +31,8 @@ package struct ProviderPush: Sendable {
     package var repeatKey: String?
     /// The label of the run that the sender gave to the request; nil without one. The event does not show it.
     package var run: String?
+    /// The trace of the request; nil for none.
+    package var trace: RequestTrace?
 
     /// A push without parameters. Set the other properties afterwards.
     package init(body: [UInt8], source: SourceName, platform: PushService) {

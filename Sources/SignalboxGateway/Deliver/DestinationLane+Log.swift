@@ -19,6 +19,7 @@ extension DestinationLane {
             case .well: gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0))
             case .unknown: LaneGate.Change.none
             }
+        if health != .unknown { _ = postponing.ends() }
         if Handshake.isTakenBack(by: answer.status) { gate.takeBackPermission() }
         if health == .unknown { gate.recordNoAttempt(at: elapsed()) }
         let metadata: Logger.Metadata = [
@@ -46,6 +47,7 @@ extension DestinationLane {
         var metadata: Logger.Metadata = [
             "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
         ]
+        if let trace = TraceContext(ofEvent: lease.body) { metadata["trace_id"] = "\(trace.traceID)" }
         if let reason = settlement.disabling {
             logger.warning(
                 "Destination disabled; deliveries wait until it is resumed.",
@@ -61,7 +63,7 @@ extension DestinationLane {
         case .postponed(_, let reason):
             metadata["reason"] = "\(reason)"
             // A withheld permission is logged once, when it is requested.
-            let level: Logger.Level = queue.isWithheld(by: name) ? .info : .error
+            let level: Logger.Level = queue.isWithheld(by: name) ? .info : postponing.begins() ? .error : .debug
             logger.log(level: level, "Attempt postponed.", metadata: metadata)
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"

@@ -33,6 +33,8 @@ struct DestinationLane: Sendable {
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
     private let settling = Outage()
+    /// Whether attempts are postponed at present for want of descriptors.
+    let postponing = Outage()
 
     /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start. `deadLetters`:
     /// read at every settlement, so that a reload takes effect at once.
@@ -229,7 +231,7 @@ struct DestinationLane: Sendable {
         // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
-        await finish(settlements + expired)
+        await finish(settlements + expired, trace: result.trace)
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
         await recordBackoff(after: result.answer)
@@ -258,10 +260,11 @@ struct DestinationLane: Sendable {
     }
 
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
-    private func finish(_ settlements: [Settlement]) async {
+    /// `trace`: of the attempt if it is exported.
+    private func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
-        observation?.settled(settlements)
+        observation?.settled(settlements, trace: trace)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }
     }

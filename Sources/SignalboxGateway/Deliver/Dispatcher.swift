@@ -133,10 +133,10 @@ package struct Dispatcher: Service {
     private func keepTime() async {
         var watchdog = Watchdog()
         var ticks = 0
-        let outage = Outage()
+        let (outage, checkOutage) = (Outage(), Outage())
         while !Task.isCancelled {
             ticks += 1
-            if ticks.isMultiple(of: Watchdog.ticks) { await check(&watchdog) }
+            if ticks.isMultiple(of: Watchdog.ticks) { await check(&watchdog, checkOutage) }
             do {
                 try await queue.tick()
                 if outage.ends() { logger.notice("Queue readable again.") }
@@ -162,7 +162,8 @@ package struct Dispatcher: Service {
 extension Dispatcher {
     /// Logs lanes that stopped, once for each stop, and wakes them. Looks for two defects: reads of the queue that
     /// hang, and idle lanes with overdue deliveries. It wakes the latter.
-    private func check(_ watchdog: inout Watchdog) async {
+    /// `outage`: of the reads for these checks.
+    private func check(_ watchdog: inout Watchdog, _ outage: Outage) async {
         for lane in roster.lanes {
             guard let reading = watchdog.stuckReading(lane.name, queue.readingNumber(of: lane.name)) else { continue }
             logger.critical(
@@ -174,9 +175,10 @@ extension Dispatcher {
             gauges = try await queue.gauges()
         } catch {
             if Task.isCancelled { return }
-            logger.error("Cannot read the queue.", metadata: ["error": "\(error)"])
+            if outage.begins() { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
             return
         }
+        _ = outage.ends()
         for lane in roster.lanes where !lane.isOrdered {
             let overdue = gauges[lane.name]?.oldestDue.map { queue.now.timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }

@@ -34,6 +34,8 @@ package struct SendResult: Sendable {
     package let answer: RetryPolicy.Answer
     /// Start, duration, address and excerpt of the reply.
     package let attempt: Attempt
+    /// The span of the attempt if it is exported, for exemplars of metrics; nil otherwise.
+    package var trace: TraceContext?
 
     /// `answer` and `attempt` must describe the same request.
     package init(_ answer: RetryPolicy.Answer, _ attempt: Attempt) {

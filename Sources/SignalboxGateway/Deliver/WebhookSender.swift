@@ -22,15 +22,18 @@ package struct WebhookSender: Sender {
     private let headers: [(name: String, value: String)]
     /// Nil without client credentials.
     private let tokens: AccessTokens?
+    /// Records the spans of attempts; nil for none.
+    private let telemetry: Telemetry?
     /// The wall clock, for timestamps of signatures.
     private let now: @Sendable () -> Date
 
     /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: the
     /// secret of its OAuth credentials; nil without them. `version`: for the `user-agent` unless the webhook sets its
     /// own. `http`: the client for the destination's address policy. Client credentials require `clientSecret`.
+    /// `telemetry`: records the spans of attempts; nil for none.
     package init(
         _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
-        clientSecret: String? = nil, http: OutboundHTTP, version: String,
+        clientSecret: String? = nil, http: OutboundHTTP, version: String, telemetry: Telemetry? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.webhook = webhook
@@ -38,6 +41,7 @@ package struct WebhookSender: Sender {
         self.keys = keys
         self.http = http
         self.headers = headers
+        self.telemetry = telemetry
         self.now = now
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
@@ -49,9 +53,25 @@ package struct WebhookSender: Sender {
 
     package func send(_ leases: [Lease]) async -> SendResult {
         let startedAt = now()
+        let (id, events) = (WebhookMessageID.of(leases), leases.map { EventTrace($0.body) })
+        let isLate = zip(leases, events).contains { $1 != nil && AttemptTrace.isLate($0.event, at: startedAt) }
+        let trace = AttemptTrace(of: events, message: id, isLate: isLate)
+        let sent = webhook.trace == .full ? leases : zip(leases, events).map { $0.withoutTrace($1) }
+        var result = await send(sent, id, trace, at: startedAt)
+        if let telemetry, telemetry.isExporting, trace.context.isSampled {
+            result.trace = trace.context
+            telemetry.record(trace.span(of: leases, message: id, to: webhook.url, result))
+        }
+        return result
+    }
+
+    /// Sends the message with this id, once.
+    private func send(
+        _ leases: [Lease], _ id: String, _ trace: AttemptTrace, at startedAt: Date
+    ) async -> SendResult {
         let request: OutboundRequest
         do throws(UnwritableMessage) {
-            request = try self.request(for: leases)
+            request = try self.request(for: leases, id, trace)
         } catch {
             let unusable = TransportError.unusable(error.description)
             return SendResult(.failed(unusable), Attempt(startedAt: startedAt, duration: .zero, error: unusable.code))
@@ -97,9 +117,10 @@ package struct WebhookSender: Sender {
 
     /// Throws ``UnwritableMessage`` if the format cannot express the events. The timestamp is the time of this
     /// attempt.
-    private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
+    private func request(
+        for leases: [Lease], _ id: String, _ trace: AttemptTrace
+    ) throws(UnwritableMessage) -> OutboundRequest {
         let message = try writer.message(for: leases)
-        let id = WebhookMessageID.of(leases)
         let timestamp = Int(now().timeIntervalSince1970)
         // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.
         let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)
@@ -109,8 +130,8 @@ package struct WebhookSender: Sender {
             ("webhook-timestamp", String(timestamp)),
             ("webhook-signature", signatures),
             ("signalbox-attempt", String((leases.map(\.earlier).max() ?? 0) + 1)),
-            ("traceparent", Self.traceParent(of: id)),
         ]
+        headers += trace.headers(webhook.trace)
         if let handshake = webhook.handshake { headers.append(("webhook-request-origin", handshake.origin)) }
         if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }
         headers += message.headers
@@ -122,14 +143,6 @@ package struct WebhookSender: Sender {
         return OutboundRequest(
             url: webhook.url, headers: headers + self.headers, body: body, timeout: webhook.timeout,
             transport: webhook.transport)
-    }
-
-    /// W3C Trace Context, version 00: the message's id is the trace, and each attempt is a span. Requires a message
-    /// id of 32 hexadecimal digits, with or without hyphens. The trace is marked as not sampled.
-    static func traceParent(of message: String) -> String {
-        let trace = String(decoding: message.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
-        let span = String(UInt64.random(in: 1 ... .max), radix: 16)
-        return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
     }
 }
 

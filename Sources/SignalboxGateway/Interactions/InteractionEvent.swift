@@ -7,12 +7,17 @@ extension JSONWriter {
     /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it. The order of the
     /// members is part of the event's bytes and does not change. Members without a value are left out. `source`: the
     /// path of the reporting source. `time`: when the gateway accepted the report; `deviceTime` is the time that the
-    /// device states.
-    mutating func interaction(_ decided: DecidedTap, id: EventID, source: String, at time: Date) {
+    /// device states. `trace`: of the request; nil for none.
+    mutating func interaction(
+        _ decided: DecidedTap, id: EventID, source: String, at time: Date, trace: RequestTrace? = nil
+    ) {
         let tap = decided.tap
         cloudEvent(
             InteractionIntake.eventType, id: id, source: source, subject: tap.notification.subject, at: time,
-            schema: "interaction:1"
+            schema: "interaction:1",
+            attributes: { json in
+                if let trace { json.traceAttributes(of: trace, event: id) }
+            }
         ) { json in
             json.object("notification") { $0.members(of: tap.notification, id: tap.interaction.eventID) }
             json.member("actionIdentifier", tap.interaction.choice.identifier)

@@ -91,8 +91,10 @@ package struct InteractionIntake: Sendable {
     /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
     /// ``Intake/Failure/store(_:)``, also for a disk that does not answer a read. A report that is mistaken becomes an
     /// item. `source`: the source of the reporting client, which need not be the source of the notification. Reports
-    /// are decided one after another, each with one read of the queue.
-    package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
+    /// are decided one after another, each with one read of the queue. `trace`: of the request; nil for none.
+    package func accept(
+        _ body: [UInt8], from source: SourceName, trace: RequestTrace? = nil
+    ) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
         var bytes = 0
@@ -100,7 +102,7 @@ package struct InteractionIntake: Sendable {
             switch item {
             case .failure(let failure): items.append(.failure(failure))
             case .success(let (interaction, place)):
-                let receipt = try await receipt(of: interaction, from: source).mapError {
+                let receipt = try await receipt(of: interaction, from: source, trace).mapError {
                     Failure.mistaken($0, at: place)
                 }
                 // Small reports may snooze large notifications: without a limit, a request could store gigabytes.
@@ -109,7 +111,7 @@ package struct InteractionIntake: Sendable {
                 items.append(receipt)
             }
         }
-        return Report(items: try await append(items), isBatch: isArray || items.count > 1)
+        return Report(items: try await append(items, trace), isBatch: isArray || items.count > 1)
     }
 
     /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``. `isArray`:
@@ -149,7 +151,7 @@ package struct InteractionIntake: Sendable {
     /// failure. A calendar file is stored here, before the commit: after a failed commit it stays without an owner
     /// until retention removes it.
     private func receipt(
-        of interaction: Interaction, from source: SourceName
+        of interaction: Interaction, from source: SourceName, _ trace: RequestTrace?
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
         let stored: StoredEvent?
         do throws(StoreError) {
@@ -169,7 +171,7 @@ package struct InteractionIntake: Sendable {
                 followers = [try snoozed(stored, as: id, until: until, at: now)]
             }
             return .success(
-                Receipt(decided: decided, routed: try routed(decided, from: source, at: now, with: followers)))
+                Receipt(decided: decided, routed: try routed(decided, from: source, at: now, with: followers, trace)))
         } catch {
             return .failure(error)
         }
@@ -185,11 +187,12 @@ package struct InteractionIntake: Sendable {
     /// The event's identity for repeats is that of the tap, so a report sent twice within ``repeatWindow`` is stored
     /// once. The event has the subject and the kind of the notification. Throws `tooLarge` and `tooCostly`.
     private func routed(
-        _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
+        _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent],
+        _ trace: RequestTrace?
     ) throws(InteractionMistake) -> RoutedEvent {
         let id = ids.next(at: now)
         var json = JSONWriter(reservingCapacity: 1000)
-        json.interaction(decided, id: id, source: "/signalbox/\(gateway)/\(source)", at: now)
+        json.interaction(decided, id: id, source: "/signalbox/\(gateway)/\(source)", at: now, trace: trace)
         let notification = decided.tap.notification
         let event = Event(
             id: id, source: source, acceptedAt: now, vendor: VendorID(notification.vendor),
@@ -259,7 +262,7 @@ package struct InteractionIntake: Sendable {
     /// Receipts stay in the order of the reports. Throws ``Intake/Failure/store(_:)``; nothing is stored then, unless
     /// the error is ``StoreError/undecided(after:)``.
     private func append(
-        _ items: [Result<Receipt, Failure>]
+        _ items: [Result<Receipt, Failure>], _ trace: RequestTrace?
     ) async throws(Intake.Failure) -> [Result<Receipt, Failure>] {
         let events = items.compactMap { if case .success(let receipt) = $0 { receipt.routed } else { nil } }
         let result: AppendResult
@@ -270,6 +273,7 @@ package struct InteractionIntake: Sendable {
         }
         guard case .appended(let duplicates) = result else { return items }
         variants.count(events, without: duplicates)
+        trace?.recordCreation(of: events, without: duplicates)
         var positions = events.indices.makeIterator()
         return items.map { item in
             item.map { receipt in

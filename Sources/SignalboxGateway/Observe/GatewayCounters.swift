@@ -47,8 +47,8 @@ package final class GatewayCounters: Sendable {
     /// Attempts by destination; 35 destinations have series of their own.
     package let destinations = SeriesTable<DestinationName, DestinationCounters>(
         limit: 35, other: { _ in DestinationName(other) }, make: { DestinationCounters() })
-    /// Spans that were neither exported nor kept.
-    package let telemetryDropped = Counter()
+    /// Spans and points of metrics that were neither exported nor kept.
+    package let telemetry = DropCounts()
     private let vendors = VendorLabels()
     private let sources = SourceLabels()
 
@@ -109,15 +109,16 @@ package final class GatewayCounters: Sendable {
         rejected.series(for: Rejected(source: source, code: code)).add()
     }
 
-    /// Counts the ends of one request to a destination. `now`: by the wall clock.
-    func settled(_ settlements: [Settlement], at now: Date) {
+    /// Counts the ends of one request to a destination. `trace`: of the attempt if it is exported. `now`: by the wall
+    /// clock.
+    func settled(_ settlements: [Settlement], trace: String? = nil, at now: Date) {
         guard let first = settlements.first else { return }
         let counters = destinations.series(for: first.lease.destination)
-        if let attempt = first.attempt { counters.durations.observe(attempt.duration) }
+        if let attempt = first.attempt { counters.durations.observe(attempt.duration, trace: trace) }
         for settlement in settlements {
             counters.attempted(settlement)
             guard case .delivered = settlement.outcome, let ready = settlement.lease.readyAt else { continue }
-            counters.lags.observe(.seconds(now.timeIntervalSince(ready)))
+            counters.lags.observe(.seconds(now.timeIntervalSince(ready)), trace: trace)
         }
     }
 

@@ -91,10 +91,11 @@ package final class Observation: Sendable {
 
     // MARK: Deliveries
 
-    /// Settled attempts and expired deliveries of one request to a destination.
-    func settled(_ settlements: [Settlement]) {
+    /// Settled attempts and expired deliveries of one request to a destination. `trace`: of the attempt if it is
+    /// exported.
+    func settled(_ settlements: [Settlement], trace: TraceContext? = nil) {
         let now = clock.nanoseconds()
-        counters.settled(settlements, at: clock.date(at: now))
+        counters.settled(settlements, trace: trace?.traceID.description, at: clock.date(at: now))
         for settlement in settlements {
             let name = settlement.lease.destination.name
             switch settlement.outcome {

@@ -33,17 +33,18 @@ package struct Gateway: Sendable {
         inbox: InboxSender, logger: Logger
     ) {
         self.logger = logger
+        let observation = Observation(recent: resolved.config.console.recent)
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
-            observation: Observation(recent: resolved.config.console.recent))
+            observation: observation, telemetry: Telemetry(counts: observation.counters.telemetry))
         let plan = GatewayPlan(resolved, on: resources)
         resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
         dispatcher = Dispatcher(
-            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: resources.observation,
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: observation,
             logger: logger)
-        resources.observation.counters.expect(plan.config)
+        observation.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
         downloads = MediaService(
@@ -78,6 +79,7 @@ package struct Gateway: Sendable {
             formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
         }
         current.replace(by: next)
+        resources.telemetry.apply(ratio: next.collector?.settings.ratio)
         resources.inApp.messages.replace(policy: next.config.inapp)
         resources.observation.recent.set(limit: next.config.console.recent)
         resources.observation.counters.expect(next.config)

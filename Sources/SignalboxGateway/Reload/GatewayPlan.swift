@@ -40,6 +40,8 @@ package struct GatewayPlan: Sendable {
     let destinations: [(destination: Destination, sender: any Sender)]
     /// Makes an event of each dead delivery, for the dispatcher.
     let deadLetters: DeadLetterEvents
+    /// Receives traces and metrics; nil for none.
+    package let collector: OTLPCollector?
     /// The settings of the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
@@ -69,6 +71,8 @@ package struct GatewayPlan: Sendable {
         package let inApp: InAppFlow.Shared
         /// Forwarded pushes in progress, and their counts.
         package let forwards: ForwardLedger
+        /// Traces of requests and attempts.
+        package let telemetry: Telemetry
         /// The gateway's observation of its own work.
         package let observation: Observation
     }
@@ -110,7 +114,7 @@ package struct GatewayPlan: Sendable {
         destinations = config.destinations.map { destination in
             let sender = Self.sender(
                 for: destination, resolved.webhooks[destination.name], clients: clients, version: resources.version,
-                inbox: resources.inbox)
+                inbox: resources.inbox, telemetry: resources.telemetry)
             return (destination, sender)
         }
         secrets = resolved.webhooks
@@ -124,6 +128,13 @@ package struct GatewayPlan: Sendable {
         passThrough = PassThrough(
             config, tokens: resolved.forwardedTokens, http: forwardClient, routes: routes, variants: variants,
             queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards)
+        let name = config.gateway.name
+        let same = former.flatMap { $0.clients === clients && $0.config.gateway.name == name ? $0.collector : nil }
+        collector = resolved.telemetry.map { settings in
+            if let same, same.settings == settings { return same }
+            // A client of its own, which the exporter stops after the others.
+            return OTLPCollector(settings, http: clients.ownClient(), gateway: name, version: resources.version)
+        }
     }
 
     /// The sender of each destination of the config. For test events; the dispatcher has its own list.
@@ -172,16 +183,16 @@ package struct GatewayPlan: Sendable {
     }
 
     /// The sender of one destination. `secrets`: required for a webhook. Stops the process if a webhook has no
-    /// secrets. Inboxes share one sender.
+    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none.
     package static func sender(
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
-        inbox: InboxSender
+        inbox: InboxSender, telemetry: Telemetry? = nil
     ) -> any Sender {
         guard case .webhook(let webhook) = destination.endpoint else { return inbox }
         guard let secrets else { preconditionFailure("A webhook of a resolved config has its secrets.") }
         return WebhookSender(
             webhook, keys: secrets.keys, headers: secrets.headers, clientSecret: secrets.clientSecret,
-            http: clients.client(allowing: destination.allow), version: version)
+            http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry)
     }
 
     /// Calendar files are written on a queue of their own, because that blocks until they are on disk. Links are made

@@ -68,6 +68,8 @@ package struct ResolvedConfig: Sendable {
     let webhooks: [DestinationName: WebhookSecrets]
     /// The devices whose pushes are forwarded, of the sources that list some.
     let forwardedTokens: [SourceName: Set<String>]
+    /// Nil if telemetry is not exported.
+    let telemetry: SecretResolver.Telemetry?
 
     /// Throws if a secret or a TLS file cannot be used. Stops at the first error.
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
@@ -81,6 +83,7 @@ package struct ResolvedConfig: Sendable {
         }
         self.webhooks = webhooks
         forwardedTokens = try resolver.forwardedTokens(config)
+        telemetry = try resolver.telemetry(config.telemetry)
         let secrets = try resolver.mediaSecrets(config.media)
         links = MediaLinks(
             publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: config.media.signedUrls?.expiry ?? .zero)

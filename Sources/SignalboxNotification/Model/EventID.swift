@@ -25,6 +25,9 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The last eight bytes: the variant and 62 random bits. Never zero.
+    package var randomBits: UInt64 { low }
+
     /// Length of the text form, in bytes.
     package static let length = 36
 

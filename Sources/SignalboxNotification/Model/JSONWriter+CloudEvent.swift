@@ -3,15 +3,17 @@ package import SignalboxJSON
 
 extension JSONWriter {
     /// Writes one CloudEvents 1.0 envelope in structured JSON. `schema`: the end of its `dataschema`, such as
-    /// `interaction:1`; nil for data without a schema. `data` writes the members of the data.
+    /// `interaction:1`; nil for data without a schema. `attributes` writes extension attributes, which follow
+    /// `specversion`. `data` writes the members of the data.
     /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
     package mutating func cloudEvent(
         _ type: String, id: EventID, source: String, subject: String, at time: Date, schema: String? = nil,
-        data: (inout JSONWriter) -> Void
+        attributes: (inout JSONWriter) -> Void = { _ in }, data: (inout JSONWriter) -> Void
     ) {
         beginObject()
         key("specversion")
         string("1.0" as StaticString)
+        attributes(&self)
         key("id")
         self.id(id)
         member("source", source)

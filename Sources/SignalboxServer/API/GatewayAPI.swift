@@ -225,14 +225,19 @@ struct GatewayAPI: Sendable {
     func metrics(_ call: Call) async throws(Problem) -> Response {
         let headers = call.request.headers
         let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
-        let values = try await surface.operations.metrics(
-            surface, providers(), failedTokens, server: counters, streams: streams.count)
+        let values = try await metricValues()
         let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
         var reply = Reply(
             status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
         reply.headers[.vary] = "accept, accept-encoding"
         if format.isCompressed { reply.headers[.contentEncoding] = "gzip" }
         return Response(reply)
+    }
+
+    /// The values of all metrics, for the page and for the exporter. Throws like ``metrics(_:)``.
+    func metricValues() async throws(Problem) -> MetricValues {
+        try await surface.operations.metrics(
+            surface, providers(), failedTokens, server: counters, streams: streams.count)
     }
 
     /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every

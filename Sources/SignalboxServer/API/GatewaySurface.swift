@@ -53,6 +53,8 @@ package struct GatewaySurface: Sendable {
     let senders: ProviderSenders
     /// Forwards pushes to the real push services.
     let passThrough: PassThrough
+    /// Traces of requests.
+    let telemetry: Telemetry
     /// The gateway's observation of its own work; shared by all configs.
     let observation: Observation
     /// The version of the program.
@@ -104,6 +106,7 @@ package struct GatewaySurface: Sendable {
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough
+        telemetry = gateway.resources.telemetry
         observation = gateway.resources.observation
         version = gateway.resources.version
         self.tls = tls

@@ -81,10 +81,12 @@ extension Metric {
         single("signalbox_console_streams", "Open streams of live events.") {
             Double($0.streams)
         },
-        single(
-            "signalbox_telemetry_dropped_total", .counter,
-            "Spans that were dropped since the start, because the collector did not take them in time."
-        ) { Double($0.counters.telemetryDropped.value) },
+        Metric(
+            "signalbox_telemetry_dropped_total", .counter, ["signal"],
+            "Spans, and points of metrics, that the collector did not accept in time, since the start."
+        ) { values in
+            DropCounts.Signal.allCases.map { ([$0.rawValue], Double(values.counters.telemetry.dropped($0))) }
+        },
     ]
 
     /// Metrics of forwarded pushes.

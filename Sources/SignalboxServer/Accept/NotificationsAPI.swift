@@ -21,6 +21,8 @@ final class NotificationsAPI: Sendable {
     private let alarm: QueueAlarm
     /// Direct requests reserve their body here, without a holder.
     private let budget: BodyBudget
+    /// Decides which requests are traced.
+    private let telemetry: Telemetry
     /// Receives refused items.
     private let observation: Observation
     /// Measures direct requests; the router measures its own.
@@ -32,15 +34,18 @@ final class NotificationsAPI: Sendable {
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
     /// outage is logged once.
+    /// `telemetry`: decides which requests are traced.
     init(
         intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
-        observation: Observation = Observation(), counters: ServerCounters = ServerCounters()
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters(),
+        telemetry: Telemetry = Telemetry()
     ) {
         self.observation = observation
         self.intake = intake
         self.sources = sources
         self.alarm = alarm
         self.budget = budget
+        self.telemetry = telemetry
         timers = (
             counters.timer(of: "/v1/notifications", success: 202),
             counters.timer(of: "/v1/sources/{source}/notifications", success: 202)
@@ -53,10 +58,16 @@ final class NotificationsAPI: Sendable {
     /// response. Throws 413 for too many payloads, 422 for a key that was used with another body, and 503 when the
     /// queue fails; see ``Problem/init(_:)``.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
+        try await call.traced(by: telemetry) { trace throws(Problem) in try await accept(body, of: call, trace) }
+    }
+
+    private func accept(
+        _ body: [UInt8], of call: Call, _ trace: RequestTrace?
+    ) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
         let answer = try await alarm.watching { () throws(Intake.Failure) in
-            try await intake.accept(body, from: call.source, as: repeatable)
+            try await intake.accept(body, from: call.source, as: repeatable, trace: trace)
         }
         switch answer {
         case .repeated(let answer):
@@ -96,9 +107,11 @@ final class NotificationsAPI: Sendable {
         else { return nil }
         let timer = path.source == nil ? timers.plain : timers.named
         let start = ContinuousClock.now
-        return { [self] body, eventLoop, done in
-            accept(body, from: source, on: eventLoop) { reply in
-                timer.record(reply.status.code, since: start)
+        let trace = telemetry.trace(traceparent: head.traceparent, state: head.tracestate)
+        return { [self, route = path.route] body, eventLoop, done in
+            accept(body, from: source, on: eventLoop, trace) { reply in
+                timer.record(reply.status.code, since: start, trace: trace?.exemplar)
+                trace?.finish("POST", route: route, status: reply.status.code)
                 done(reply)
             }
         }
@@ -108,13 +121,13 @@ final class NotificationsAPI: Sendable {
     /// on the event loop after the commit. The reservation has no holder, because its body waits for a commit only
     /// and is at most ``directLimit`` long.
     private func accept(
-        _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop,
+        _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop, _ trace: RequestTrace?,
         _ done: @escaping @Sendable (Reply) -> Void
     ) -> Bool {
         let bytes = body.readableBytes
         guard budget.reserve(bytes) else { return false }
         let read = body.withUnsafeReadableBytes { body in
-            intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source)
+            intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source, trace: trace)
         }
         guard let read else {
             budget.release(bytes)
@@ -142,6 +155,9 @@ final class NotificationsAPI: Sendable {
     struct Path {
         /// The source that the path names.
         let source: String?
+
+        /// The path of the endpoint with the names of its parameters.
+        var route: String { source == nil ? "/v1/notifications" : "/v1/sources/{source}/notifications" }
 
         /// Nil for any other path, and for an invalid name of a source. A path with a query is another path here.
         init?(_ path: String) {

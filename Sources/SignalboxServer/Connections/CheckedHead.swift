@@ -19,6 +19,10 @@ struct CheckedHead {
     let isPlain: Bool
     /// The credentials of the changed head: an absolute target decides the authority.
     let credentials: Credentials
+    /// The header `traceparent`; empty if it is repeated.
+    let traceparent: String?
+    /// The header `tracestate`; several are joined with commas.
+    let tracestate: String?
 
     /// Throws the problem to answer with before the connection closes.
     init(_ head: HTTPRequestHead) throws(Problem) {
@@ -36,6 +40,8 @@ struct CheckedHead {
         isPlain = !isChanged && !fields.expectsContinue && !fields.hasOthers
         credentials = Credentials(
             authority: fields.host, origin: fields.origin, authorization: fields.authorization)
+        traceparent = fields.traceparent
+        tracestate = fields.tracestate
         self.head = head
     }
 
@@ -56,6 +62,8 @@ struct CheckedHead {
         var expectsOther = false
         var origin: String?
         var authorization: String?
+        var traceparent: String?
+        var tracestate: String?
         /// Whether a field exists, or is repeated, that only the router handles.
         var hasOthers = false
 
@@ -73,6 +81,8 @@ struct CheckedHead {
                     origin = value
                 case 7 where equals(name, "upgrade"): hasUpgrade = true
                 case 10 where equals(name, "connection"): hasOthers = hasOthers || !equals(value, "keep-alive")
+                case 10 where equals(name, "tracestate"): tracestate = tracestate.map { $0 + "," + value } ?? value
+                case 11 where equals(name, "traceparent"): traceparent = traceparent == nil ? value : ""
                 case 13 where equals(name, "authorization"):
                     if authorization != nil { hasOthers = true }
                     authorization = value

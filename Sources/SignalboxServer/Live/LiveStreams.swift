@@ -30,10 +30,6 @@ final class LiveStreams: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of open streams, for metrics.
-    private let gauge: Counter
-
-    init(counting gauge: Counter = Counter()) { self.gauge = gauge }
 
     /// The number of streams in progress.
     var count: Int { state.withLock { $0.streams.count } }
@@ -49,7 +45,6 @@ final class LiveStreams: Sendable {
             state.streams[state.last] = Stream(head: head, actor: actor, channel: channel, end: end)
             return .success(state.last)
         }
-        if case .success = number { gauge.add(1) }
         return LiveStream(try number.get(), of: self, on: channel, signals, end)
     }
 
@@ -79,7 +74,6 @@ final class LiveStreams: Sendable {
 
     fileprivate func remove(_ number: Int) {
         state.withLock { $0.streams[number] = nil }
-        gauge.add(-1)
     }
 }
 

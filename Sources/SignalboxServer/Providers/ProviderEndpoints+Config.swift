@@ -14,7 +14,7 @@ extension ProviderEndpoints {
             store: PushStore(intake: surface.intake, alarm: alarm),
             captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
             held: state.held,
-            forwarding: surface.passThrough.isEmpty ? nil : forwarding)
+            forwarding: surface.passThrough.isEmpty ? nil : forwarding, telemetry: surface.telemetry)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
         timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }

@@ -14,11 +14,14 @@ final class PushAcceptance: Sendable {
     let held: HeldReplies
     /// Nil if no source forwards pushes.
     let forwarding: PushForwarding?
+    /// Decides which requests are traced.
+    private let telemetry: Telemetry
 
-    /// `captures`: nil records nothing. `forwarding`: nil if no source forwards pushes.
+    /// `captures`: nil records nothing. `forwarding`: nil if no source forwards pushes. `telemetry`: decides which
+    /// requests are traced.
     init(
         admission: SourceAdmission, failures: PushFailures, store: PushStore, captures: PushCaptures? = nil,
-        held: HeldReplies, forwarding: PushForwarding? = nil
+        held: HeldReplies, forwarding: PushForwarding? = nil, telemetry: Telemetry = Telemetry()
     ) {
         self.admission = admission
         self.failures = failures
@@ -26,6 +29,7 @@ final class PushAcceptance: Sendable {
         self.captures = captures
         self.held = held
         self.forwarding = forwarding
+        self.telemetry = telemetry
     }
 
     /// Makes the reply to a request from the answers to its pushes, which have the order of the pushes.
@@ -38,7 +42,9 @@ final class PushAcceptance: Sendable {
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
     ) {
-        let pushes = labelled(pushes, request.run)
+        let trace = telemetry.trace(of: request)
+        let pushes = labelled(pushes, request.run, trace)
+        let reply = trace?.finishing(request, reply) ?? reply
         let (decided, effects) = decide(pushes)
         guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
         let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [self] answers, stored in
@@ -73,11 +79,11 @@ final class PushAcceptance: Sendable {
         }
     }
 
-    private func labelled(_ pushes: [ProviderPush], _ run: String?) -> [ProviderPush] {
-        guard let run else { return pushes }
+    private func labelled(_ pushes: [ProviderPush], _ run: String?, _ trace: RequestTrace?) -> [ProviderPush] {
+        guard run != nil || trace != nil else { return pushes }
         return pushes.map { push in
             var push = push
-            push.run = run
+            (push.run, push.trace) = (run, trace)
             return push
         }
     }

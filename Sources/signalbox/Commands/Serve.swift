@@ -48,7 +48,11 @@ struct Serve: AsyncParsableCommand {
             probe: { await gateway.fault() },
             onListening: { addresses in
                 config.reportWarnings(to: logger)
-                Self.greet(addresses, config, dataDirectory: directory.path)
+                if options.usedLogFormat == .json {
+                    Self.report(addresses, to: logger)
+                } else {
+                    Self.greet(addresses, config, dataDirectory: directory.path)
+                }
             })
         await gateway.reportStranded()
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
@@ -56,13 +60,17 @@ struct Serve: AsyncParsableCommand {
         try await gateway.openInApp()
         let drift = DriftService(
             gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
-        let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses) }
+        let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses, logger) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
+        // First, so that it stops last and sends the spans of the last attempts.
+        let exporter = TelemetryExporter(
+            gateway.resources.telemetry, logger: logger, collector: { gateway.plan.collector },
+            readings: { await server.metricReadings() })
         let interrupted = try await runServices(
             [
-                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, drift, watch,
-                server,
+                exporter, gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer,
+                drift, watch, server,
             ], logger: logger)
         gateway.stopSending()
         await gateway.checkpoint()
@@ -86,7 +94,7 @@ struct Serve: AsyncParsableCommand {
     /// config watch. A rejected config leaves the active one unchanged. Problems are stored in the status, so `GET
     /// /v1/routes` shows them.
     private func prepare(
-        _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses
+        _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses, _ logger: Logger
     ) -> ConfigReload.Preparation {
         var (namedFiles, files): ([String], [ConfigText]) = ([], [])
         do throws(ConfigRefusal) {
@@ -96,10 +104,17 @@ struct Serve: AsyncParsableCommand {
             let surface = try surface(gateway, plan, addresses)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {
-            // Lines of the config belong on a terminal, not in a log.
-            StandardError.write(
-                StandardError.isTerminal
-                    ? error.report(hasColor: StandardError.hasColor) : error.problems.joined(separator: "\n") + "\n")
+            if options.usedLogFormat == .json {
+                for problem in error.problems {
+                    logger.error("Configuration problem.", metadata: ["problem": "\(problem)"])
+                }
+            } else {
+                // Lines of the config belong on a terminal, not in a log.
+                StandardError.write(
+                    StandardError.isTerminal
+                        ? error.report(hasColor: StandardError.hasColor)
+                        : error.problems.joined(separator: "\n") + "\n")
+            }
             return .rejected(
                 problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
         }
@@ -111,6 +126,14 @@ struct Serve: AsyncParsableCommand {
         _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses
     ) throws(ConfigRefusal) -> GatewaySurface {
         try GatewaySurface(gateway, plan, on: addresses, config: options.configPath, by: options.secretResolver)
+    }
+
+    /// The greeting for programs, at the level of the default log. Called once, when the server listens.
+    private static func report(_ addresses: GatewayServer.Addresses, to logger: Logger) {
+        var metadata: Logger.Metadata = ["version": "\(Version.current)", "http": "http://\(addresses.http)"]
+        if let providers = addresses.providers { metadata["apns"] = "\(providers)" }
+        if let proxy = addresses.proxy { metadata["proxy"] = "\(proxy)" }
+        logger.notice("Gateway listening.", metadata: metadata)
     }
 
     /// Called once, when the server listens: the address has the assigned port.

@@ -1,0 +1,106 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+
+extension OTLPResource {
+    /// An `ExportMetricsServiceRequest`; nil without a data point. `start`: the beginning of the process. Values that
+    /// JSON cannot express are left out.
+    func metrics(_ readings: [MetricReading], from start: Date, at now: Date) -> [UInt8]? {
+        let readings = readings.compactMap { reading in
+            let points = reading.points.filter(\.value.isFinite)
+            return points.isEmpty ? nil : MetricReading(reading.name, reading.help, reading.kind, points: points)
+        }
+        guard !readings.isEmpty else { return nil }
+        return request("resourceMetrics", "scopeMetrics", "metrics") { json in
+            for reading in readings { json.metric(reading, from: start, at: now) }
+        }
+    }
+}
+
+extension MetricReading {
+    /// The unit in UCUM, from the end of the name.
+    fileprivate var unit: String {
+        let name = name.hasSuffix("_total") ? name.dropLast(6) : name[...]
+        if name.hasSuffix("_seconds") { return "s" }
+        return name.hasSuffix("_bytes") ? "By" : "1"
+    }
+}
+
+extension JSONWriter {
+    /// Source: opentelemetry/proto/metrics/v1/metrics.proto, `Metric`
+    fileprivate mutating func metric(_ reading: MetricReading, from start: Date, at now: Date) {
+        beginObject()
+        member("name", reading.name)
+        member("description", reading.help)
+        member("unit", reading.unit)
+        switch reading.kind {
+        case .counter:
+            object("sum") { json in
+                json.points(reading, from: start, at: now) { json, point in
+                    if let whole = Int64(exactly: point.value) {
+                        json.member("asInt", String(whole))
+                    } else {
+                        json.member("asDouble", double: point.value)
+                    }
+                }
+                json.cumulative()
+                json.key("isMonotonic")
+                json.bool(true)
+            }
+        case .gauge:
+            object("gauge") { json in
+                json.points(reading, from: nil, at: now) { $0.member("asDouble", double: $1.value) }
+            }
+        case .histogram:
+            object("histogram") { json in
+                json.points(reading, from: start, at: now) { $0.histogram($1) }
+                json.cumulative()
+            }
+        }
+        endObject()
+    }
+
+    /// AGGREGATION_TEMPORALITY_CUMULATIVE.
+    private mutating func cumulative() { member("aggregationTemporality", 2) }
+
+    private mutating func points(
+        _ reading: MetricReading, from start: Date?, at now: Date,
+        _ write: (inout JSONWriter, MetricReading.Point) -> Void
+    ) {
+        array("dataPoints", of: reading.points) { json, point in
+            json.beginObject()
+            if !point.labels.isEmpty {
+                json.array("attributes", of: point.labels) { $0.attribute($1.name, $1.value) }
+            }
+            if let start { json.member("startTimeUnixNano", nanosecondsOf: start) }
+            json.member("timeUnixNano", nanosecondsOf: now)
+            write(&json, point)
+            json.endObject()
+        }
+    }
+
+    private mutating func histogram(_ point: MetricReading.Point) {
+        member("count", String(point.counts.reduce(0, &+)))
+        member("sum", double: point.value)
+        key("bucketCounts")
+        strings(point.counts.map { String($0) })
+        key("explicitBounds")
+        beginArray()
+        for bound in point.bounds where bound.isFinite { double(bound) }
+        endArray()
+        let exemplars = point.exemplars.filter(\.value.isFinite)
+        guard !exemplars.isEmpty else { return }
+        array("exemplars", of: exemplars) { json, exemplar in
+            json.beginObject()
+            json.member("timeUnixNano", nanosecondsOf: exemplar.time)
+            json.member("asDouble", double: exemplar.value)
+            json.member("traceId", exemplar.trace)
+            json.endObject()
+        }
+    }
+
+    private mutating func member(_ name: StaticString, double number: Double) {
+        key(name)
+        double(number)
+    }
+}

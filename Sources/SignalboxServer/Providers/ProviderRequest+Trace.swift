@@ -1,0 +1,51 @@
+import SignalboxGateway
+
+extension Telemetry {
+    /// The trace of a request; nil for a request without one.
+    func trace(of request: ProviderRequest) -> RequestTrace? {
+        trace(traceparent: request.traceparent, state: request.tracestate)
+    }
+}
+
+extension ProviderRequest {
+    /// Empty if the field is repeated, because then it is not valid.
+    fileprivate var traceparent: String? {
+        var found: String?
+        for (name, value) in headers where name == "traceparent" { found = found == nil ? value : "" }
+        return found
+    }
+
+    /// Several fields are joined with commas.
+    fileprivate var tracestate: String? {
+        let values = headers.filter { $0.name == "tracestate" }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ",")
+    }
+
+    /// The path of the endpoint with names instead of its parameters. Other paths become `/`: they may contain
+    /// device tokens and secrets.
+    fileprivate var route: String {
+        let parts = path.split(separator: "/")
+        switch parts.first {
+        case "3" where parts.dropFirst().first == "device": return "/3/device/{token}"
+        case "4" where parts.dropFirst().first == "broadcasts": return "/4/broadcasts/apps/{bundle}"
+        case "v1" where parts.dropFirst().first == "projects": return "/v1/projects/{project}/messages:send"
+        case "fcm": return "/fcm/send"
+        case "batch": return "/batch"
+        case "--": return "/--/api/v2/push/send"
+        default: return "/"
+        }
+    }
+}
+
+extension RequestTrace {
+    /// The same reply, after the request's span was recorded.
+    func finishing(
+        _ request: ProviderRequest, _ reply: @escaping @Sendable (ProviderReply) -> Void
+    ) -> @Sendable (ProviderReply) -> Void {
+        guard isRecorded else { return reply }
+        return { [self, method = request.method, route = request.route] answer in
+            finish(method, route: route, status: answer.status)
+            reply(answer)
+        }
+    }
+}
