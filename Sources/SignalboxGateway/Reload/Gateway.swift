@@ -38,7 +38,7 @@ package struct Gateway: Sendable {
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
-            observation: observation, telemetry: Telemetry(counts: observation.counters.telemetry))
+            telemetry: Telemetry(counts: observation.counters.telemetry), observation: observation)
         let plan = GatewayPlan(resolved, on: resources)
         resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
         dispatcher = Dispatcher(
