@@ -2,7 +2,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
-import SignalboxGateway
+package import SignalboxGateway
 import SignalboxNotification
 package import SignalboxStore
 
