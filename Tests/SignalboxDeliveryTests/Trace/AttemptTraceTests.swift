@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxNotification
 import Testing
 
