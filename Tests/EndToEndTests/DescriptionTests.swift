@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxServerTesting
 import Testing
 
 /// The description of the API, as clients read it.
