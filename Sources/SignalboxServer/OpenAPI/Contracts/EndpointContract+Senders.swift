@@ -42,7 +42,7 @@ extension EndpointContract {
             "GET /v1/inapp/messages", "listInAppMessages", .json("InAppMessageList"), problems: queue),
         EndpointContract(
             "GET /v1/inapp/messages/{id}", "getInAppMessage", .json("InAppMessage"),
-            problems: message + ["message-not-found"]),
+            problems: message + ["message-not-found", "inapp-malformed"]),
         EndpointContract(
             "PUT /v1/inapp/messages/{id}", "putInAppMessage", body: [.json("InAppMessageForm")],
             .json("InAppMessageState"), .json("InAppMessageState", status: 201),
