@@ -40,8 +40,8 @@ CHECKS = [
 ]
 # Operations whose bodies have thousands of variants: random ones are enough here, and their forms have their own tests.
 BROAD = [
-    "putInAppMessage", "putFailureRule", "searchCaptures", "awaitMatchingCaptures", "explainInApp", "searchEvents",
-    "matchPattern",
+    "putInAppMessage", "putFailureRule", "searchCaptures", "awaitMatchingCaptures", "explainInApp", "fillInAppSlots",
+    "searchEvents", "matchPattern",
 ]
 
 

@@ -63,6 +63,7 @@ enum RequestField: String, Sendable, CaseIterable {
     case ifRange = "if-range"
     case range
     case lastEventID = "last-event-id"
+    case traceparent, tracestate
 
     /// The parameter of the document's components.
     var node: JSONNode {
@@ -87,6 +88,8 @@ enum RequestField: String, Sendable, CaseIterable {
         case .ifNoneMatch: "Tags of known content: the answer is 304 if one of them is current."
         case .ifMatch: "Tags of content: the answer is 412 if none of them is current."
         case .ifRange: "With another tag than the current one, `range` has no effect."
+        case .traceparent: "The trace of the request (W3C Trace Context). A malformed one has no effect."
+        case .tracestate: "Further values of the trace, with `traceparent`."
         case .lastEventID: "The last `id` that the client has received: the stream continues behind it."
         case .range: "One range of bytes (RFC 9110, 14). A malformed one has no effect."
         }

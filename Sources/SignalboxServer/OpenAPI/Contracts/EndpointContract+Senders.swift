@@ -1,5 +1,6 @@
 /// Endpoints for senders and devices, and those about in-app messages.
 extension EndpointContract {
+    private static let trace: [RequestField] = [.traceparent, .tracestate]
     private static let batch = queue + payload + ["batch-too-large"]
     private static let notifications: [String] = batch + ["idempotency-key-malformed", "idempotency-key-reused"]
     private static let device = queue + ["inapp-malformed", "inapp-too-large", "inapp-device-forbidden"]
@@ -8,15 +9,16 @@ extension EndpointContract {
     static let senders: [EndpointContract] = [
         EndpointContract(
             "POST /v1/notifications", "acceptPayloads", body: [.json("Payloads"), .lines],
-            fields: [.idempotencyKey], .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
+            fields: [.idempotencyKey] + trace, .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
             .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
         EndpointContract(
             "POST /v1/sources/{source}/notifications", "acceptPayloadsOfSource",
-            body: [.json("Payloads"), .lines], fields: [.idempotencyKey],
+            body: [.json("Payloads"), .lines], fields: [.idempotencyKey] + trace,
             .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
             .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
         EndpointContract(
             "POST /v1/interactions", "acceptInteractions", body: [.json("Interactions"), .lines],
+            fields: trace,
             .json("InteractionAnswer", status: 202), .json("InteractionReport", status: 207),
             problems: batch + [
                 "interaction-malformed", "event-not-found", "event-not-a-notification", "action-not-found",
@@ -40,7 +42,7 @@ extension EndpointContract {
             "GET /v1/inapp/messages", "listInAppMessages", .json("InAppMessageList"), problems: queue),
         EndpointContract(
             "GET /v1/inapp/messages/{id}", "getInAppMessage", .json("InAppMessage"),
-            problems: message + ["message-not-found"]),
+            problems: message + ["message-not-found", "inapp-malformed"]),
         EndpointContract(
             "PUT /v1/inapp/messages/{id}", "putInAppMessage", body: [.json("InAppMessageForm")],
             .json("InAppMessageState"), .json("InAppMessageState", status: 201),
