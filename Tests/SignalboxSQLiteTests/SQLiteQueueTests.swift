@@ -133,8 +133,8 @@ import Testing
         }
     }
 
-    /// Exceptions: the ledger, the counts of media, the queue's identity, and destinations that are paused, disabled, withheld or backing
-    /// off.
+    /// Exceptions: the ledger, the counts of media, the queue's identity, and destinations that are paused, disabled,
+    /// withheld or backing off.
     @Test func everyTableIsEmptiedByRetention() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
