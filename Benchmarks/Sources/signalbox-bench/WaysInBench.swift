@@ -256,7 +256,7 @@ private struct IdleClients {
         descriptors.count { descriptor in
             var bytes = [UInt8](repeating: 0, count: 256)
             var received = 0
-            repeat { received = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue)) } while received > 0
+            repeat { received = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT)) } while received > 0
             return received < 0 && errno == EAGAIN
         }
     }

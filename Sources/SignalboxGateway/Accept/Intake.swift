@@ -70,7 +70,8 @@ package struct Intake: Sendable {
         /// The trace of the request; nil for none.
         fileprivate var trace: RequestTrace?
 
-        /// The accepted events, in order; positions in it differ from those of `items` after a rejection.
+        /// The accepted events, in order; positions in it differ from those of `items` after a rejection. Made anew for
+        /// each call.
         fileprivate var events: [RoutedEvent] { items.compactMap { try? $0.get() } }
     }
 
@@ -121,17 +122,18 @@ package struct Intake: Sendable {
             if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes, trace) { return one }
             return try readAll(bytes, from: source, trace)
         }
+        let events = read.events
         // The repeat of a request without an event is rejected again, for the same reason.
-        let isRejected = read.events.isEmpty && !read.isBatch
+        let isRejected = events.isEmpty && !read.isBatch
         let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }
         let result: AppendResult
         do throws(StoreError) {
-            result = try await queue.append(read.events, of: request)
+            result = try await queue.append(events, of: request)
         } catch {
             throw .store(error)
         }
         switch result {
-        case .appended(let duplicates): return .report(committed(read, duplicates))
+        case .appended(let duplicates): return .report(committed(read, events, duplicates))
         case .repeated(let answer): return .repeated(answer)
         case .conflicting: throw .keyReused
         }
@@ -141,7 +143,8 @@ package struct Intake: Sendable {
     /// thread of the queue that must not block. The direct path of the HTTP server calls it from an event loop; the
     /// call itself does not wait.
     package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
-        queue.append(read.events) { [self] result in done(result.map { committed(read, $0) }) }
+        let events = read.events
+        queue.append(events) { [self] result in done(result.map { committed(read, events, $0) }) }
     }
 
     /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
@@ -150,9 +153,9 @@ package struct Intake: Sendable {
 
     /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
     /// the commit, so repeats and failed commits are not counted.
-    private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
-        variants.count(read.events, without: duplicates)
-        read.trace?.recordCreation(of: read.events, without: duplicates)
+    private func committed(_ read: Report, _ events: [RoutedEvent], _ duplicates: [Int: String]) -> Report {
+        variants.count(events, without: duplicates)
+        read.trace?.recordCreation(of: events, without: duplicates)
         return Self.completed(read, duplicates)
     }
 

@@ -23,9 +23,9 @@ struct APNsTarget: Sendable, Equatable {
     init?(path: String) {
         // Nearly every path. The parts of the others are compared one by one.
         if path.utf8.starts(with: "/3/device/".utf8) {
-            let token = path.utf8.dropFirst("/3/device/".utf8.count)
+            var token = String(Substring(path.utf8.dropFirst("/3/device/".utf8.count)))
             secret = nil
-            resource = token.contains(UInt8(ascii: "/")) ? .unknown : .device(token: String(Substring(token)))
+            resource = token.withUTF8 { $0.contains(UInt8(ascii: "/")) } ? .unknown : .device(token: token)
             return
         }
         // Bytes, because characters take many times as long.

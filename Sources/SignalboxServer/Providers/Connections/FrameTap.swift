@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTP2
 
 /// Watches the bytes of an HTTP/2 connection before they are decoded. After a flood it forwards no further bytes.
 /// Joins the frames that are written between two flushes into few buffers. Also writes the one frame that the library
@@ -25,7 +24,7 @@ final class FrameTap: ChannelDuplexHandler {
     private var joined = ByteBuffer()
     /// Fields of responses whose HEADERS frame the library has not written yet. It writes the frame at once, unless the
     /// client does not read.
-    private var fields: [HTTP2StreamID: [UInt8]] = [:]
+    private var fields: [UInt32: [UInt8]] = [:]
 
     /// Bytes that are joined. The channel counts them when they are passed on, so that it tells when its client does
     /// not read.
@@ -97,14 +96,14 @@ final class FrameTap: ChannelDuplexHandler {
 
 extension FrameTap {
     /// Adds fields to the response of a stream, whose HEADERS frame is written next, without a promise.
-    func add(_ headers: [ProviderReply.Header], to id: HTTP2StreamID) {
+    func add(_ headers: [ProviderReply.Header], to stream: UInt32) {
         guard !headers.isEmpty else { return }
-        fields[id] = FieldBlock(headers).bytes
+        fields[stream] = FieldBlock(headers).bytes
     }
 
     /// The stream is over. Its response may not have been written.
-    func drop(_ id: HTTP2StreamID) {
-        if !fields.isEmpty { fields[id] = nil }
+    func drop(_ stream: UInt32) {
+        if !fields.isEmpty { fields[stream] = nil }
     }
 
     /// The fields that belong to a frame; nil unless it is the HEADERS frame of a response (RFC 9113, 4.1 and 6.2).
@@ -114,7 +113,7 @@ extension FrameTap {
         guard let head = frame.getInteger(at: start, as: UInt32.self), head & 0xFF == 1,
             Int(head >> 8) == frame.readableBytes - 9, let id = frame.getInteger(at: start + 5, as: UInt32.self)
         else { return nil }
-        return fields.removeValue(forKey: HTTP2StreamID(Int(id & 0x7FFF_FFFF)))
+        return fields.removeValue(forKey: id & 0x7FFF_FFFF)
     }
 
     /// Joins a frame, and bytes at the end of its payload.

@@ -184,7 +184,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     /// The stream is over, because both sides ended it or one reset it.
     private func closed(_ id: HTTP2StreamID) {
-        tap.drop(id)
+        tap.drop(UInt32(Int(id)))
         guard streams.removeValue(forKey: id) != nil, streams.isEmpty else { return }
         activity.markIdle(at: now)
         perform(farewell.requestsEnded(true))
@@ -205,7 +205,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         if let delay = reply.delay { return hold(reply, for: delay, on: id) }
         stream.phase = .answered(now)
         let headers: HPACKHeaders = reply.status == 200 ? Self.success : [":status": String(reply.status)]
-        tap.add(reply.headers, to: id)
+        tap.add(reply.headers, to: UInt32(Int(id)))
         if reply.after == .cut { return cut(id, headers, reply.body) }
         let hasBody = !reply.body.isEmpty && !stream.isHead
         write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)
