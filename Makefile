@@ -50,8 +50,8 @@ build: deps
 	$(RELEASE)
 
 # Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
-# reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the cores for
-# minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
+# reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the
+# cores for minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \

@@ -73,7 +73,7 @@ extension StoreConformance {
         },
         Self("reportsAreFoundByTheirEvent") { bench in
             let queue = try bench.open()
-            let event = bench.event(1)
+            let event = bench.event(1, to: [bench.later])
             let id = event.event.id.description
             try await queue.append([event, bench.event(2, about: id), bench.event(3, about: "other")])
             try await queue.append([bench.event(4, about: id)])
@@ -167,7 +167,14 @@ extension StoreBench {
 
     /// The event of a number, which reports on another one.
     fileprivate func event(_ number: Int, about id: String) -> RoutedEvent {
-        RoutedEvent(event: event(number).event, routes: [], deliveries: [DeliveryOrder(to: crm)], about: id)
+        RoutedEvent(event: event(number).event, routes: [], deliveries: [later], about: id)
+    }
+
+    /// A delivery that no lane holds, so that it can be purged.
+    fileprivate var later: DeliveryOrder {
+        var order = DeliveryOrder(to: crm)
+        order.notBefore = clock.now.addingTimeInterval(60)
+        return order
     }
 
     fileprivate func payload(_ event: RoutedEvent, _ queue: any Store) async throws -> [UInt8]? {

@@ -136,27 +136,29 @@ def gateway(environment=None, **more):
     with tempfile.TemporaryDirectory() as directory:
         pathlib.Path(directory, "routes.json").write_text(json.dumps(config(peer, more)))
         secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        log = open(pathlib.Path(directory, "log"), "w+")
-        process = subprocess.Popen(
-            [BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=directory, stdout=log, stderr=subprocess.STDOUT,
-            env={"PATH": os.environ["PATH"], "WEBHOOK_SECRET": secret, **(environment or {})})
+        path = pathlib.Path(directory, "log")
+        with path.open("w") as log:
+            process = subprocess.Popen(
+                [BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=directory, stdout=log, stderr=subprocess.STDOUT,
+                env={"PATH": os.environ["PATH"], "WEBHOOK_SECRET": secret, **(environment or {})})
         try:
-            yield Gateway(process, listening(process, log.name), peer, directory)
+            yield Gateway(process, listening(process, path), peer, directory)
         finally:
             process.terminate()
             process.wait(30)
             peer.shutdown()
+            peer.server_close()
 
 
 def listening(process, log):
     """The URL that the log names."""
     end = time.monotonic() + 30
     while time.monotonic() < end and process.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:\d+", pathlib.Path(log).read_text())
+        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
         if found:
             return found[0] + "/"
         time.sleep(0.02)
-    raise AssertionError(pathlib.Path(log).read_text())
+    raise AssertionError(log.read_text())
 
 
 def alert(title, body="text", **more):

@@ -29,7 +29,8 @@ class Pages(unittest.TestCase):
             {"vendor": "own", "kind": "modal", "triggers": [{"type": "event", "name": "buy"}], "content": {"title": "Hi"}},
             content_type="application/json")
         cls.gateway.until("a dead delivery", lambda: cls.gateway.has_dead(1))
-        cls.gateway.until("the pictures", lambda: len(cls.gateway.get("/v1/media").get("media", [])) >= 1)
+        cls.gateway.until("the downloads", lambda: all(
+            item["state"] in ("stored", "failed") for item in cls.gateway.get(f"/v1/events/{cls.carousel}")["media"]))
         # Every host but this machine is blocked: the console must not notice.
         cls.browser = Browser(cls.gateway.url, ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"])
         cls.addClassCleanup(cls.browser.quit)

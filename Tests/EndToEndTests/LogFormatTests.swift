@@ -18,7 +18,7 @@ import Testing
                 let config = Gateway.config(to: receiver.url).replacing(
                     #""routes": ["#,
                     with:
-                        #""routes": [ { "name": "a \"b\"\nc", "match": { "data": { "vendor": ["braze"] } }, "to": ["crm"], "stop": true }, { "name": "d \"e\"\nf", "match": { "data": { "vendor": ["braze"] } }, "to": ["crm"] }, "#
+                        #""routes": [ { "name": "a \"b\" c", "match": { "data": { "vendor": ["braze"] } }, "to": ["crm"], "stop": true }, { "name": "d \"e\" f", "match": { "data": { "vendor": ["braze"] } }, "to": ["crm"] }, "#
                 )
                 let gateway = try await Gateway.start(
                     in: directory, config: config, arguments: ["--log-level", "debug"] + arguments,

@@ -78,8 +78,11 @@ import Testing
             let twice: TraceSetting.Headers = [
                 ("traceparent", TraceSetting.parent), ("traceparent", TraceSetting.parent),
             ]
-            #expect(try await gateway.post(TraceSetting.payload, headers: twice).status == 202)
-            #expect(try TraceSetting.event(try #require(await receiver.next().first))["traceparent"] == nil)
+            let answer = try await gateway.post(TraceSetting.payload, headers: twice)
+            #expect(answer.status == 202)
+            let message = try #require(await receiver.next().first)
+            let event = try TraceSetting.event(message)
+            #expect(event["traceparent"] == nil)
             #expect(await gateway.stop() == 0)
         }
     }

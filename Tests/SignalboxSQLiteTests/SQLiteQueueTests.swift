@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// Exceptions: the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing
+    /// Exceptions: the ledger, the counts of media, the queue's identity, and destinations that are paused, disabled, withheld or backing
     /// off.
     @Test func everyTableIsEmptiedByRetention() async throws {
         try await withTemporaryDirectory { directory in
@@ -149,10 +149,12 @@ import Testing
             event.category = DefinedCategory("c", isNamedByDefinition: true) {
                 CategoryRecord(identifier: "c", definition: Array("{}".utf8))
             }
+            event.payload = [3]
+            event.keeping = .withEvent
             let file = MediaFile(sha256: String(repeating: "a", count: 64), bytes: 1, contentType: "text/calendar")
             let first = RoutedEvent(
                 event: event, routes: [], deliveries: [order], variants: [[2]], files: [file],
-                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
+                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast), about: "another event")
             try await queue.append([first], of: request)
             for outcome in [Outcome.retry(after: .zero, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()
@@ -179,7 +181,7 @@ import Testing
                 beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
             _ = try await queue.removeMedia(beyond: .init(unused: .seconds(86_400), bytes: .max)) { _ in }
             let left = try await rows(of: queue)
-            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger"])
+            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger", "media_counts"])
         }
     }
 

@@ -64,6 +64,13 @@ struct OptionType<Value: Sendable>: Sendable {
         return type
     }
 
+    /// The same type, whose reference shows entries in this form, such as `[]`.
+    func entry(_ entry: String) -> OptionType {
+        var type = self
+        type.info.entry = entry
+        return type
+    }
+
     /// An array of such values, in order. `orElse`: the error for another number of entries, unless it is beyond
     /// ``ConfigBounds/entries``. Entries that cannot be read are left out, each with an error.
     func list(

@@ -86,7 +86,7 @@ private struct ConfigValues {
                 let token = name.map { "/=" + JSONPointer.escape($0) } ?? "/\(file).\(index)"
                 read(element, path + [String(index)], key: key + token, pointer: pointer + "/\(index)", file: file)
             }
-        } else {
+        } else if !path.isEmpty {
             let text = JSONText(value).string
             byKey[key] = all.count
             all.append(

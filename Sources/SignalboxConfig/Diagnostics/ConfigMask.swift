@@ -70,7 +70,8 @@ enum ConfigMask {
             if kind.contains("reference") || option.key == "headers" { return .reference }
             depth += 1
             // Names and positions of entries precede their members.
-            depth += option.type.entry.count { $0 == "." || $0 == "[" }
+            let entries = option.type.entry.count { $0 == "." || $0 == "[" }
+            depth += entries == 0 && kind.hasPrefix("array") ? 1 : entries
             options = option.type.members
             // A value without declared members has a form of its own, such as a pattern.
             if options.isEmpty { return .open }

@@ -126,7 +126,7 @@ extension GatewayConfig {
         Option(
             "destinations", \.destinations, Destination.type, adding: { $0 += $1 }, "Receivers of events, by name.")
         Option(
-            "routes", \.routes, RouteOptions.type, adding: { $0 += $1 },
+            "routes", \.routes, RouteOptions.type.entry("[]"), adding: { $0 += $1 },
             "Routes from events to destinations. Every matching route applies, in order; those of `routes.d` come last."
         )
         Option("fallback", \.fallback, .destinations, "Destinations of events that match no route.")
@@ -139,7 +139,7 @@ extension GatewayConfig {
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
         Option("inapp", \.inapp, .section(Policy.options), "In-app messages: rules across vendors.")
         Option(
-            "failures", \.failures, FailureRule.type,
+            "failures", \.failures, FailureRule.type.entry("[]"),
             "Failures that provider endpoints answer with, for tests of senders. The first rule whose turn it is takes a push."
         )
         Option(

@@ -36,21 +36,14 @@ package struct DestinationView: Sendable {
         }
     }
 
-    /// Whether the lane's breaker holds deliveries back and the queue does not know it yet.
-    private var hasOpenBreaker: Bool { lane.map { $0.breaker != .closed } ?? false }
-
-    /// The word of the API: a status, `active`, or `unknown` for a destination that left the config.
-    package var state: String {
-        if let status { return status.word }
-        if config == nil { return "unknown" }
-        return hasOpenBreaker ? "breaker_open" : "active"
-    }
+    /// The word of the API: a status, `active`, or `unknown` for a destination that left the config. From the queue
+    /// only, like the metrics and the reasons of waiting deliveries, so that they agree.
+    package var state: String { status?.word ?? (config == nil ? "unknown" : "active") }
 
     /// Why nothing is sent, or less than is due; nil while everything due is sent.
     package var cause: String? {
         if let status { return status.cause }
         if config == nil { return "unknown" }
-        if hasOpenBreaker { return "breaker" }
         return gauges?.oldestDue != nil && lane?.isRateExhausted == true ? "rate" : nil
     }
 

@@ -3,7 +3,8 @@
 struct FailedNetworks {
     /// The consequences of one failure.
     struct Verdict: Equatable {
-        /// The failures of the network to log now: the first one at once, later ones together, once a minute; else 0.
+        /// The number of failures of the network to log now: the first one at once, later ones together, once a
+        /// minute; otherwise 0.
         let toLog: Int
         /// Whether the network has no count of its own.
         let isOther: Bool

@@ -89,7 +89,7 @@ import Testing
         let readings = [
             MetricReading(
                 "signalbox_events_received_total", "Events.", .counter,
-                points: [.init(labels: [("source", "mobile")], value: 9_007_199_254_740_993)]),
+                points: [.init(labels: [("source", "mobile")], value: 9_007_199_254_740_992)]),
             MetricReading("signalbox_queue_bytes", "Bytes.", .gauge, points: [.init(labels: [], value: 1.5)]),
             MetricReading("signalbox_empty", "No point.", .gauge, points: []),
             MetricReading("signalbox_odd", "No number.", .gauge, points: [.init(labels: [], value: .nan)]),

@@ -119,7 +119,10 @@ function frame(text, each) {
     else if (line.startsWith("id:")) id = value;
     else if (line.startsWith("data:")) data += value;
   }
-  if (!data) return;
+  if (!data) {
+    if (id) each(null, null, id);
+    return;
+  }
   let value;
   try { value = JSON.parse(data); } catch { return; }
   each(name, value, id);

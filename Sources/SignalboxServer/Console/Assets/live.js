@@ -17,6 +17,7 @@ export async function load(context) {
   if (opened?.pattern === (params.pattern ?? "")) return context.data ?? {};
   local.opened = { pattern: params.pattern ?? "" };
   Object.assign(local, { status: "connecting", error: null });
+  if (!local.watch) watch(context);
   listen(context, local.opened);
   get("stats", { window: "15m", step: "10s" }, signal).then((stats) => { local.stats = stats; context.redraw(); },
     () => {});
@@ -25,8 +26,29 @@ export async function load(context) {
 
 /** Ends the stream when the page closes. */
 export function end({ local }) {
+  local.watch?.abort();
   local.abort?.abort();
   clearTimeout(local.timer);
+  clearTimeout(local.sleeper);
+}
+
+// A browser has six connections to a host, and a stream holds one: a tab that is hidden for a minute, or was left, gives
+// its connection back. It resumes where it ended.
+function watch(context) {
+  const { local } = context;
+  local.watch = new AbortController();
+  const { signal } = local.watch;
+  const sleep = () => { local.status = "asleep"; local.abort?.abort(); };
+  const wake = () => {
+    clearTimeout(local.sleeper);
+    if (local.status === "asleep") listen(context, local.opened);
+  };
+  addEventListener("pagehide", sleep, { signal });
+  addEventListener("pageshow", wake, { signal });
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) local.sleeper = setTimeout(sleep, 60_000);
+    else wake();
+  }, { signal });
 }
 
 // Reads the stream until the page closes or the pattern changes. Waits longer after each failure. The rows of the former
@@ -35,34 +57,42 @@ async function listen(context, opened) {
   const { local } = context;
   local.abort?.abort();
   const abort = local.abort = new AbortController();
-  let [lastID, wait] = [null, 1];
   const isCurrent = () => !abort.signal.aborted && local.opened === opened;
+  let wait = 1;
   while (isCurrent()) {
     try {
       await stream({ pattern: opened.pattern }, {
-        signal: abort.signal, lastID,
-        opened: () => {
-          if (!opened.isKnown) Object.assign(local, { rows: new Map(), held: [], dropped: 0, missed: 0, series: [] });
-          [opened.isKnown, wait, local.status, local.error] = [true, 1, "live", null];
-          context.redraw();
+        signal: abort.signal, lastID: opened.lastID,
+        opened: () => { wait = 1; begin(context, opened); },
+        each: (name, value, id) => {
+          if (!isCurrent()) return;
+          opened.lastID = id ?? opened.lastID;
+          if (name) accept(context, name, value);
         },
-        each: (name, value, id) => { if (isCurrent()) { lastID = id ?? lastID; accept(context, name, value); } },
       });
-      local.status = "reconnecting";
     } catch (error) {
       if (!isCurrent()) return;
       local.error = error;
-      local.status = "reconnecting";
-      if (error instanceof Refusal && error.status
-        && error.status < 500) { local.status = "stopped"; context.redraw(); return; }
-      const after = Number(error.headers?.get?.("retry-after"));
-      if (after > 0) wait = Math.min(60, after);
+      if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
+      wait = Math.min(60, Number(error.headers?.get?.("retry-after")) || wait);
     }
+    if (!isCurrent()) return;
+    local.status = "reconnecting";
     context.redraw();
     await new Promise((done) => { setTimeout(done, wait * 1000); });
     wait = Math.min(30, wait * 2);
   }
 }
+
+function begin(context, opened) {
+  const { local } = context;
+  if (!opened.isKnown) Object.assign(local, { rows: new Map(), held: [], dropped: 0, missed: 0, series: [] });
+  [opened.isKnown, local.status, local.error] = [true, "live", null];
+  context.redraw();
+}
+
+// Another attempt would have the same answer.
+function isFinal(error) { return error instanceof Refusal && error.status >= 400 && error.status < 500; }
 
 function accept(context, name, value) {
   const { local } = context;
@@ -161,7 +191,7 @@ function evidence(row) {
 function status(context) {
   const { local } = context;
   const words = { live: "Connected", connecting: "Connecting …", reconnecting: "Connection lost; trying again …",
-    stopped: "No stream" }[local.status] ?? "";
+    stopped: "No stream", asleep: "Asleep; the tab was hidden" }[local.status] ?? "";
   return h("div", { class: "listfacts" },
     h("span", { role: "status" }, h("strong", null, local.isPaused
       ? `Paused; ${count(local.held.length)} waiting${local.missed ? `, ${count(local.missed)} lost` : ""}` : words),
