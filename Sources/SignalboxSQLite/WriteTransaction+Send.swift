@@ -43,8 +43,9 @@ extension WriteTransaction {
         let id = try rows.nextDelivery(in: db)
         try rows.add(
             NewDelivery(
-                id: id, event: event, orders: [DeliveryOrder(to: order.destination, orderKey: order.orderKey)], position: 0,
-                due: now, isBegun: false, variant: variant), in: db)
+                id: id, event: event,
+                orders: [DeliveryOrder(to: order.destination, orderKey: order.orderKey)], position: 0, due: now,
+                isBegun: false, variant: variant), in: db)
         try rows.flush(in: db)
         try db.run("UPDATE deliveries SET manual = 1 WHERE id = ?", [id])
         effects.spilled.insert(order.destination)
