@@ -101,9 +101,7 @@ package struct JSONSplitter {
         taken = start
         var pieces: [Piece] = []
         while step(&pieces) {}
-        guard let end = pieces.last?.range.upperBound else { return ([], []) }
-        // Mostly the whole buffer, which is not copied then: the next chunk begins another one.
-        return (taken == 0 && end > buffer.count / 2 ? buffer : Array(buffer[taken..<taken + end]), pieces)
+        return (Array(buffer[taken..<taken + (pieces.last?.range.upperBound ?? 0)]), pieces)
     }
 
     /// Continues by one stretch; false when more input is needed or none is left.
