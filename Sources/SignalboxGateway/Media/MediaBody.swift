@@ -54,6 +54,13 @@ final class MediaBody: @unchecked Sendable {
         return .file(kind, writer)
     }
 
+    /// Removes the file of a response that did not end. Call it after the request has its result; the client's thread
+    /// may hold the body a moment longer.
+    func discard() {
+        writer?.discard()
+        writer = nil
+    }
+
     // MARK: On the client's thread
 
     /// Rejects a body by its headers, before any byte is read.

@@ -95,7 +95,9 @@ package struct MediaFetcher: Sendable {
         let reply: OutboundReply
         switch result.answer {
         case .success(let answer): reply = answer
-        case .failure(let error): return .end(body.failure ?? Self.outcome(of: error, from: host))
+        case .failure(let error):
+            body.discard()
+            return .end(body.failure ?? Self.outcome(of: error, from: host))
         }
         let caching = CachingHeaders(reply.headers, receivedAt: now(), delay: result.duration / .seconds(1))
         switch reply.status {
