@@ -66,7 +66,7 @@ class Operations(unittest.TestCase):
         self.assertEqual(self.browser.log(), [])
 
     def test_a_purge_needs_a_reason(self):
-        self.browser.open("deliveries?state=dead&destination=nowhere")
+        self.browser.open("deliveries?state=dead&vendor=nowhere")
         self.browser.open("deliveries?state=expired")
         self.browser.all("[data-bulk=purge]")[0].click()
         self.browser.shows("No delivery matches", "dialog")
@@ -123,7 +123,7 @@ class Operations(unittest.TestCase):
         self.browser.open("routes?pattern=%7B%22data%22%3A%7B%22kind%22%3A%5B%22silent%22%5D%7D%7D")
         self.browser.shows("events match")
         self.browser.shows("/data/kind")
-        self.browser.shows("is alert")
+        self.browser.shows("is \"alert\"")
         rows = self.browser.text("table")
         box = self.browser.all("textarea[data-filter]")[0]
         box.clear()

@@ -165,9 +165,10 @@ def narrow(port, authority):
         connection.request(stream, path, b"{}")
         last = lambda f: f.stream == stream and f.flags & END_STREAM and f.name in ("HEADERS", "DATA")
         found = list(connection.frames(until=last))
-        # The settings follow the response that changes them.
-        if path != "/error" and stream != 7:
-            found += connection.frames(until=lambda f: f.name == "SETTINGS" and not f.flags)
+        # The settings come with the response that changes them, or follow it.
+        changed = lambda f: f.name == "SETTINGS" and not f.flags
+        if path != "/error" and stream != 7 and not any(changed(f) for f in found):
+            found += connection.frames(until=changed)
         for f in found:
             if f.name in ("HEADERS", "DATA") or f.name == "SETTINGS" and not f.flags:
                 report(frame=repr(f))

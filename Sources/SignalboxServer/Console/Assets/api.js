@@ -42,7 +42,8 @@ function address(path, query) {
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null && value !== "") search.set(name, value);
   }
-  const text = search.toString();
+  // Servers decode %20 in any case, and + in forms only.
+  const text = search.toString().replaceAll("+", "%20");
   return `v1/${path}${text ? `?${text}` : ""}`;
 }
 
