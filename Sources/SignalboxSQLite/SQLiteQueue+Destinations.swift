@@ -47,7 +47,7 @@ extension SQLiteQueue {
                 return true
             }
             if isOver {
-                file.lanes.activate(destination)
+                file.lanes.endPause(of: destination, at: now)
             } else {
                 try await file.read { [file] in try file.adoptStatuses(in: $0) }
             }

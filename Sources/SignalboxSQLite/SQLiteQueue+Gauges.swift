@@ -14,7 +14,9 @@ extension SQLiteQueue {
             for row in try db.rows("SELECT destination, accepted, waiting_now, dead_now FROM ledger") {
                 let name = try row.text(0)
                 var gauge = DestinationGauges()
-                (gauge.accepted, gauge.waiting, gauge.dead) = (try row.count(1), try row.count(2), try row.count(3))
+                gauge.accepted = try row.count(1)
+                // A wrong count, of a file that was edited, must not stop the gateway.
+                (gauge.waiting, gauge.dead) = (max(0, Int(try row.number(2))), max(0, Int(try row.number(3))))
                 if gauge.waiting > 0, let due = try db.firstDue(of: name), due <= now {
                     gauge.oldestDue = Date(milliseconds: due)
                 }

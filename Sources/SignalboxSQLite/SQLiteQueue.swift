@@ -181,13 +181,14 @@ package final class SQLiteQueue: Store {
             lastVersion.withLock { $0 = version }
         }
         try await followClock()
-        try await endPauses()
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the file.
         let idle = file.lanes.idleDestinations
         let fresh = file.lanes.withHandOff { $0.takeFresh(of: idle) }
         if !fresh.isEmpty { try await giveBack(fresh) }
         file.lanes.wakeDue(at: now)
         try await expire()
+        // Last, because it concerns single destinations.
+        try await endPauses()
     }
 
     /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command

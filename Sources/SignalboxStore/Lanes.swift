@@ -110,6 +110,17 @@ package final class Lanes: Sendable {
         wake([destination])
     }
 
+    /// Ends a pause that is over, and wakes the lane. Has no effect if another pause replaced it meanwhile.
+    package func endPause(of destination: DestinationName, at now: Date) {
+        let isOver = table.withLock { table in
+            guard let end = table.ends[destination], end <= now else { return false }
+            table.inactive.remove(destination)
+            table.ends[destination] = nil
+            return true
+        }
+        if isOver { wake([destination]) }
+    }
+
     /// Records that a destination is paused or disabled, and wakes the lane so that it returns its deliveries.
     /// `until`: the end of a pause.
     package func deactivate(_ destination: DestinationName, until: Date? = nil) {
@@ -120,7 +131,7 @@ package final class Lanes: Sendable {
         wake([destination])
     }
 
-    /// Destinations whose pause is over. They stay paused until ``activate(_:)``.
+    /// Destinations whose pause is over. They stay paused until ``endPause(of:at:)``.
     package func endedPauses(at now: Date) -> [DestinationName] {
         table.withLock { $0.ends.isEmpty ? [] : $0.ends.filter { $1 <= now }.keys.sorted() }
     }

@@ -113,7 +113,8 @@ package final class ActivityCounts: Sendable {
 
     private func reading<R: Sendable>(_ read: (ActivityHistory) -> R) -> R {
         parts.forEach { flush(&$0) }
-        return history.withLock { read($0) }
+        // Sums are computed on a copy, because accepts wait for the lock.
+        return read(history.withLock { $0 })
     }
 }
 

@@ -5,7 +5,12 @@ import Hummingbird
 struct RequestTiming: RouterMiddleware {
     let counters: ServerCounters
 
-    /// Requests to unknown paths share a route. Never changes the response.
+    /// The route of requests that reach no endpoint.
+    private static let shared = "unknown"
+    /// Statuses of requests without access, and of methods that a path does not have.
+    private static let refusals = [401, 403, 405]
+
+    /// Requests to unknown paths, and those without access, share a route. Never changes the response.
     func handle(
         _ request: Request, context: GatewayRequestContext,
         next: (Request, GatewayRequestContext) async throws -> Response
@@ -13,8 +18,10 @@ struct RequestTiming: RouterMiddleware {
         let start = ContinuousClock.now
         let response = try await next(request, context)
         // Hummingbird's word for a path without an endpoint.
-        let path = context.endpointPath.flatMap { $0 == "NotFound" ? nil : $0 } ?? "unknown"
-        counters.record(path, response.status.code, since: start)
+        let path = context.endpointPath.flatMap { $0 == "NotFound" ? nil : $0 } ?? Self.shared
+        // A scan without a token would use up the series.
+        let isRefused = Self.refusals.contains(response.status.code)
+        counters.record(isRefused ? Self.shared : path, response.status.code, since: start)
         return response
     }
 }

@@ -25,6 +25,8 @@ final class LiveStreams: Sendable {
 
     private struct State {
         var isClosed = false
+        /// The access of the newest config; nil before the first reload.
+        var access: AdminAccess?
         var last = 0
         var streams: [Int: Stream] = [:]
     }
@@ -35,11 +37,13 @@ final class LiveStreams: Sendable {
     var count: Int { state.withLock { $0.streams.count } }
 
     /// Begins a stream, which ends with the returned object. Throws ``Problem/tooManyStreams`` beyond ``most``, and
-    /// ``Problem/streamsClosed`` during a stop.
+    /// ``Problem/streamsClosed`` during a stop, and ``Problem/adminUnauthorized`` for an actor whom a new config refuses.
     func open(_ head: HTTPRequest, of actor: Operator, on channel: any Channel) throws(Problem) -> LiveStream {
         let (signals, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Result<Int, Problem> in
             guard !state.isClosed else { return .failure(.streamsClosed) }
+            // The request may have been checked by the former config, whose streams have ended already.
+            if let access = state.access, Self.isOver(head, of: actor, by: access) { return .failure(.adminUnauthorized) }
             guard state.streams.count < Self.most else { return .failure(.tooManyStreams) }
             state.last += 1
             state.streams[state.last] = Stream(head: head, actor: actor, channel: channel, end: end)
@@ -56,9 +60,12 @@ final class LiveStreams: Sendable {
 
     /// Ends the streams of readers whose access a new config changes.
     func revoke(by access: AdminAccess) {
-        stop { stream in
-            do throws(Problem) { return try access.actor(of: stream.head) != stream.actor } catch { return true }
-        }
+        state.withLock { $0.access = access }
+        stop { Self.isOver($0.head, of: $0.actor, by: access) }
+    }
+
+    private static func isOver(_ head: HTTPRequest, of actor: Operator, by access: AdminAccess) -> Bool {
+        do throws(Problem) { return try access.actor(of: head) != actor } catch { return true }
     }
 
     /// A stream whose reader does not read cannot end its response, so its connection is closed a moment later.
