@@ -46,7 +46,9 @@ extension SQLiteQueue {
                 _ = try db.record(action, count: nil, at: now)
                 return true
             }
-            if isOver { file.lanes.activate(destination) } else {
+            if isOver {
+                file.lanes.activate(destination)
+            } else {
                 try await file.read { [file] in try file.adoptStatuses(in: $0) }
             }
         }

@@ -80,7 +80,8 @@ extension WriteTransaction {
         let delivery = try rows.nextDelivery(in: db)
         try rows.add(
             NewDelivery(
-                id: delivery, event: sequence, orders: routed.deliveries, position: position, due: due, isBegun: isFresh,
+                id: delivery, event: sequence, orders: routed.deliveries, position: position, due: due,
+                isBegun: isFresh,
                 variant: order.variant.map { variants[$0] }), in: db)
         if let until, let isReady {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)

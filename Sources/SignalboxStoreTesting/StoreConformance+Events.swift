@@ -101,8 +101,9 @@ extension StoreConformance {
             #expect(try await bench.payload(kept, reopened) == Array("payload 1".utf8))
             #expect(try await bench.payload(unrouted, reopened) == Array("payload 2".utf8))
             #expect(try await bench.payload(without, reopened) == nil)
-            #expect(try await reopened.eventPage(EventFilter(), limit: 9, examining: 9).records.map(\.hasPayload)
-                == [false, true, true])
+            #expect(
+                try await reopened.eventPage(EventFilter(), limit: 9, examining: 9).records.map(\.hasPayload)
+                    == [false, true, true])
         },
         Self("aPassingPayloadIsForgottenOnceNoDeliveryCanDie") { bench in
             let queue = try bench.open()

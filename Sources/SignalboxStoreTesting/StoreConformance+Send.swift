@@ -75,8 +75,9 @@ extension StoreConformance {
             let id = event.event.id.description
             #expect(try await queue.send(ManualDelivery(id, to: bench.crm), as: nil) == .awaitsMedia)
             #expect(try await queue.deliveries(DeliveryFilter(event: id), limit: 5).count == 1)
-            #expect(try await queue.mediaURLs(named: ["https://media.example/b.png", "https://media.example/a.png"])
-                .map(\.url) == ["https://media.example/a.png"])
+            #expect(
+                try await queue.mediaURLs(named: ["https://media.example/b.png", "https://media.example/a.png"])
+                    .map(\.url) == ["https://media.example/a.png"])
         },
         Self("anOrderedDeliveryWaitsForAPausedDestination") { bench in
             let queue = try bench.open()

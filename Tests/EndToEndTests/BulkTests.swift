@@ -125,9 +125,10 @@ import Testing
             let done = try await purge(dead, reason)
             #expect(done.status == 200 && done.json["removed"] as? Int == 5)
             #expect(try await Self.dead(gateway) == 0)
-            let rows = try await gateway.request(
-                "GET", "/v1/actions?operation=deliveries.purge", token: "ann-token"
-            ).json["actions"] as? [[String: Any]]
+            let rows =
+                try await gateway.request(
+                    "GET", "/v1/actions?operation=deliveries.purge", token: "ann-token"
+                ).json["actions"] as? [[String: Any]]
             #expect(
                 rows?.compactMap { $0["result"] as? String } == [
                     "done", "confirm-mismatch", "reason-required", "role-insufficient",

@@ -162,7 +162,8 @@ import Testing
                 #expect(page.contains(#""waitingFor":{"reason":"retry""#))
 
                 let shown = try await binary.run(["destinations", "list"], in: directory).output
-                #expect(shown.contains("crm               breaker_open") && shown.contains("\(reason) (next attempt at 20"))
+                #expect(
+                    shown.contains("crm               breaker_open") && shown.contains("\(reason) (next attempt at 20"))
                 let rows = try await binary.run(["deliveries", "list"], in: directory).output
                 #expect(rows.contains("breaker_open: \(reason)") && rows.contains("delivery 1 goes first"))
                 let show = try await binary.run(["deliveries", "show", "1"], in: directory).output

@@ -181,7 +181,8 @@ import Testing
                 beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
             _ = try await queue.removeMedia(beyond: .init(unused: .seconds(86_400), bytes: .max)) { _ in }
             let left = try await rows(of: queue)
-            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger", "media_counts"])
+            #expect(
+                left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger", "media_counts"])
         }
     }
 

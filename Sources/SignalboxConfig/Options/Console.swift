@@ -27,7 +27,7 @@ extension GatewayConfig {
             )
             Option(
                 "keepPayloads", \.keepPayloads, .choice(expected: "this must be \"none\", \"dead\" or \"all\""),
-                "Payloads that the queue keeps as received, with device tokens, for `GET /v1/events/{id}/payload`. `all`: as long as their events. `dead`: until every delivery of the event was delivered or has expired, a minute more or less. `none`: only payloads that a destination receives."
+                "Payloads that the queue keeps, with device tokens, for `GET /v1/events/{id}/payload`: `all` as long as their events, `dead` until every delivery of the event was delivered or has expired, `none` but those that a destination receives."
             )
         }
     }

@@ -44,7 +44,9 @@ final class LaneFigures: Sendable {
             reason: isSuccess ? nil : result.answer.text)
         let second = elapsed.components.seconds
         state.withLock { state in
-            if state.ring.count < Self.durations { state.ring.append(milliseconds) } else {
+            if state.ring.count < Self.durations {
+                state.ring.append(milliseconds)
+            } else {
                 state.ring[state.next] = milliseconds
             }
             state.next = (state.next + 1) % Self.durations

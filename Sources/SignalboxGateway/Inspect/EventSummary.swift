@@ -42,8 +42,9 @@ package struct EventSummary: Sendable, Equatable {
 
     /// Marks a cut by an ellipsis.
     private static func cut(_ title: String) -> String {
-        guard let end = title.unicodeScalars.index(
-            title.startIndex, offsetBy: longestTitle, limitedBy: title.endIndex), end < title.endIndex
+        guard
+            let end = title.unicodeScalars.index(
+                title.startIndex, offsetBy: longestTitle, limitedBy: title.endIndex), end < title.endIndex
         else { return title }
         return String(title.unicodeScalars[..<end]) + "…"
     }

@@ -51,12 +51,13 @@ struct BulkRequest: Sendable, Equatable {
         default: throw .body("Send dryRun true for a preview, or confirm with the token of a preview.", at: "")
         }
         reason = try Self.text(root, "reason", upTo: 4000).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
-        spread = try root["spread"].map { value throws(Problem) in
-            guard let seconds = value.integer, (0...Int64(Self.longestSpread)).contains(seconds) else {
-                throw .body("Expected a whole number of seconds up to \(Self.longestSpread).", at: "/spread")
-            }
-            return Int(seconds)
-        } ?? 0
+        spread =
+            try root["spread"].map { value throws(Problem) in
+                guard let seconds = value.integer, (0...Int64(Self.longestSpread)).contains(seconds) else {
+                    throw .body("Expected a whole number of seconds up to \(Self.longestSpread).", at: "/spread")
+                }
+                return Int(seconds)
+            } ?? 0
     }
 
     private static func conditions(_ object: JSONValue) throws(Problem) -> [String: String] {

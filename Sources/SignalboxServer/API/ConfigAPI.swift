@@ -26,10 +26,12 @@ struct ConfigAPI: Sendable {
     /// text with mistakes too. Throws 400 for an empty body, and 503 while another check runs or files do not answer.
     func check(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         guard !body.isEmpty else { throw .empty }
-        guard Self.isBusy.withLock({ isBusy in
-            defer { isBusy = true }
-            return !isBusy
-        }) else { throw .checkBusy }
+        guard
+            Self.isBusy.withLock({ isBusy in
+                defer { isBusy = true }
+                return !isBusy
+            })
+        else { throw .checkBusy }
         let folder = folder
         let result = await delayed.result(within: StoreLimits.patience) {
             await withCheckedContinuation { (done: CheckedContinuation<Result<ConfigCheck, ConfigRefusal>, Never>) in

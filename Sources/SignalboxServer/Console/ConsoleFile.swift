@@ -75,10 +75,10 @@ struct ConsoleFile: Sendable {
         var headers: HTTPFields = [
             .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
             .contentSecurityPolicy: """
-                default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
-                frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
-                trusted-types 'none'
-                """,
+            default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+            frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; \
+            trusted-types 'none'
+            """,
         ]
         headers[text: "referrer-policy"] = "no-referrer"
         headers[text: "cross-origin-opener-policy"] = "same-origin"

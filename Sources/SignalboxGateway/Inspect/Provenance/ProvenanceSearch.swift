@@ -146,10 +146,11 @@ struct ProvenanceSearch {
 
     /// True for a short text that ends with at least 24 hexadecimal digits.
     private static func isDigest(_ text: String) -> Bool {
-        (24...longestText).contains(text.utf8.count) && text.utf8.suffix(24).allSatisfy { byte in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-        }
+        (24...longestText).contains(text.utf8.count)
+            && text.utf8.suffix(24).allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
     }
 
     // MARK: Readings
