@@ -37,7 +37,8 @@ final class LiveStreams: Sendable {
     var count: Int { state.withLock { $0.streams.count } }
 
     /// Begins a stream, which ends with the returned object. Throws ``Problem/tooManyStreams`` beyond ``most``, and
-    /// ``Problem/streamsClosed`` during a stop, and ``Problem/adminUnauthorized`` for an actor whom a new config refuses.
+    /// ``Problem/streamsClosed`` during a stop, and ``Problem/adminUnauthorized`` for an actor whom a new config
+    /// refuses.
     func open(_ head: HTTPRequest, of actor: Operator, on channel: any Channel) throws(Problem) -> LiveStream {
         let (signals, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state -> Result<Int, Problem> in
