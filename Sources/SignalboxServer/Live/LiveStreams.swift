@@ -44,7 +44,9 @@ final class LiveStreams: Sendable {
         let number = state.withLock { state -> Result<Int, Problem> in
             guard !state.isClosed else { return .failure(.streamsClosed) }
             // The request may have been checked by the former config, whose streams have ended already.
-            if let access = state.access, Self.isOver(head, of: actor, by: access) { return .failure(.adminUnauthorized) }
+            if let access = state.access, Self.isOver(head, of: actor, by: access) {
+                return .failure(.adminUnauthorized)
+            }
             guard state.streams.count < Self.most else { return .failure(.tooManyStreams) }
             state.last += 1
             state.streams[state.last] = Stream(head: head, actor: actor, channel: channel, end: end)
