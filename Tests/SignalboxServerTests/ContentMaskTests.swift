@@ -39,6 +39,13 @@ import Testing
             "\(masked)")
     }
 
+    @Test func hidesTheContentOfAMessage() throws {
+        let text = #"{"id":"m1","kind":"banner","content":{"type":"x","path":"y","list":[{"id":"z"}]}}"#
+        let masked = try #require(ContentMask.message(Array(text.utf8)))
+        let hidden = #"{"type":"[hidden]","path":"[hidden]","list":[{"id":"[hidden]"}]}"#
+        #expect(String(decoding: masked, as: UTF8.self) == #"{"id":"m1","kind":"banner","content":\#(hidden)}"#)
+    }
+
     @Test(arguments: ["", "[]", "{", "3"])
     func omitsUnreadableTexts(text: String) {
         #expect(ContentMask.event(Array(text.utf8)) == nil)

@@ -34,7 +34,20 @@ struct ContentMask {
         }
     }
 
-    /// The form of any other object, such as an in-app message or a category; nil for bytes that are not one.
+    /// The form of an in-app message, whose content has members of the sender's choice; nil for bytes that are not one.
+    static func message(_ bytes: [UInt8]) -> [UInt8]? {
+        read(bytes) { message, json in
+            json.object { json in
+                for (key, value) in message.members {
+                    json.key(utf8: key)
+                    let name = String(decoding: key, as: UTF8.self)
+                    write(value, named: name, isForeign: name == "content" || foreign.contains(name), into: &json)
+                }
+            }
+        }
+    }
+
+    /// The form of any other object, such as a category; nil for bytes that are not one.
     static func object(_ bytes: [UInt8]) -> [UInt8]? {
         read(bytes) { value, json in write(value, into: &json) }
     }

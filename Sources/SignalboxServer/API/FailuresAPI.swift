@@ -24,7 +24,8 @@ struct FailuresAPI: Sendable {
         }
     }
 
-    /// 201 for a new rule, 200 for a replaced one. Throws 400 for a rule with mistakes, 409 for one too many.
+    /// 201 for a new rule, 200 for a replaced one. Throws 400 for a rule with mistakes, 409 for one too many,
+    /// and ``Problem/contentHidden`` for a pattern of an operator who may not read content.
     func put(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
         let name = call.path("name")
         guard NameRule.allows(name) else { throw .failureMalformed("", "\"\(name)\" is not a name: \(NameRule.words)") }
@@ -34,6 +35,8 @@ struct FailuresAPI: Sendable {
         } catch {
             throw Problem(error)
         }
+        // The counters of the rule would tell which pushes match.
+        guard selector.pattern == nil || !call.hidesContent else { throw .contentHidden }
         guard let isNew = rules.put(PreparedFailure(selector, hashedBy: tokens)) else { throw .tooManyFailures }
         return .json(isNew ? .created : .ok) { json in
             guard let entry = rules.entries.first(where: { $0.isFromAPI && $0.rule.name == name }) else { return }

@@ -99,7 +99,7 @@ struct InAppAPI: Sendable {
         return .json { json in
             json.members(of: message)
             let body = message.stored.registration.body
-            guard let form = call.hidesContent ? ContentMask.object(body) : body else { return }
+            guard let form = call.hidesContent ? ContentMask.message(body) : body else { return }
             json.key("form")
             json.raw(form)
         }

@@ -26,7 +26,8 @@ extension EndpointContract {
         EndpointContract("GET /v1/failures", "listFailureRules", .json("FailureRuleList")),
         EndpointContract(
             "PUT /v1/failures/{name}", "putFailureRule", body: [.json("FailureRuleForm")], .json("FailureRule"),
-            .json("FailureRule", status: 201), problems: queue + ["failure-malformed", "failures-full"]),
+            .json("FailureRule", status: 201),
+            problems: queue + ["failure-malformed", "failures-full", "content-hidden"]),
         EndpointContract(
             "DELETE /v1/failures/{name}", "removeFailureRule", .json("FailureRuleList"),
             problems: queue + ["failure-not-found"]),
