@@ -36,20 +36,23 @@ package struct LiveBacklog: Sendable {
     /// Appends what was read behind ``position``. `selects`: whether the reader receives an entry; called once for
     /// each one of its kinds. Entries that were not selected are not missing.
     package mutating func append(_ reading: RecentLog.Reading, selects: (RecentEntry) -> Bool) {
-        for entry in reading.entries where kinds.contains(entry.kind) {
-            // Missing ones of other kinds too: for a reader that resumes behind this frame, they lie in the past.
-            for kind in kinds { advance(kind, to: entry.position[kind] - (kind == entry.kind ? 1 : 0)) }
-            position[entry.kind] = entry.position[entry.kind]
-            guard selects(entry) else { continue }
-            let group = entry.group
-            frames.append(Frame(entry: entry, dropped: dropped, group: group))
-            groups[group, default: 0] += 1
-            dropped = 0
-            if frames.count > most { drop() }
-        }
+        for entry in reading.entries where kinds.contains(entry.kind) { append(entry, selects: selects) }
         for kind in kinds { advance(kind, to: reading.position[kind]) }
         // Other kinds do not concern the reader; its next reading begins behind all that was examined.
         for kind in RecentEntry.Kind.allCases { position[kind] = max(position[kind], reading.position[kind]) }
+    }
+
+    private mutating func append(_ entry: RecentEntry, selects: (RecentEntry) -> Bool) {
+        let own = entry.kind
+        // Missing ones of other kinds too: for a reader that resumes behind this frame, they lie in the past.
+        for kind in kinds { advance(kind, to: entry.position[kind] - (kind == own ? 1 : 0)) }
+        position[own] = entry.position[own]
+        guard selects(entry) else { return }
+        let group = entry.group
+        frames.append(Frame(entry: entry, dropped: dropped, group: group))
+        groups[group, default: 0] += 1
+        dropped = 0
+        if frames.count > most { drop() }
     }
 
     /// The oldest pending frame.
@@ -91,7 +94,8 @@ package struct LiveBacklog: Sendable {
 
 extension RecentEntry {
     /// Frames of a group replace each other when a reader is too slow.
-    fileprivate var group: String {
+    // Not inlined, like ``kind``.
+    @inline(never) fileprivate var group: String {
         switch item {
         case .event(let event): "event " + event.vendor.name
         case .delivery(let delivery): "delivery \(delivery.destination.name) \(delivery.outcome.rawValue)"

@@ -24,7 +24,8 @@ package struct RecentEntry: Sendable {
 
     init(_ item: Item) { self.item = item }
 
-    package var kind: Kind {
+    // Not inlined: within a loop over entries, the optimiser of Swift 6.3.1 ends with an error.
+    @inline(never) package var kind: Kind {
         switch item {
         case .event: .event
         case .delivery: .delivery
