@@ -32,8 +32,9 @@ extension SQLiteQueue {
     }
 
     /// Ends the pauses that are over, each with an action of the gateway in the same transaction. A pause that was
-    /// changed meanwhile stays. Reads memory only, unless a pause is over.
-    func endPauses() async throws(StoreError) {
+    /// changed meanwhile stays. Reads memory only, unless a pause is over. Returns the resumed destinations.
+    func endPauses() async throws(StoreError) -> [DestinationName] {
+        var resumed: [DestinationName] = []
         for destination in file.lanes.endedPauses(at: now) {
             let isOver = try await write { db, now in
                 let count = try db.run(
@@ -48,10 +49,12 @@ extension SQLiteQueue {
             }
             if isOver {
                 file.lanes.endPause(of: destination, at: now)
+                resumed.append(destination)
             } else {
                 try await file.read { [file] in try file.adoptStatuses(in: $0) }
             }
         }
+        return resumed
     }
 
     /// Reads the waits only, which are few next to the deliveries.

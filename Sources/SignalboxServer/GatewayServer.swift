@@ -202,7 +202,7 @@ private final class ActiveAPI: Sendable {
             observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
-            observation: surface.observation, counters: counters)
+            observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
         tls = surface.tls
         state.captures.set(surface.captures)

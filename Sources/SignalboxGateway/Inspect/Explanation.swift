@@ -17,7 +17,7 @@ package struct Explanation {
     /// routes must come from the same config. `routes`: those without sampling for a repeatable answer, as the id of
     /// the event decides about a sample.
     package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
-        self.normalizer = normalizer
+        self.normalizer = normalizer.forPreviews
         self.chain = chain
         self.routes = routes
         self.reception = reception

@@ -53,7 +53,7 @@ package struct PayloadExplainer: Sendable {
 
     /// The arguments of the gateway's own intake.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
-        self.normalizer = normalizer
+        self.normalizer = normalizer.forPreviews
         self.vendors = vendors
         trials = RouteTrials(normalizer: normalizer, routes: routes, vendors: vendors)
     }

@@ -64,7 +64,7 @@ struct GatewayAPI: Sendable {
     /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
-        router.add(middleware: RequestTiming(counters: counters))
+        router.add(middleware: RequestTiming(counters: counters, telemetry: surface.telemetry))
         router.add(middleware: ProblemMiddleware())
         // The group turns its own problems into responses, so that they have the fields of operators' responses.
         let operators = router.group().add(middleware: OperatorFields())

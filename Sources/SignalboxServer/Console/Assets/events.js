@@ -1,8 +1,8 @@
 // Events: every accepted event, with filters. One event is the page of event.js.
 import { h } from "./h.js";
 import { call, get, session } from "./api.js";
-import { bytes, count, inline, time } from "./text.js";
-import { change, filters, listFacts, problem, state, table, to, windowFields } from "./ui.js";
+import { bytes, inline, time } from "./text.js";
+import { badge, change, counted, filters, listFacts, problem, table, to, windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
 
@@ -64,12 +64,6 @@ const columns = [
   ["Source", (row) => inline(row.source)],
   ["Warnings", (row) => ((row.warnings ?? []).length ? row.warnings.slice(0,
     3).map((code) => [h("code", null, inline(code, 60)), " "]) : h("span", { class: "dim" }, "none"))],
-  ["Deliveries", (row) => deliveries(row.deliveries ?? {})],
+  ["Deliveries", (row) => counted(row.deliveries) ?? badge("no route", "warm")],
   ["Size", (row) => bytes(row.bytes)],
 ];
-
-function deliveries(states) {
-  const list = Object.entries(states);
-  return list.length ? list.map(([word, number]) => [state(word), ` ${count(number)} `])
-    : h("span", { class: "badge warm" }, "no route");
-}

@@ -71,7 +71,8 @@ function hiddenParts(content, items) {
 function merged(state) {
   if (!state) return {};
   return { status: state.state === "wanted" || state.state === "resting" ? "pending" : state.state === "none"
-    ? undefined : state.state, sha256: state.sha256, reason: state.reason };
+    ? undefined : state.state, sha256: state.sha256, reason: state.reason,
+    ...(state.href ? { href: state.href } : null) };
 }
 
 function shown(texts, name) {

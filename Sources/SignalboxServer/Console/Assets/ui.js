@@ -70,6 +70,12 @@ export function state(word) {
   return badge(word, good.includes(word) ? "good" : bad.includes(word) ? "bad" : warm.includes(word) ? "warm" : "");
 }
 
+/** How many deliveries have each state; null for none. */
+export function counted(states) {
+  const list = Object.entries(states ?? {});
+  return list.length ? list.map(([word, number]) => [state(word), ` ${count(number)} `]) : null;
+}
+
 /** A heading with a section. */
 export function section(title, ...content) {
   return h("section", null, h("h2", null, title), content);
