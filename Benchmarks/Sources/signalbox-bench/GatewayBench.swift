@@ -155,11 +155,18 @@ struct GatewayBench {
     private func generatorScript(perRequest: Int = 1) throws -> String {
         let texts = payloads.mixed.prefix(200).map { String(decoding: $0, as: UTF8.self).replacing("\n", with: " ") }
         let bodies = (0..<200).map { start in
-            "[==[" + (0..<perRequest).map { texts[(start + $0) % texts.count] }.joined(separator: "\n") + "]==]"
+            (0..<perRequest).map { texts[(start + $0) % texts.count] }.joined(separator: "\n")
         }
-        return try workspace.write(
+        return try Load.script(posting: bodies, in: workspace)
+    }
+}
+
+extension Load {
+    /// A script of the load generator that posts these bodies in turn, each of them payloads as lines.
+    static func script(posting bodies: [String], in workspace: Workspace) throws -> String {
+        try workspace.write(
             """
-            local bodies = { \(bodies.joined(separator: ",\n")) }
+            local bodies = { \(bodies.map { "[==[" + $0 + "]==]" }.joined(separator: ",\n")) }
             local requests = {}
             local number = 0
             init = function(args)

@@ -14,6 +14,9 @@ extension Endpoint {
         Endpoint("GET", "/console/{file}", .none, "Serves a file of the console.") {
             try ConsoleFile.file($1, $0.surface.browsers)
         },
+        Endpoint("GET", "/assets/{version}/{file}", .none, "Serves the same file, by its version, for caches.") {
+            try ConsoleFile.versioned($1, $0.surface.browsers)
+        },
     ]
 
     /// Of senders: payloads, taps and devices.

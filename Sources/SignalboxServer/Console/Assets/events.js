@@ -2,7 +2,8 @@
 import { h } from "./h.js";
 import { call, get, session } from "./api.js";
 import { bytes, inline, time } from "./text.js";
-import { badge, change, counted, filters, listFacts, problem, table, to, windowFields } from "./ui.js";
+import { badge, change, counted, filters, listFacts, none, problem, sendOne, table, to,
+  windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
 
@@ -40,7 +41,8 @@ export function view(context) {
     session.who?.content === false ? null : h("details", { open: Boolean(params.pattern) },
       h("summary", null, "Pattern"), editor({ text: local.text, use })),
     problem(error), listFacts({ params, data, shown: rows.length }),
-    table("Events", columns, rows, (row) => row.id, data ? undefined : "Loading …")];
+    table("Events", columns, rows, (row) => row.id, data
+      ? none(params, "No event yet. Every accepted payload appears here: ", sendOne) : error ? "No list." : "Loading …")];
 }
 
 /** The actions of a row or of the event. */

@@ -2,7 +2,7 @@
 import { h } from "./h.js";
 import { Refusal, call, get, session, stream } from "./api.js";
 import { bytes, count, inline, time, visible, zoneName } from "./text.js";
-import { badge, change, chart, counted, problem, state, table, to } from "./ui.js";
+import { badge, change, chart, counted, problem, sendOne, state, table, to } from "./ui.js";
 import { chips, editor, follow, readPattern } from "./pattern.js";
 
 const mostRows = 200;
@@ -197,15 +197,14 @@ export function view(context) {
       local.changes.map((item) =>
       h("li", null, time(item.at, "clock"), " ", h("a", { href: to("destinations", item.name) }, inline(item.name)),
         " ", state(item.state), " ", inline(item.reason ?? "")))) : null,
-    table("Live events", columns, rows, (row) => row.id, none(local, value))];
+    table("Live events", columns, rows, (row) => row.id, noRow(local, value))];
 }
 
-function none({ rows, error, opened }, pattern) {
+function noRow({ rows, error, opened }, pattern) {
   if (!rows || opened?.early) return error ? "No list." : "Loading …";
   if (!opened?.isListed) return "No list.";
   return pattern ? "No event matches the pattern. Events that match appear here as the gateway accepts them."
-    : ["No event yet. Payloads appear here as the gateway accepts them: send one with ",
-      h("code", null, "signalbox send braze"), " or ", h("code", null, "POST /v1/notifications"), "."];
+    : ["No event yet. Payloads appear here as the gateway accepts them: ", sendOne];
 }
 
 function hidesContent() { return session.who?.content === false; }

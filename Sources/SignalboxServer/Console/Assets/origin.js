@@ -23,7 +23,8 @@ export function sideBySide(raw, event, { provenance = [], unread = [], complete 
     h("div", { class: "sides" }, panel("raw", "Payload as received", raw.value, raw.note),
       panel("event", "Event", event)),
     provenance.length ? h("p", { class: "dim" },
-      "Point at a member, or reach it with Tab, to see its origin. Grey members were not read.",
+      "Underlined members have a known origin or use: point at one, or reach it with Tab, to see it. ",
+      "Grey members were not read.",
       complete === false ? " The payload is too large to examine all of it." : "") : null];
 }
 

@@ -106,6 +106,16 @@ export function table(label, columns, rows, rowKey, empty) {
         columns.map(([name, cell]) => h("td", { role: "cell", "data-label": name }, cell(row, at))))))));
 }
 
+/** Words for a list without entries: `words` say what would appear and how, unless the filters leave out everything. */
+export function none(params, ...words) {
+  return Object.keys(params).some((name) => !["tz", "cursor", "limit"].includes(name))
+    ? "No entry matches: clear a filter, or choose a longer window." : words;
+}
+
+/** How to make an event. */
+export const sendOne = ["send one with ", h("code", null, "signalbox send braze"), " or ",
+  h("code", null, "POST /v1/notifications"), "."];
+
 /** The window, the order, the completeness and the pages of a list. Every list has one. */
 export function listFacts({ params, data, shown, order, sampling }) {
   const since = params.since ? timeText(params.since) : "the beginning";
