@@ -96,7 +96,7 @@ class Scenarios(unittest.TestCase):
         self.browser.open("settings")
         self.browser.shows("The newest config was refused")
         text = self.browser.run("return document.querySelector('main').textContent")
-        self.assertIn("nowhere", self.browser.text(".problem"))
+        self.assertIn("/routes/0/to/0: there is no destination", self.browser.text(".problem"))
         for words in ("/destinations/crm/timeout", "\"7s\"", "/destinations/crm/headers", "env:WEBHOOK_SECRET"):
             self.assertIn(words, text)
         whole = self.browser.run("return document.documentElement.outerHTML")

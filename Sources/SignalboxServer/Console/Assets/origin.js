@@ -62,7 +62,7 @@ function tree(value, options, pointer = "", depth = 0) {
 
 function leaf(value) {
   return h("span", { class: value === null ? "dim" : typeof value }, typeof value === "string"
-    ? inline(JSON.stringify(value), 2048) : visible(value));
+    ? inline(JSON.stringify(value.slice(0, 4096)), 2048) : visible(value));
 }
 
 // JSON inside a string: pointers continue in it.

@@ -88,7 +88,7 @@ function clamped(name, text, lines) {
   const value = String(text);
   const measure = (node) => measureLater(node, value.length > longest);
   return [h("div", { class: `clamp ${name} lines${lines}`, mounted: measure, key: name },
-    h("bdi", null, visible(value.replaceAll(/\s+/g, " "), longest))),
+    h("bdi", null, visible(value.slice(0, 2 * longest).replaceAll(/\s+/g, " "), longest))),
     h("div", { class: "cut", key: `${name}cut` }, `${name} cut after ${lines} ${lines === 1 ? "line" : "lines"}`)];
 }
 
