@@ -57,12 +57,13 @@ extension SQLiteQueue {
         return resumed
     }
 
-    /// Reads the waits only, which are few next to the deliveries.
+    /// Reads the waits only, which are few next to the deliveries: `CROSS JOIN` keeps SQLite from beginning with the
+    /// deliveries.
     package func heldCounts() async throws(StoreError) -> [DestinationName: Int] {
         try await file.read { db in
             try db.rows(
                 """
-                SELECT d.destination, count(*) FROM media_waits w JOIN deliveries d ON d.id = w.delivery
+                SELECT d.destination, count(*) FROM media_waits w CROSS JOIN deliveries d ON d.id = w.delivery
                 WHERE d.state = 'waiting' AND d.begun = 0 GROUP BY d.destination
                 """
             ).reduce(into: [:]) { $0[DestinationName(try $1.text(0))] = try $1.count(1) }

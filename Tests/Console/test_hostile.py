@@ -78,14 +78,14 @@ class Hostile(unittest.TestCase):
         most = max(item["TaskDuration"] for item in found)
         print(f"work of an event's page in ms: {plain['TaskDuration'] * 1000:.0f}, "
               f"{most * 1000:.0f} with a hostile text")
-        # Time of the thread, not of the clock, because other programs use the machine. Loose all the same: a text that
+        # Time of the thread, not of the clock, because other programs use the machine. Loose: a text that
         # blocks would take seconds.
         self.assertLess(most, 1)
         # A page that measures its boxes one by one has a layout for each of them.
         self.assertLess(max(item["LayoutCount"] for item in found), 12)
 
     def work(self, event):
-        """What the browser does to show an event."""
+        """The work of the browser to show an event."""
         metrics = lambda: {row["name"]: row["value"] for row in self.browser.driver.execute_cdp_cmd(
             "Performance.getMetrics", {})["metrics"]}
         self.browser.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})

@@ -24,16 +24,16 @@ struct ConsoleBench {
 
     // MARK: Pairs
 
-    /// Accepts of this build and of an earlier one, whose path is in the environment. Nobody looks.
+    /// Accepts of this build and of an earlier one, whose path is in the environment, without a reader.
     private func compareWithBefore(_ script: String) throws {
-        let name = "accepts, nobody looking, to the build before"
+        let name = "accepts without a reader, to the build before"
         guard let before = ProcessInfo.processInfo.environment["SIGNALBOX_BENCH_BEFORE"], !before.isEmpty else {
             return table.row(name, "left out: SIGNALBOX_BENCH_BEFORE names no binary")
         }
         var ratios: [Double] = []
         for pair in 0..<Self.pairs {
             let rates = try [before, binary].map { binary in
-                let gateway = try start(binary, "nobody-\(pair)-\(binary == before)")
+                let gateway = try start(binary, "unread-\(pair)-\(binary == before)")
                 defer { gateway.stop() }
                 return try rate(of: gateway, script)
             }

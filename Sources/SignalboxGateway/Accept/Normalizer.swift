@@ -61,7 +61,7 @@ package struct Normalizer: Sendable {
         }
     }
 
-    /// The same normalizer for previews, whose events operators do not see: they take no sample of the live view.
+    /// The same normalizer for previews, whose events operators do not see: they use up no sample of the live view.
     package var forPreviews: Normalizer {
         var copy = self
         copy.observation = nil
