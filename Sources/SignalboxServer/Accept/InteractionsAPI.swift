@@ -19,10 +19,10 @@ extension GatewayAPI {
     private func acceptInteractions(
         _ call: Call, _ body: [UInt8], _ trace: RequestTrace?
     ) async throws(Problem) -> Response {
-        let report = try await alarm.watching { () throws(Intake.Failure) in
+        let report = try await resources.alarm.watching { () throws(Intake.Failure) in
             try await surface.interactions.accept(body, from: call.source, trace: trace)
         }
-        alarm.recover(by: report.items)
+        resources.alarm.recover(by: report.items)
         guard report.isBatch else {
             switch report.items.first {
             case nil: throw .emptyInteraction
