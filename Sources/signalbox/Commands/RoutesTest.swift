@@ -60,7 +60,7 @@ extension Routes {
 
         /// Throws all errors of the cases. `config`: the only routes and destinations that cases may expect.
         private func read(for config: GatewayConfig) throws -> [RouteCase] {
-            guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
+            guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
                 throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")
             }
             let text = ConfigText(name: cases, bytes: bytes)
