@@ -50,7 +50,7 @@ final class APNsEndpoint: ProviderEndpoint {
             if error.isFailedProof {
                 refusal.delay = failures.record(
                     .apns(error), from: request.connection,
-                    detail: error == .invalidProviderToken ? access.detail(of: call) : nil)
+                    detail: [.invalidProviderToken, .forbidden].contains(error) ? access.detail(of: call) : nil)
             }
             return .reply(refusal)
         }

@@ -10,6 +10,8 @@ struct ProviderServing: Sendable {
     let limits: ProviderLimits
     /// Counts the connections that are refused.
     var refusals = Tally<RefusedConnection>()
+    /// Logs failed TLS handshakes; nil logs none.
+    var handshakes: FailedHandshakes?
     /// All connections of the listener.
     let table: ConnectionTable
     /// The most connections, when none of them is idle and so none can be replaced.
