@@ -83,7 +83,8 @@ package struct GatewayServer: Service {
         // The limits count the connections of both listeners together.
         let serving = ProviderServing(
             endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
-            refusals: state.refusals, handshakes: state.handshakes, table: table, mostConnections: capacity + HTTPService.reserve)
+            refusals: state.refusals, handshakes: state.handshakes, table: table,
+            mostConnections: capacity + HTTPService.reserve)
         providers = own.compactMap { option, address in
             address.map { address in
                 ProviderListener(

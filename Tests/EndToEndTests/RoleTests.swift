@@ -85,7 +85,8 @@ import Testing
     func aGatewayWithoutSourcesIsClosedBehindAProxy(field: String) async throws {
         try await Gateway.run { gateway, _, _ in
             for (path, status) in [
-                ("/v1/notifications", 403), ("/v1/interactions", 403), ("/3/device/" + String(repeating: "ab", count: 32), 403),
+                ("/v1/notifications", 403), ("/v1/interactions", 403),
+                ("/3/device/" + String(repeating: "ab", count: 32), 403),
                 ("/v1/projects/p/messages:send", 403), ("/--/api/v2/push/send", 403), ("/v1/routes/test", 403),
             ] {
                 let reply = try await Reply(

@@ -19,12 +19,18 @@ import Testing
 
     @Test(arguments: [nil, "", "first", "Bearer", "Bearer ", "Bearer firs", "Bearer firstx", "Basic first"])
     func rejectsOtherTokens(header: String?) {
-        #expect(throws: Problem.self) { try access.source(named: nil, of: Self.credentials(header), for: .notifications) }
+        #expect(throws: Problem.self) {
+            try access.source(named: nil, of: Self.credentials(header), for: .notifications)
+        }
     }
 
     @Test func aTokenGrantsItsOwnSourceOnly() {
-        #expect(throws: Problem.self) { try access.source(named: "android", of: Self.credentials("Bearer first"), for: .notifications) }
-        #expect(throws: Problem.self) { try access.source(named: "web", of: Self.credentials("Bearer first"), for: .notifications) }
+        #expect(throws: Problem.self) {
+            try access.source(named: "android", of: Self.credentials("Bearer first"), for: .notifications)
+        }
+        #expect(throws: Problem.self) {
+            try access.source(named: "web", of: Self.credentials("Bearer first"), for: .notifications)
+        }
     }
 
     /// Its sources have identities at provider endpoints only.
@@ -32,15 +38,22 @@ import Testing
         let access = SourceAccess([SourceName("ios"): []])
         #expect(!access.isOpen)
         #expect(throws: Problem.self) { try access.source(named: nil, of: Self.credentials(nil), for: .notifications) }
-        #expect(throws: Problem.self) { try access.source(named: "ios", of: Self.credentials("Bearer "), for: .notifications) }
+        #expect(throws: Problem.self) {
+            try access.source(named: "ios", of: Self.credentials("Bearer "), for: .notifications)
+        }
     }
 
     @Test func openAccessAcceptsAnyName() throws {
         #expect(try SourceAccess.open.source(named: nil, of: Self.credentials(nil), for: .notifications) == .default)
-        #expect(try SourceAccess.open.source(named: "ios", of: Self.credentials(nil), for: .notifications) == SourceName("ios"))
-        #expect(throws: Problem.self) { try SourceAccess.open.source(named: "a/b", of: Self.credentials(nil), for: .notifications) }
+        #expect(
+            try SourceAccess.open.source(named: "ios", of: Self.credentials(nil), for: .notifications)
+                == SourceName("ios"))
         #expect(throws: Problem.self) {
-            try SourceAccess.open.source(named: nil, of: Self.credentials(nil, host: "evil.example"), for: .notifications)
+            try SourceAccess.open.source(named: "a/b", of: Self.credentials(nil), for: .notifications)
+        }
+        #expect(throws: Problem.self) {
+            try SourceAccess.open.source(
+                named: nil, of: Self.credentials(nil, host: "evil.example"), for: .notifications)
         }
     }
 

@@ -18,7 +18,8 @@ extension Endpoint {
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
-        Endpoint("POST", "/v1/notifications", .source(.notifications), "Accepts payloads for the source of the token.") {
+        Endpoint("POST", "/v1/notifications", .source(.notifications), "Accepts payloads for the source of the token.")
+        {
             try await $0.notifications.accept($2, of: $1)
         },
         Endpoint(

@@ -26,7 +26,7 @@ final class APNsEndpoint: ProviderEndpoint {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         access = APNsAccess(senders: senders, tokens: APNsTokens(senders, now: now))
-        self.channels = APNsChannels(store: channels, alarm: acceptance.store.alarm)
+        self.channels = APNsChannels(store: channels, senders: senders, alarm: acceptance.store.alarm)
         self.acceptance = acceptance
         self.failures = failures
     }
