@@ -62,7 +62,8 @@ package struct GatewayServer: Service {
         // The limits count the connections of both listeners together.
         let serving = ProviderServing(
             endpoints: { active.value.providers }, budget: resources.budget, limits: ProviderLimits(),
-            refusals: resources.providers.refusals, table: resources.connections,
+            refusals: resources.providers.refusals, handshakes: resources.providers.handshakes,
+            table: resources.connections,
             mostConnections: capacity + HTTPService.reserve)
         providers = own.compactMap { option, address in
             address.map { address in

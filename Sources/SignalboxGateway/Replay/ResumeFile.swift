@@ -84,6 +84,8 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package var rejected = 0
     /// Length of the file of rejections, in bytes.
     package var rejectBytes = 0
+    /// Counters of failure rules before ``position``; nil if the run applies none.
+    package var failures: [String: FailureDecider.Counts]?
 
     /// A new run.
     package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {

@@ -39,12 +39,15 @@ struct Explain: AsyncParsableCommand {
         let loaded = try options.optionalConfig()
         let config = loaded.config
         let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
+        let failures = loaded.failures.map { PreparedFailure($0, hashedBy: normalizer.tokens) }
         let explanation = Explanation(
-            normalizer, chain: config.vendorChain, routes: loaded.routes,
+            normalizer, chain: config.vendorChain, routes: loaded.routes, failures: failures,
             as: Reception(from: source, at: Date(), vendor: vendors[source]))
         do throws(Rejection) {
             if json {
-                let explainer = PayloadExplainer(normalizer: normalizer, routes: loaded.routes, vendors: vendors)
+                let explainer = PayloadExplainer(
+                    normalizer: normalizer, routes: loaded.routes, vendors: vendors
+                ) { FailureDecider(failures).entries }
                 let result = try await explainer.explanation(of: body, from: source, at: Date())
                 return StandardOutput.print(JSONText.object { $0.explanation(result) })
             }
