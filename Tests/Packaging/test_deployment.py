@@ -76,7 +76,7 @@ class Image(unittest.TestCase):
         refused = subprocess.run(
             [archive() / "bin/signalbox", "serve", "--config", ROOT / "routes.json", "--listen", "0.0.0.0:0",
              "--data-dir", packages.path("data-open")],
-            env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=60)
+            env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=600)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("Add sources with tokens, or listen on 127.0.0.1.", refused.stderr)
 

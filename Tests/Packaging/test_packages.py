@@ -86,7 +86,7 @@ class Package(unittest.TestCase):
         self.assertEqual((package() / "DEBIAN/conffiles").read_text(), "/etc/signalbox/routes.json\n")
         refused = subprocess.run(
             [archive() / "bin/signalbox", "serve", "--config", config, "--data-dir", packages.path("data")],
-            env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=60)
+            env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=600)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("SIGNALBOX_", refused.stderr)
 
