@@ -95,14 +95,15 @@ class Delivery(unittest.TestCase):
         config["routes"] = [{"name": "everything", "match": {}, "to": ["crm"]}]
         return json.dumps(config)
 
-    def deliver(self, command, environment):
+    def deliver(self, command, environment, folder=None):
         """Starts the gateway with the command, sends a payload, waits for the webhook, and stops the gateway."""
         port, token = free_port(), environment.get("SIGNALBOX_TOKEN")
         log = packages.path(f"log-{port}")
         with open(log, "wb") as output:
             gateway = subprocess.Popen(
                 [str(word) for word in command], stdout=output, stderr=output,
-                env={"PATH": PATH, "CRM_SECRET": SECRET, "SIGNALBOX_LISTEN": f"127.0.0.1:{port}", **environment})
+                env={"PATH": PATH, "CRM_SECRET": SECRET, "SIGNALBOX_LISTEN": f"127.0.0.1:{port}", **environment},
+                cwd=folder)
         try:
             end = time.monotonic() + 600
             while (answer := request(port, "GET", "/readyz")) is None or answer[0] != 200:
@@ -127,11 +128,12 @@ class Delivery(unittest.TestCase):
 
 class Unpacked(Delivery):
     def test_the_archive_delivers_from_its_folder(self):
-        data = packages.path("archive-data")
-        config = packages.path("archive-routes.json")
-        config.write_text(self.config(archive() / "routes.json"))
-        self.deliver([archive() / "bin/signalbox", "serve", "--config", config, "--data-dir", data], {})
-        self.assertEqual(stat.S_IMODE(data.stat().st_mode), 0o700)
+        # The shortest names that a user can choose.
+        folder = packages.path("unpacked")
+        folder.mkdir()
+        (folder / "c").write_text(self.config(archive() / "routes.json"))
+        self.deliver([archive() / "bin/signalbox", "serve", "--config", "c", "--data-dir", "d"], {}, folder)
+        self.assertEqual(stat.S_IMODE((folder / "d").stat().st_mode), 0o700)
 
 
 def may_enter():
