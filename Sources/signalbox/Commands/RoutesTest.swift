@@ -39,7 +39,7 @@ extension Routes {
             let normalizer = try options.normalizer(for: config)
             let trials = RouteTrials(
                 normalizer: normalizer, routes: loaded.routes.withoutSampling, vendors: config.sourceVendors)
-            let folder = (cases as NSString).deletingLastPathComponent
+            let folder = cases.parentPath
             let results = try read(for: config).map { item in
                 guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: Date()) else {
                     throw refuse("\(cases): cannot read the file of the case \"\(item.name)\".")
