@@ -60,6 +60,33 @@ import Testing
         #expect(try await binary.run(["help", "events"]).status == 0)
     }
 
+    @Test func everyCommandWithAResultPrintsItAsJSON() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+            #expect(try await binary.run(["replay"], input: payload, in: directory).status == 0)
+            for command in [
+                "vendors", "keys new --ed25519", "routes check", "destinations list", "destinations pause inbox",
+                "destinations resume inbox", "destinations ping inbox", "deliveries list", "deliveries show 1",
+                "events list", "audit", "config show", "send --list",
+            ] {
+                let arguments = command.split(separator: " ").map(String.init) + ["--json"]
+                let result = try await binary.run(arguments, in: directory)
+                #expect(result.status == 0, "\(command): \(result.errors)")
+                let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+                #expect(!lines.isEmpty, "\(command): \(result.output)")
+                for line in lines {
+                    let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+                    #expect(object is [String: Any], "\(command)")
+                }
+            }
+        }
+    }
+
     /// Two dead deliveries of different vendors.
     private func withDeadLetters(
         _ body:

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Hummingbird
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxJSON
+package import SignalboxGateway
+package import SignalboxJSON
 import SignalboxStore
 import Synchronization
 
@@ -63,7 +63,8 @@ struct ConfigAPI: Sendable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func members(of check: ConfigCheck) {
+    /// The members of the result of a check: the mistakes with their positions, and the counts of a valid config.
+    package mutating func members(of check: ConfigCheck) {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })
         member("warnings", check.mistakes.count { $0.severity == .warning })

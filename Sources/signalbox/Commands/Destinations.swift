@@ -56,14 +56,16 @@ struct Destinations: AsyncParsableCommand {
         @Option(help: "Why; the action log records it.") var reason: String?
         /// The gateway resumes the destination then. Nil: never.
         @Option(help: "When the gateway resumes it: RFC 3339, or a time from now such as 30m.") var until: String?
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
         /// returns. A running gateway notices the change at its next tick.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let queue = try options.existingQueue(config)
-            try await DestinationWork.pause(destination, until: until, reason: reason, in: queue, now: Date())
-            print("\(name) is paused; its deliveries wait")
+            print(
+                try await DestinationWork.pause(
+                    destination, until: until, reason: reason, in: queue, now: Date(), asJSON: json))
         }
     }
 
@@ -80,15 +82,14 @@ struct Destinations: AsyncParsableCommand {
         @Argument(help: "Name of the destination.") var name: String
         /// Not required.
         @Option(help: "Why; the action log records it.") var reason: String?
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// One write. Resuming an active destination has no effect. Durable when it returns. A destination that
         /// answers 410 again is disabled again.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            try await options.existingQueue(config).set(
-                nil, of: destination.name,
-                as: .command("destinations.resume", target: destination.name.name, reason: reason))
-            print("\(name) is active")
+            let queue = try options.existingQueue(config)
+            print(try await DestinationWork.resume(destination, reason: reason, in: queue, asJSON: json))
         }
     }
 
@@ -103,6 +104,7 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Requests a permission if the destination needs one, makes one attempt without retries, and records
         /// neither. Works for a paused or disabled destination too, and does not change its state. Throws
@@ -110,8 +112,8 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let ping = try await DestinationWork.ping(
-                destination, config, secrets: options.secretResolver, version: Version.current)
-            print("\(name): \(ping.words)")
+                destination, config, secrets: options.secretResolver, version: Version.current, asJSON: json)
+            print(ping.text)
             guard ping.wasTaken else { throw ExitCode.incomplete }
         }
     }
