@@ -25,7 +25,7 @@ package struct DeliveryListing: Sendable {
     /// stored. The event is left out if it is removed between the reads. Throws for an unknown number.
     package func show(_ id: Int64, asOneObject: Bool, print: (String) -> Void) async throws {
         guard let record = try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1).first else {
-            throw CommandFailure.incomplete("there is no delivery \(id).")
+            throw CommandFailure.incomplete("There is no delivery \(id). List them with: signalbox deliveries list.")
         }
         let (wait, attempts) = (waits.wait(of: record), try await queue.attempts(of: id))
         if asOneObject { return print(JSONText.object { $0.delivery(record, wait: wait, attempts: attempts) }) }
