@@ -37,8 +37,8 @@ import Testing
             #expect(text.status == 0, "\(text.errors)")
             let lines = text.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
             for line in [
-                "data-dir d (flag)", "listen 127.0.0.1:9 (environment)", "log-level notice (default)",
-                "/destinations/crm/secret \"env:CRM\" (routes.json)",
+                "data-dir flag d", "listen environment 127.0.0.1:9", "log-level default notice",
+                "/destinations/crm/secret routes.json \"env:CRM\"",
             ] { #expect(lines.contains(line), "\(line)") }
             #expect(!text.output.contains("abc"))
             let json = try await binary.run(["config", "show", "--json"], in: directory).output

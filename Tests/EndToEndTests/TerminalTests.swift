@@ -6,7 +6,7 @@ import Testing
 
 /// Commands on a pseudoterminal, as people run them.
 @Suite(.timeLimit(.minutes(15))) struct TerminalTests {
-    /// Runs a command with a terminal as its three streams. `input`: what is typed. Both outputs are in `output`.
+    /// Runs a command with a terminal as its three streams. `input`: the keys to type. Both outputs are in `output`.
     private func type(
         _ input: String, to arguments: [String], in directory: String
     ) async throws -> BuiltBinary.Result {

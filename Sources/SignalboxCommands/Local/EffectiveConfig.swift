@@ -40,8 +40,8 @@ package struct EffectiveConfig: Sendable {
     /// The settings, then each value with its JSON Pointer and its file, or `default`. Lines have no line end.
     package var lines: [String] {
         let rows =
-            settings.map { [$0.name, $0.value, "(\($0.from.rawValue))"] }
-            + listing.entries.map { [$0.pointer, $0.value, "(\($0.file ?? "default"))"] }
+            settings.map { [$0.name, $0.from.rawValue, $0.value] }
+            + listing.entries.map { [$0.pointer, $0.file ?? "default", $0.value] }
         return TextTable.lines(rows.map { $0.map { EventLine.printable($0) } }).split(separator: "\n").map(String.init)
     }
 
