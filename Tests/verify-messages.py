@@ -19,7 +19,7 @@ from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from standardwebhooks.webhooks import Webhook
 
 STRUCTURED = {"content-type": "application/cloudevents+json"}
-FORMATS = {"cloudevents", "cloudevents-binary", "cloudevents-batch", "standard-webhooks", "raw", "template"}
+FORMATS = {"cloudevents", "cloudevents-binary", "cloudevents-batch", "standard-webhooks", "raw", "template", "slack", "teams", "discord"}
 
 
 def read(headers, body):
