@@ -1,6 +1,6 @@
 """Compares the output that a page shows with the output of the command.
 
-In what a page shows, `…` stands for any text within a line, and a line of only `…` for any lines. Times match any
+On a page, `…` stands for any text within a line, and a line of only `…` for any lines. Times match any
 time. An identifier of an event matches any other one; later commands of the page then use the actual one. The width
 of the space between columns does not count.
 """

@@ -55,7 +55,7 @@ def blocks(text):
 
 
 def steps(block):
-    """The commands of a `console` block. A command continues after a `\\` at its end, and until a here-document ends."""
+    """The commands of a `console` block. A command continues after a `\\`, and until a quote or a here-document ends."""
     found, lines = [], block.text.split("\n")[:-1]
     at = 0
     while at < len(lines):
@@ -66,7 +66,8 @@ def steps(block):
         elif line.startswith("$ "):
             command = line[2:]
             mark = re.search(r"<<-?\s*'?(\w+)'?", command)
-            while at < len(lines) and (command.endswith("\\") or (mark and lines[at - 1] != mark[1])):
+            while at < len(lines) and (
+                    command.endswith("\\") or command.count("'") % 2 or (mark and lines[at - 1] != mark[1])):
                 command += "\n" + lines[at]
                 at += 1
             found.append(Step(command, [], number))

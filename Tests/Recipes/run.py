@@ -155,13 +155,14 @@ def pairs(steps):
 
 
 def isolate():
-    """Starts this program again in a network namespace, if possible."""
-    inside = ["unshare", "--user", "--map-root-user", "--net"]
-    if os.environ.get("SIGNALBOX_ISOLATED") or subprocess.run([*inside, "true"], capture_output=True).returncode:
+    """Starts this program again in a network namespace, as a user without privileges there, if possible."""
+    outer = ["unshare", "--user", "--map-root-user", "--net"]
+    inner = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+    if os.environ.get("SIGNALBOX_ISOLATED") or subprocess.run([*outer, *inner, "true"], capture_output=True).returncode:
         return
     os.environ["SIGNALBOX_ISOLATED"] = "1"
     script = 'ip link set lo up && exec "$@"'
-    os.execvp("unshare", [*inside, "sh", "-c", script, "sh", sys.executable, *sys.argv])
+    os.execvp("unshare", [*outer, "sh", "-c", script, "sh", *inner, sys.executable, *sys.argv])
 
 
 def main(pages):

@@ -33,7 +33,9 @@ class Terminal:
                 self.changed.notify_all()
 
     def begin(self, command):
-        """Types a command, and forgets the output so far."""
+        """Types a command when the one before it has ended, and forgets the output so far."""
+        if self.scripts and not self.wait(lambda output: output.count(END) >= 2, 60):
+            raise TimeoutError(f"a command in {self.name} has not ended; its output:\n{self.output}")
         self.scripts += 1
         script = self.directory / f".{self.name}-{self.scripts}.sh"
         script.write_text(command + "\n")

@@ -56,6 +56,8 @@ class Pages(unittest.TestCase):
             self.follow("```console\n$ true\n")
 
     def test_commands_continue(self):
+        quoted = page.steps(page.blocks("```console\n$ echo 'a\nb'\nout\n```\n")[0])
+        self.assertEqual((quoted[0].command, quoted[0].expected), ("echo 'a\nb'", ["out"]))
         steps = page.steps(page.blocks("```console\n$ one \\\n    two\nout\n$ cat <<END\n$ text\nEND\n```\n")[0])
         self.assertEqual([step.command for step in steps], ["one \\\n    two", "cat <<END\n$ text\nEND"])
         self.assertEqual(steps[0].expected, ["out"])

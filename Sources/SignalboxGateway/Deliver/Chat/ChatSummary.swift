@@ -2,8 +2,8 @@ import SignalboxNotification
 
 /// The parts of an event that a message in a chat shows, without escaping.
 ///
-/// Texts have no control characters except line feeds, and are not blank. Works for every event of the gateway, also
-/// for redacted and transformed ones, whose members may be missing.
+/// Texts have no control characters except line feeds, and more than white space. Works for every event of the
+/// gateway, also for redacted and transformed ones, whose members may be missing.
 struct ChatSummary {
     /// The first text of the event; its subject or type if it has none.
     let title: String
@@ -45,7 +45,7 @@ struct ChatSummary {
         }
     }
 
-    /// Nil for a missing and for a blank text.
+    /// Nil for a missing text and for one of white space only.
     private static func text(_ text: String?) -> String? {
         guard let text else { return nil }
         let printable = text.unicodeScalars.map { $0 != "\n" && EventLine.isControl($0) ? " " : $0 }

@@ -42,7 +42,7 @@ enum DiscordMessage {
         json.endObject()
     }
 
-    /// A backslash before a character of markup, of mentions, of emoji names, or of a URL's scheme; before a hyphen and a plus
+    /// A backslash before a character of markup, mentions, emoji names or a URL's scheme; before a hyphen and a plus
     /// only where they would begin a list.
     private static func escaped(_ text: String, upTo limit: Int) -> String {
         ChatText.escaped(text, upTo: limit) { scalar, atLineStart in

@@ -62,7 +62,7 @@ enum TeamsMessage {
     private static func lines(of body: String) -> [String] {
         ChatText.plain(body, upTo: 4_096)
             .split(separator: "\n", maxSplits: lineLimit - 1)
-            .map { $0.replacing("\n", with: " ") }
+            .map { String($0.replacing("\n", with: " ")) }
     }
 
     private static func text(_ text: String, size: String? = nil, weight: String? = nil, to json: inout JSONWriter) {
