@@ -24,7 +24,8 @@ struct ChatSummary {
         let source = Self.text(event.text("source")?.split(separator: "/").last.map(String.init))
         origin = [subject, source].compactMap(\.self).joined(separator: " · ")
         link = Self.link(event.text("data", "action", "value"), among: ["https://", "http://"])
-        image = event.elements(["data", "media"], "url", "href", "contentType").lazy
+        image =
+            event.elements(["data", "media"], "url", "href", "contentType").lazy
             .filter { ($0[2] ?? "image/").hasPrefix("image/") }
             .compactMap { Self.link($0[1], among: ["https://"]) ?? Self.link($0[0], among: ["https://"]) }.first
     }
