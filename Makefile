@@ -76,7 +76,7 @@ test: deps-test
 	$(MAKE) --no-print-directory test-console test-pages
 
 # The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.
-PAGES := README.md docs/guides/getting-payloads-in.md \
+PAGES := README.md docs/quickstart.md docs/guides/getting-payloads-in.md \
 	$(filter-out %/README.md,$(sort $(wildcard docs/guides/recipes/*.md)))
 .PHONY: test-pages
 test-pages: deps-test

@@ -3,15 +3,16 @@
 
 usage: run.py PAGE...
 
-Each page has a new directory. The pages run one after the other in a network namespace of their own, if the system
-permits that, so their ports are free. SIGNALBOX_BINARY names another binary than .build/debug/signalbox. The exit
-status is 1 if a page does not hold.
+Each page has a new directory. A page that names Examples/ has them and routes.json, as the archive does. The pages run
+one after the other in a network namespace of their own, if the system permits that, so their ports are free.
+SIGNALBOX_BINARY names another binary than .build/debug/signalbox. The exit status is 1 if a page does not hold.
 """
 
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,9 @@ class Session:
 
     def __init__(self, path, directory):
         self.path, self.directory, self.matcher, self.terminals = path, pathlib.Path(directory), Matcher(), {}
+        if "Examples/" in path.read_text():
+            (self.directory / "Examples").symlink_to(ROOT / "Examples")
+            shutil.copy(ROOT / "routes.json", self.directory)
         tools = self.directory / ".bin"
         tools.mkdir()
         (tools / "signalbox").symlink_to(BINARY)
