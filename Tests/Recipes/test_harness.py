@@ -51,6 +51,16 @@ class Pages(unittest.TestCase):
         text = "```console\n$ mkfifo pipe\n```\n" + text
         self.assertEqual(self.follow(text), 3)
 
+    def test_swift_with_a_wrong_type_fails(self):
+        with self.assertRaises(run.Failure):
+            self.follow("```swift A.swift\nimport UserNotifications\nlet a: UNNotificationAction = 1\n```\n")
+
+    def test_another_event_fails(self):
+        payload = "```json a.json\n{\"aps\":{\"alert\":\"x\"}}\n```\n"
+        self.follow(payload + "```json event-of=a.json\n{\"data\":{\"kind\":\"alert\"}}\n```\n")
+        with self.assertRaises(run.Failure):
+            self.follow(payload + "```json event-of=a.json\n{\"data\":{\"kind\":\"silent\"}}\n```\n")
+
     def test_a_block_without_an_end_fails(self):
         with self.assertRaises(ValueError):
             self.follow("```console\n$ true\n")
