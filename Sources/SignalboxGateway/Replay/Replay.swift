@@ -52,9 +52,6 @@ package struct ReplayOptions: Sendable {
     package func conflict(config: String, hasDataDirectory: Bool) -> String? {
         if let sentence = pacingConflict ?? uploadConflict(hasDataDirectory) { return sentence }
         if let resume {
-            if files.isEmpty || files.contains("-") {
-                return "--resume needs files: standard input cannot be read a second time."
-            }
             if let rejects, FileIdentity(resume) == FileIdentity(rejects) {
                 return "--resume and --rejects name the same file."
             }

@@ -20,10 +20,10 @@ struct Replay: AsyncParsableCommand {
             --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
 
             With --resume, repeat the same command to continue a run that was interrupted or killed: no payload is \
-            missed, and an event that is sent twice has the same id.
+            missed, and an event that is sent twice has the same id. Standard input must be fed from its beginning again.
             """)
 
-    /// Read in this order, one at a time. Empty: standard input, which cannot be resumed.
+    /// Read in this order, one at a time. Empty: standard input.
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
