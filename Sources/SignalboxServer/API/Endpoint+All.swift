@@ -227,9 +227,10 @@ extension Endpoint {
         Endpoint(
             "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
         ) { api, _ in api.observed.vendors() },
-        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
-            api, _ in api.observed.rejections()
-        },
+        Endpoint(
+            "GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.",
+            parameters: [.since, .until]
+        ) { try $0.observed.rejections($1) },
         Endpoint(
             "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
             parameters: ObservationAPI.statsParameters
@@ -273,7 +274,8 @@ extension Endpoint {
         ) { api, _ in await api.readiness() },
         Endpoint(
             "GET", "/schemas/{file}", .none,
-            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json`, `inapp-event-1.json` "
+                + "or, of configs, `routes.json`."
         ) { try $0.schema($1) },
         Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]
