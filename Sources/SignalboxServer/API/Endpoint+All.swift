@@ -201,7 +201,7 @@ extension Endpoint {
         ) { try await $0.surface.flows.match($1, $2) },
         Endpoint(
             "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
-        ) { api, _ in api.surface.failures.list() },
+        ) { $0.surface.failures.list($1) },
         Endpoint(
             "PUT", "/v1/failures/{name}", .operator,
             "Sets a failure rule until the process ends; before those of the config.",
@@ -214,7 +214,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/failures/reset", .operator, "Sets the counters of all failure rules to 0.",
             changes: .memory("failures.reset")
-        ) { api, _ in api.surface.failures.reset() },
+        ) { $0.surface.failures.reset($1) },
     ]
 
     /// The live view, and counts since the start.
