@@ -32,7 +32,7 @@ extension WriteTransaction {
     /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
     /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
     private mutating func begin(_ due: DueDelivery) throws -> Lease? {
-        if let notAfter = due.notAfter, notAfter <= now {
+        if let notAfter = due.notAfter, notAfter.hasPassed(at: now, attempts: due.attempts) {
             try expire(due.id, of: due.destination)
             return nil
         }
@@ -162,8 +162,10 @@ extension WriteTransaction {
     /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
     mutating func expire(_ delivery: Int64, of destination: DestinationName) throws {
         let isOver = try db.flag(
-            "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
-            [delivery, now.milliseconds])
+            """
+            SELECT 1 FROM deliveries
+            WHERE id = ? AND state = 'waiting' AND not_after <= ? AND (not_after > 0 OR attempts > 0)
+            """, [delivery, now.milliseconds])
         if isOver { try end(delivery, of: destination) }
     }
 

@@ -62,7 +62,8 @@ package struct GatewayServer: Service {
         // The limits count the connections of both listeners together.
         let serving = ProviderServing(
             endpoints: { active.value.providers }, budget: resources.budget, limits: ProviderLimits(),
-            refusals: resources.providers.refusals, table: resources.connections,
+            refusals: resources.providers.refusals, handshakes: resources.providers.handshakes,
+            table: resources.connections,
             mostConnections: capacity + HTTPService.reserve)
         providers = own.compactMap { option, address in
             address.map { address in
@@ -179,7 +180,7 @@ private final class ActiveAPI: Sendable {
             observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
-            observation: surface.observation, counters: counters)
+            observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         providers = ProviderEndpoints(surface, resources.providers, alarm: alarm, counters: counters)
         tls = surface.tls
         resources.providers.captures.set(surface.captures)

@@ -18,7 +18,7 @@ package struct Lease: Sendable {
     package var body: [UInt8]
     /// The payload as received, if the destination wants it.
     package let payload: [UInt8]?
-    /// When the delivery expires.
+    /// When the delivery expires; may be ``Foundation/Date/afterFirstAttempt``.
     package let notAfter: Date?
     /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?

@@ -89,8 +89,10 @@ package protocol LaneStore: StoreStatus {
     func giveBackFresh() async throws(StoreError)
 
     /// Wakes lanes whose deliveries have become due, ends deliveries that have expired and pauses that are over, and
-    /// reads what other processes changed. Call it every few hundred milliseconds.
-    func tick() async throws(StoreError)
+    /// reads what other processes changed. Call it every few hundred milliseconds. Returns the destinations whose
+    /// pause it ended.
+    @discardableResult
+    func tick() async throws(StoreError) -> [DestinationName]
 
     /// Makes every lane, and the downloads, read the store again.
     func wakeAll()

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 
 /// The files of a config: its own, and those in the folder `routes.d` next to it. A snapshot: later changes of the
 /// files have no effect on it.
@@ -24,7 +25,7 @@ package struct ConfigFiles: Sendable {
                     ? "\(path) cannot be read."
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = path.parentPath
         try self.init(
             ConfigText(name: path, bytes: text),
             folder: parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName)

@@ -41,6 +41,8 @@ package struct PayloadExplanation: Sendable {
     package let provenance: Provenance
     /// Nil if evaluating the routes takes too much work.
     package let routes: RouteTrial?
+    /// The failure rules, as if the payload were pushed to a provider endpoint.
+    package let failures: FailureTrial
 }
 
 /// Explains payloads with the normalizer and the routes of a gateway. Stores nothing. Callable from any task.
@@ -48,13 +50,19 @@ package struct PayloadExplainer: Sendable {
     private let normalizer: Normalizer
     private let trials: RouteTrials
     private let vendors: [SourceName: VendorID]
+    private let failures: @Sendable () -> [FailureDecider.Entry]
     /// The usual time for the search of origins.
     package static let longestSearch: Duration = .seconds(30)
 
-    /// The arguments of the gateway's own intake.
-    package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
-        self.normalizer = normalizer
+    /// The arguments of the gateway's own intake. `failures`: the failure rules with their counters, read for each
+    /// explanation.
+    package init(
+        normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID],
+        failures: @escaping @Sendable () -> [FailureDecider.Entry] = { [] }
+    ) {
+        self.normalizer = normalizer.forPreviews
         self.vendors = vendors
+        self.failures = failures
         trials = RouteTrials(normalizer: normalizer, routes: routes, vendors: vendors)
     }
 
@@ -79,7 +87,7 @@ package struct PayloadExplainer: Sendable {
             platform: recognition.platform, envelope: recognition.envelope, vendor: read.vendor,
             isVendorOfSource: reception.vendor != nil, detectors: recognition.detectors, event: event,
             provenance: await provenance(of: event, in: payload, as: reception, WorkSlices(upTo: limit)),
-            routes: routes)
+            routes: routes, failures: FailureTrial(failures(), on: event, from: source))
     }
 
     /// Reads the payload as often as the search needs. Other tasks run in between.

@@ -39,7 +39,7 @@ package struct RouteTrials: Sendable {
     /// `vendors`: the vendors of the sources that send payloads of one vendor only. The same arguments as for the
     /// gateway's own intake, so that a trial decides as the gateway would.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
-        self.normalizer = normalizer
+        self.normalizer = normalizer.forPreviews
         self.routes = routes
         self.vendors = vendors
     }

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Hummingbird
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxJSON
+package import SignalboxGateway
+package import SignalboxJSON
 import SignalboxStore
 import Synchronization
 
@@ -65,8 +65,9 @@ struct ConfigAPI: Sendable {
 }
 
 extension JSONWriter {
+    /// The members of the result of a check: the mistakes with their positions, and the counts of a valid config.
     /// `hidesContent`: leaves out the words about files other than the text that the operator sent.
-    fileprivate mutating func members(of check: ConfigCheck, hidesContent: Bool) {
+    package mutating func members(of check: ConfigCheck, hidesContent: Bool = false) {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })
         member("warnings", check.mistakes.count { $0.severity == .warning })

@@ -23,7 +23,11 @@ extension JSONWriter {
             json.member("acceptedAt", record.acceptedAt)
             if record.state == .waiting { json.member("due", record.due) }
             json.member("notBefore", record.notBefore)
-            json.member("notAfter", record.notAfter)
+            if record.notAfter == .afterFirstAttempt {
+                json.member("once", true)
+            } else {
+                json.member("notAfter", record.notAfter)
+            }
             if let wait {
                 json.member("blockedBy", wait.blockedBy?.rawValue)
                 json.key("waitingFor")

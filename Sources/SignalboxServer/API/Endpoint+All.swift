@@ -14,29 +14,34 @@ extension Endpoint {
         Endpoint("GET", "/console/{file}", .none, "Serves a file of the console.") {
             try ConsoleFile.file($1, $0.surface.browsers)
         },
+        Endpoint("GET", "/assets/{version}/{file}", .none, "Serves the same file, by its version, for caches.") {
+            try ConsoleFile.versioned($1, $0.surface.browsers)
+        },
     ]
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
-        Endpoint("POST", "/v1/notifications", .source, "Accepts payloads for the source of the token.") {
+        Endpoint("POST", "/v1/notifications", .source(.notifications), "Accepts payloads for the source of the token.")
+        {
             try await $0.notifications.accept($2, of: $1)
         },
-        Endpoint("POST", "/v1/sources/{source}/notifications", .source, "Accepts payloads for the named source.") {
-            try await $0.notifications.accept($2, of: $1)
-        },
-        Endpoint("POST", "/v1/interactions", .source, "Accepts reports of taps.") {
+        Endpoint(
+            "POST", "/v1/sources/{source}/notifications", .source(.notifications),
+            "Accepts payloads for the named source."
+        ) { try await $0.notifications.accept($2, of: $1) },
+        Endpoint("POST", "/v1/interactions", .source(.interactions), "Accepts reports of taps.") {
             try await $0.acceptInteractions($1, $2)
         },
         Endpoint(
-            "POST", "/v1/inapp/triggers", .source, "Decides which in-app message a device shows now.",
+            "POST", "/v1/inapp/triggers", .source(.inapp), "Decides which in-app message a device shows now.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.trigger($1, $2) },
         Endpoint(
-            "POST", "/v1/inapp/slots", .source, "Fills the slots of a page with inline messages.",
+            "POST", "/v1/inapp/slots", .source(.inapp), "Fills the slots of a page with inline messages.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.place($1, $2) },
         Endpoint(
-            "POST", "/v1/inapp/offers/{id}/outcome", .source, "Accepts a report about an offered message.",
+            "POST", "/v1/inapp/offers/{id}/outcome", .source(.inapp), "Accepts a report about an offered message.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.report($1, $2) },
     ]
@@ -68,10 +73,10 @@ extension Endpoint {
     /// Button sets.
     private static let categories: [Endpoint] = [
         Endpoint(
-            "GET", "/v1/categories", .sourceOr(.reader), "Lists the button sets that an app registers.",
+            "GET", "/v1/categories", .sourceOr(.reader, .categories), "Lists the button sets that an app registers.",
             parameters: [.wholeLimit, .cursor]
         ) { try await $0.surface.categories.list($1) },
-        Endpoint("GET", "/v1/categories/{identifier}", .sourceOr(.reader), "Returns one button set.") {
+        Endpoint("GET", "/v1/categories/{identifier}", .sourceOr(.reader, .categories), "Returns one button set.") {
             try await $0.surface.categories.show($1)
         },
     ]

@@ -8,12 +8,12 @@ import SignalboxNotification
 package struct Endpoint: Sendable {
     /// The credential that a request needs.
     package enum Access: Sendable, Equatable {
-        /// The token of a source.
-        case source
+        /// The token of a source with this right.
+        case source(SourceRight)
         /// The token of an operator whose role includes this one.
         case role(OperatorRole)
         /// Either of them.
-        case sourceOr(OperatorRole)
+        case sourceOr(OperatorRole, SourceRight)
         /// Decided by the signature of the link.
         case link
         /// No credential.
@@ -27,7 +27,7 @@ package struct Endpoint: Sendable {
             switch self {
             case .source: "source"
             case .role(let role): role.rawValue
-            case .sourceOr(let role): "source or \(role.rawValue)"
+            case .sourceOr(let role, _): "source or \(role.rawValue)"
             case .link: "link"
             case .none: "none"
             }
@@ -36,10 +36,13 @@ package struct Endpoint: Sendable {
         /// The least role that it accepts; nil for endpoints without operators.
         package var role: OperatorRole? {
             switch self {
-            case .role(let role), .sourceOr(let role): role
+            case .role(let role), .sourceOr(let role, _): role
             case .source, .link, .none: nil
             }
         }
+
+        /// Whether only sources have access.
+        var isOfSources: Bool { if case .source = self { true } else { false } }
     }
 
     /// A change that the action log records.

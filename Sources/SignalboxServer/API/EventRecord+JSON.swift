@@ -33,9 +33,11 @@ extension JSONWriter {
         }
     }
 
-    /// Writes one event with all that is known about it, as an object. `wait`: why a delivery has not been sent.
+    /// Writes one event with all that is known about it, as an object. `href`: a link to a stored file, by its digest.
+    /// `wait`: why a delivery has not been sent.
     package mutating func event(
-        _ detail: EventDetail, hidesContent: Bool = false, wait: (DeliveryRecord) -> DeliveryWait?
+        _ detail: EventDetail, hidesContent: Bool = false, href: (String) -> String? = { _ in nil },
+        wait: (DeliveryRecord) -> DeliveryWait?
     ) {
         object { json in
             let body = hidesContent ? ContentMask.event(detail.record.body) : detail.record.body
@@ -62,6 +64,7 @@ extension JSONWriter {
                     json.member("state", file.state)
                     json.member("sha256", file.sha256)
                     json.member("reason", file.reason)
+                    json.member("href", hidesContent ? nil : file.sha256.flatMap(href))
                 }
             }
             json.member("trace", detail.trace)

@@ -15,6 +15,8 @@ struct EventsAPI: Sendable {
     let trials: RouteTrials
     /// Makes the form of an event that a destination receives.
     let orders: ManualOrders
+    /// Makes the links to stored files.
+    var links = MediaLinks(publicUrl: nil)
 
     private var queue: any InspectionStore { operations.queue }
     /// The time to evaluate the routes of one page.
@@ -62,8 +64,11 @@ struct EventsAPI: Sendable {
             )
         }
         guard let detail else { throw Problem.noSuchEvent(id) }
+        let now = Date()
         let body = [UInt8].json { json in
-            json.event(detail, hidesContent: call.hidesContent) { operations.wait(of: $0, statuses) }
+            json.event(detail, hidesContent: call.hidesContent, href: { links.href($0, now: now) }) {
+                operations.wait(of: $0, statuses)
+            }
         }
         return Response(Reply(status: .ok, body: body))
     }

@@ -46,7 +46,7 @@ struct GatewayAPI: Sendable {
     /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
-        router.add(middleware: RequestTiming(counters: resources.counters))
+        router.add(middleware: RequestTiming(counters: resources.counters, telemetry: surface.telemetry))
         router.add(middleware: ProblemMiddleware())
         // The group turns its own problems into responses, so that they have the fields of operators' responses.
         let operators = router.group().add(middleware: OperatorFields())
@@ -92,7 +92,7 @@ struct GatewayAPI: Sendable {
             if let operation = endpoint.operation { resources.counters.count(operation.name, isDone: true) }
             return response
         } catch let problem as Problem {
-            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
+            if endpoint.access.isOfSources { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
             if let operation = endpoint.operation, call.actor != nil {
                 resources.counters.count(operation.name, isDone: false)
@@ -143,21 +143,22 @@ struct GatewayAPI: Sendable {
         _ access: Endpoint.Access, _ head: HTTPRequest, _ call: inout Call
     ) throws(Problem) -> SourceName? {
         switch access {
-        case .source:
-            return try surface.sources.source(named: call.context.parameters.get("source"), of: Credentials(head))
+        case .source(let right):
+            let name = call.context.parameters.get("source")
+            return try surface.sources.source(named: name, of: Credentials(head), for: right)
         case .role(let role):
             let found = try surface.operators.actor(of: head)
             // Set first: a refusal is recorded with its actor.
             call.actor = found
             try surface.browsers.check(head)
             try found.require(role)
-        case .sourceOr(let role):
+        case .sourceOr(let role, let right):
             if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
                 call.actor = found
                 try surface.browsers.check(head)
                 try found.require(role)
             } else {
-                _ = try surface.sources.source(named: nil, of: Credentials(head))
+                _ = try surface.sources.source(named: nil, of: Credentials(head), for: right)
             }
         case .link, .none: break
         }

@@ -56,6 +56,13 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "forwarded-without-sources", 403,
+            "The config has no `sources`, and a proxy forwarded the request (`forwarded`, `via`, `x-forwarded-for` or `x-real-ip`).",
+            "Configure sources with tokens, and an admin token for operators."),
+        Self(
+            "source-forbidden", 403, "The token is valid, and `may` of its source does not have this right.",
+            "Use the token of another source, or add the right that `detail` names."),
+        Self(
             "host-foreign", 403, "A browser's request, or one for the console, names another host.",
             "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
         Self(

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -59,6 +60,7 @@ struct ExpoEndpoint: ProviderEndpoint {
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
+            guard !credentials.isForwarded else { throw .forwardedOpen }
             let isExpo = ProviderHost.isNamed(by: request.authority, of: [.expo])
             guard request.connection.isLoopback,
                 credentials.isFromThisMachine || (isExpo && credentials.origin == nil)
@@ -68,6 +70,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
             throw .unauthorized
         }
+        guard sources.may(source, .notifications) else { throw .sourceForbidden }
         return source
     }
 
