@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// A pipe has no end, and nobody writes to this one.
+    /// A pipe without a writer would block its reader.
     @Test func aPipeAsTemplateIsAMistake() async throws {
         try await Self.run { gateway, directory in
             let pipe = directory + "/pipe"

@@ -17,8 +17,8 @@ struct FailuresAPI: Sendable {
     /// The largest body of a rule, in bytes.
     static let bodyLimit = 256 * 1024
 
-    /// All rules in the order of evaluation, with their counters. Values of patterns are hidden from an operator who may
-    /// not read content.
+    /// All rules in the order of evaluation, with their counters. Values of patterns are hidden from an operator who
+    /// may not read content.
     func list(_ call: Call) -> Response {
         .json { json in
             json.array("failures", rules.entries) { json, entry in
