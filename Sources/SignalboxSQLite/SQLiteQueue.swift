@@ -167,8 +167,9 @@ package final class SQLiteQueue: Store {
     }
 
     /// Adopts changes of other processes, follows the clock, wakes due lanes and expires deliveries, in this order.
-    /// Throws the first failure; the next tick does the rest.
-    package func tick() async throws(StoreError) {
+    /// Throws the first failure; the next tick does the rest. Returns the destinations whose pause it ended.
+    @discardableResult
+    package func tick() async throws(StoreError) -> [DestinationName] {
         let version: Int64?
         do {
             version = try await file.pool.writeWithoutTransaction { try Self.version(in: $0) }
@@ -188,7 +189,7 @@ package final class SQLiteQueue: Store {
         file.lanes.wakeDue(at: now)
         try await expire()
         // Last, because it concerns single destinations.
-        try await endPauses()
+        return try await endPauses()
     }
 
     /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command

@@ -17,7 +17,7 @@ enum SQLiteSchema {
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
         ("numbers", numbers), ("actions", actions), ("events", events), ("counts", counts), ("pauses", pauses),
-        ("channel-sources", channelSources),
+        ("ends", ends), ("exchanges", exchanges), ("channel-sources", channelSources),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -174,6 +174,11 @@ enum SQLiteSchema {
         """
 
     /// When the first waiting delivery was removed.
+    /// Masked requests and responses of attempts that did not deliver, as JSON.
+    private static let exchanges = """
+        ALTER TABLE deliveries ADD COLUMN exchange BLOB;
+        ALTER TABLE attempts ADD COLUMN exchange BLOB;
+        """
     private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
 
     /// Destinations to which the running gateway sends nothing for now. Removed at each start, because a backoff

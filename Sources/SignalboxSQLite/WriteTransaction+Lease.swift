@@ -114,7 +114,8 @@ extension WriteTransaction {
                 db,
                 sql: """
                     UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
-                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
+                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?,
+                        exchange = ?
                     WHERE \(Self.currentLease)
                     """)
         self.update = update
@@ -129,6 +130,7 @@ extension WriteTransaction {
             row.bind(attempt?.error)
             row.bind(attempt?.remote)
             row.bind(attempt.flatMap { $0.excerpt.isEmpty ? nil : $0.excerpt })
+            row.bind(attempt?.exchange)
             row.bind(lease.delivery)
             row.bind(lease.fence.attempt)
         }
@@ -186,7 +188,7 @@ extension WriteTransaction {
             """
             UPDATE deliveries SET started_at = NULL, duration = NULL, status = NULL, error = 'interrupted',
                 reason = 'the gateway ended before it was known how this attempt went', remote = NULL, excerpt = NULL,
-                attempts = ?
+                exchange = NULL, attempts = ?
             WHERE id = ?
             """, [number, delivery])
     }

@@ -124,12 +124,15 @@ package struct AttemptRecord: Sendable, Equatable {
     package let remote: String?
     /// At most the first kilobyte of the reply's body.
     package let excerpt: [UInt8]
+    /// See ``Attempt/exchange``. Nil in lists.
+    package let exchange: [UInt8]?
 
     /// Takes the values as the store recorded them.
     package init(
         number: Int, startedAt: Date?, duration: Int?, status: Int?, error: String?, reason: String?, remote: String?,
-        excerpt: [UInt8]
+        excerpt: [UInt8], exchange: [UInt8]? = nil
     ) {
+        self.exchange = exchange
         (self.number, self.startedAt, self.duration, self.status) = (number, startedAt, duration, status)
         (self.error, self.reason, self.remote, self.excerpt) = (error, reason, remote, excerpt)
     }

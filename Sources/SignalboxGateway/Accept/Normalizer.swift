@@ -31,7 +31,7 @@ package struct Normalizer: Sendable {
     private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
-    private let observation: Observation?
+    private var observation: Observation?
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
     /// `keeping`: they carry them for operators, too. `showsPayloads`: events carry APNs payloads as apps should show
@@ -60,6 +60,13 @@ package struct Normalizer: Sendable {
         self.categories = CategoryResolution(statics: categories) {
             hexadecimal(sha256($0).prefix(Self.categoryDigest))
         }
+    }
+
+    /// The same normalizer for previews, whose events operators do not see: they use up no sample of the live view.
+    package var forPreviews: Normalizer {
+        var copy = self
+        copy.observation = nil
+        return copy
     }
 
     /// Limits of ``makeParser()`` and of the payload pool.

@@ -265,6 +265,7 @@ struct DestinationLane: Sendable {
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
     /// `trace`: of the attempt if it is exported.
     private func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
+        if let reason = settlements.lazy.compactMap(\.disabling).first { reportDisabled(because: reason) }
         for settlement in settlements { report(settlement) }
         await settle(settlements)
         observation?.settled(settlements, trace: trace)

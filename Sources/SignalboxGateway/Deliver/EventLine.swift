@@ -59,7 +59,7 @@ package struct EventLine {
     }
 
     /// Each such scalar becomes one space.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 }

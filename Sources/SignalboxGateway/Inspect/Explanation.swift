@@ -21,7 +21,7 @@ package struct Explanation {
         _ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, failures: [PreparedFailure] = [],
         as reception: Reception
     ) {
-        self.normalizer = normalizer
+        self.normalizer = normalizer.forPreviews
         self.chain = chain
         self.routes = routes
         self.failures = failures

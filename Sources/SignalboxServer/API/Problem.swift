@@ -106,6 +106,11 @@ extension Problem {
     static let contentHidden = Problem(
         .forbidden, "content-hidden",
         "The token may not read the content of notifications, and this request would tell it: use another token.")
+    /// Too many requests compute over payloads. The client repeats it later.
+    static let readsBusy = Problem(
+        .serviceUnavailable, "reads-busy", title: "The request was not answered",
+        "Other requests that compute over payloads are in progress: send it again later.",
+        headers: [.retryAfter: "1"])
     /// Protects an open gateway from pages in a browser on the same machine (DNS rebinding).
     static let foreignPage = Problem(
         .forbidden, "not-from-this-machine",

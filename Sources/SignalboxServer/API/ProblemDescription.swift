@@ -170,6 +170,9 @@ package struct ProblemDescription: Sendable {
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
         Self(
+            "reads-busy", 503, "Too many requests compute over payloads: explanations, trials and searches.",
+            "Repeat it after `retry-after`."),
+        Self(
             "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
         Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
         Self(

@@ -76,6 +76,7 @@ extension Endpoint {
         } else if method == "POST" {
             codes += ["body-unexpected", "body-incomplete", "body-too-slow"]
         }
+        if case .light = work {} else { codes.append("reads-busy") }
         // Of browsers only.
         if access.role != nil, method != "GET" { codes.append("origin-foreign") }
         codes += contract.problems

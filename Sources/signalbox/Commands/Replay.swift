@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
@@ -54,23 +55,15 @@ struct Replay: AsyncParsableCommand {
     /// In events per second. Nil: as fast as the receiver accepts.
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
-        transform: { text in
-            guard let rate = ReplayText.rate(text) else {
-                throw ValidationError("Invalid rate \(text): write a number and a unit, such as 200/s, 60/m or 1000/h.")
-            }
-            return rate
+        transform: argument({ ReplayText.rate($0) }) {
+            "Invalid rate \($0): write a number and a unit, such as 200/s, 60/m or 1000/h."
         })
     var rate: Double?
 
     /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     @Option(
         help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
-        transform: { text in
-            guard let speed = ReplayText.speed(text) else {
-                throw ValidationError("Invalid speed \(text): write a factor, such as 1, 10 or 0.5.")
-            }
-            return speed
-        })
+        transform: argument({ ReplayText.speed($0) }) { "Invalid speed \($0): write a factor, such as 1, 10 or 0.5." })
     var speed: Double?
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
@@ -102,20 +95,12 @@ struct Replay: AsyncParsableCommand {
     /// which the run checks.
     private var request: ReplayOptions {
         var request = ReplayOptions()
-        request.files = files
-        request.source = source
-        request.envelope = envelope.recorded
-        request.selection = selection.request
-        request.address = upload.to
+        (request.files, request.source, request.envelope) = (files, source, envelope.recorded)
+        (request.selection, request.address, request.isDryRun) = (selection.request, upload.to, dryRun)
         request.connections = upload.connections ?? request.connections
-        request.isDryRun = dryRun
+        (request.rate, request.speed, request.resume) = (rate, speed, resume)
+        (request.rejects, request.printsJSON, request.showsProgress) = (rejects, json, !quiet)
         request.appliesFailures = failures
-        request.rate = rate
-        request.speed = speed
-        request.resume = resume
-        request.rejects = rejects
-        request.printsJSON = json
-        request.showsProgress = !quiet
         return request
     }
 
@@ -126,6 +111,7 @@ struct Replay: AsyncParsableCommand {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
         let interruption = Interruption(by: SIGINT)
+        StandardError.announceInput(files, of: "payloads")
         let isIncomplete =
             if dryRun {
                 try await decide(interruption)
@@ -171,9 +157,9 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether
-    /// the run is incomplete. Throws ``ExitCode/unusable`` for a token that cannot be read.
+    /// the run is incomplete. Throws ``CommandFailure`` for a token that cannot be read.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
-        let token = try upload.resolvedToken()
+        let token = try CommandToken.read(upload.token, option: "--token", variable: nil)
         let config = try options.optionalConfig()
         try check(config)
         let normalizer = try options.normalizer(for: config.config)
@@ -199,6 +185,7 @@ struct Replay: AsyncParsableCommand {
             _ = Terminal.finish()
             throw error
         }
-        return !Terminal.finish() || isIncomplete
+        guard Terminal.finish() else { throw ExitCode.unusable }
+        return isIncomplete
     }
 }

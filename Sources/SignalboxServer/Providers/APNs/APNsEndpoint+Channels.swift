@@ -15,6 +15,7 @@ extension APNsEndpoint {
     func broadcast(_ call: APNsCall, to bundle: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         try APNsHeaders.checkID(call.headers.requestID)
         let id = try APNsChannels.id(call.headers.channelID)
         try check(bundle, of: sender)
@@ -55,6 +56,7 @@ extension APNsEndpoint {
     ) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: methods.contains(call.request.method))
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         try APNsHeaders.checkID(call.headers.requestID)
         try check(bundle, of: sender)
         guard acceptance.forwarding?.refusesOthers(of: sender.source) != true else { throw .serviceUnavailable }

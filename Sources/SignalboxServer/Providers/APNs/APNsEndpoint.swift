@@ -86,6 +86,7 @@ final class APNsEndpoint: ProviderEndpoint {
     private func push(_ call: APNsCall, to token: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         let headers = call.headers
         try APNsHeaders.checkID(headers.id)
         let isForwarded = acceptance.forwarding?.forwardsAll(of: sender.source) == true

@@ -34,6 +34,7 @@ struct ExpoEndpoint: ProviderEndpoint {
             guard ["send", "getReceipts"].contains(operation) else { throw .notFound }
             guard request.method == "POST" else { throw .methodNotAllowed(request.method) }
             let source = try source(of: request)
+            request.mark.identify(source)
             let permit: (any Sendable)?
             switch acceptance.admission.admit(source, request) {
             case .admitted(let admitted): permit = admitted
