@@ -41,15 +41,12 @@ struct Explain: AsyncParsableCommand {
         let loaded = try options.optionalConfig()
         let config = loaded.config
         let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
-        let failures = loaded.failures.map { PreparedFailure($0, hashedBy: normalizer.tokens) }
         let explanation = Explanation(
-            normalizer, chain: config.vendorChain, routes: loaded.routes, failures: failures,
+            normalizer, chain: config.vendorChain, routes: loaded.routes, failures: loaded.failures,
             as: Reception(from: source, at: Date(), vendor: vendors[source]))
         do throws(Rejection) {
             if json {
-                let explainer = PayloadExplainer(
-                    normalizer: normalizer, routes: loaded.routes, vendors: vendors
-                ) { FailureDecider(failures).entries }
+                let explainer = PayloadExplainer(normalizer, loaded, vendors: vendors)
                 let result = try await explainer.explanation(of: body, from: source, at: Date())
                 return StandardOutput.print(JSONText.object { $0.explanation(result) })
             }
