@@ -5,9 +5,9 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq
 # Servers whose programs tests need. They are extracted, not installed: an installation would start them.
-TEST_SERVERS := prometheus/usr/bin/promtool
+TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx
 # From PyPI: the reference libraries that read what tests sent and made, the clients of push services, and the
 # validator and the tester of OpenAPI documents.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
@@ -46,9 +46,10 @@ help:
 	@echo "make dist-test  make dist, check what it made, and install it into a bare Debian"
 	@echo "make image   build the container image"
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
+	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
-	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp or ways-in for one of its parts"
+	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console or ways-in for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"
@@ -92,7 +93,16 @@ test: deps-test
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
 	    Examples/monitoring docs/troubleshooting.md
 	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson
-	$(MAKE) --no-print-directory test-console
+	$(MAKE) --no-print-directory test-console test-pages
+
+# The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.
+PAGES := README.md docs/quickstart.md docs/guides/getting-payloads-in.md \
+	$(filter-out %/README.md,$(sort $(wildcard docs/guides/recipes/*.md)))
+.PHONY: test-pages
+test-pages: deps-test
+	swift build --product signalbox
+	cd Tests/Recipes && /usr/bin/python3 -m unittest
+	/usr/bin/python3 Tests/Recipes/run.py $(PAGES)
 
 # The console in Chromium, against the built binary. Screenshots are in .build/screenshots.
 .PHONY: test-console

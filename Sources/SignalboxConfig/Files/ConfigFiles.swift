@@ -19,7 +19,7 @@ package struct ConfigFiles: Sendable {
     /// end in `.json` and do not begin with a dot are read from the folder; subfolders are not. A file beyond the
     /// limit is cut, and the reader then rejects the config.
     package init(_ path: String) throws(ConfigRefusal) {
-        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
+        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
             throw ConfigRefusal(
                 FileManager.default.fileExists(atPath: path)
                     ? "\(path) cannot be read."
