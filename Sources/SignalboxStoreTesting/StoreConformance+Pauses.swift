@@ -14,9 +14,11 @@ extension StoreConformance {
             try await queue.set(.paused, of: bench.crm, until: end, as: nil)
             #expect(try await queue.statuses()[bench.crm]?.until == end)
             bench.clock.advance(by: 59)
-            #expect(try await bench.claimNumbers(queue).isEmpty)
+            let early = try await queue.tick()
+            #expect(try await early.isEmpty && bench.claimNumbers(queue).isEmpty)
             bench.clock.advance(by: 1)
-            #expect(try await bench.claimNumbers(queue) == [1])
+            let ended = try await queue.tick()
+            #expect(try await ended == [bench.crm] && bench.claimNumbers(queue) == [1])
             #expect(try await queue.statuses().isEmpty)
             let log = try await queue.actionPage(ActionFilter(), limit: 9, examining: 9).records
             #expect(log.map(\.action.operation) == ["destinations.resume"])

@@ -40,7 +40,7 @@ package enum InputTexts {
     /// The cases of `routes test`. Throws all errors of the cases. `config`: the only routes and destinations that
     /// cases may expect.
     package static func cases(_ path: String, for config: GatewayConfig) throws -> [RouteCase] {
-        guard let bytes = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
+        guard let bytes = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
             throw CommandFailure.refused("Cannot read \(path): it must hold a JSON array of cases.")
         }
         let text = ConfigText(name: path, bytes: bytes)

@@ -38,6 +38,16 @@ extension DestinationLane {
         }
     }
 
+    /// Logs an answer that disables the destination, and shows it to operators. Called once for each attempt, however
+    /// many deliveries it has, and before its settlement. Does nothing if the destination is disabled already.
+    func reportDisabled(because reason: String) {
+        guard queue.isActive(name) else { return }
+        logger.warning(
+            "Destination disabled; deliveries wait until it is resumed.",
+            metadata: ["destination": "\(name)", "reason": "\(reason)"])
+        observation?.changed(name, to: DestinationState.disabled.rawValue, because: reason)
+    }
+
     /// Logs one settlement; successful ones at level debug only. The level follows from the outcome: warning for dead
     /// letters, info for retries and expiries, debug for the rest.
     func report(_ settlement: Settlement) {
@@ -48,12 +58,6 @@ extension DestinationLane {
             "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
         ]
         if let trace = TraceContext(ofEvent: lease.body) { metadata["trace_id"] = "\(trace.traceID)" }
-        if let reason = settlement.disabling {
-            logger.warning(
-                "Destination disabled; deliveries wait until it is resumed.",
-                metadata: ["destination": "\(lease.destination)", "reason": "\(reason)"])
-            observation?.changed(name, to: DestinationState.disabled.rawValue, because: reason)
-        }
         switch settlement.outcome {
         case .delivered: logger.debug("Delivered.", metadata: metadata)
         case .retry(let wait, _, let reason):

@@ -27,6 +27,8 @@ package struct ReplayOptions: Sendable {
     package var connections = 8
     /// Print decisions; store and send no event.
     package var isDryRun = false
+    /// Apply the failure rules of the config.
+    package var appliesFailures = false
     /// Events per second.
     package var rate: Double?
     /// Multiple of the recorded pace.
@@ -93,6 +95,12 @@ package struct ReplayOptions: Sendable {
                 while no gateway uses that.
                 """
         }
+        if appliesFailures {
+            return """
+                --failures cannot be combined with --to: payloads go past the provider endpoints of that gateway. \
+                Replay into the queue, or with --dry-run.
+                """
+        }
         return hasDataDirectory ? "--data-dir cannot be combined with --to: that gateway has its own." : nil
     }
 
@@ -112,6 +120,7 @@ package struct ReplayOptions: Sendable {
         options["source"] = source?.name
         options["to"] = address
         options["rejects"] = rejects
+        options["failures"] = appliesFailures ? "given" : nil
         if address != nil {
             // They decide how many payloads share a request.
             options["rate"] = rate.map { "\($0)" }

@@ -16,6 +16,8 @@ package final class ReplaySession {
     private(set) var tally = ReplayTally()
     /// Payloads that were selected and settled.
     private(set) var settled = 0
+    /// The counters of failure rules, earlier processes included.
+    var failureCounts: [String: FailureDecider.Counts] = [:]
     /// Time since any start.
     let elapsed: @Sendable () -> Duration
     private var rejections: RejectList
@@ -61,6 +63,7 @@ package final class ReplaySession {
         tally = state?.tally ?? ReplayTally()
         settledBefore = state?.taken ?? 0
         settled = settledBefore
+        failureCounts = state?.failures ?? [:]
         sizes = inputs.sizes
         rejections = try RejectList(
             path: options.rejects, namesInputs: inputs.paths.count > 1, count: state?.rejected ?? 0,
@@ -194,6 +197,7 @@ package final class ReplaySession {
         state.taken = settled
         state.rejected = rejections.count
         state.rejectBytes = rejections.bytes
+        state.failures = failureCounts.isEmpty ? nil : failureCounts
         self.state = state
         try rejections.sync()
         try file.save(state)

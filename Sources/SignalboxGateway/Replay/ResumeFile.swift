@@ -1,5 +1,6 @@
 package import Foundation
 import SignalboxEgress
+import SignalboxNotification
 
 /// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change. One
 /// process at a time may use it; nothing locks it.
@@ -48,7 +49,7 @@ package struct ResumeFile: Sendable {
 
     /// Without this, a power cut may restore the old name.
     private func syncDirectory() throws(ReplayError) {
-        let directory = (path as NSString).deletingLastPathComponent
+        let directory = path.parentPath
         let descriptor = open(directory.isEmpty ? "." : directory, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("Cannot sync the directory of \(path)") }
         defer { close(descriptor) }
@@ -84,6 +85,8 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package var rejected = 0
     /// Length of the file of rejections, in bytes.
     package var rejectBytes = 0
+    /// Counters of failure rules before ``position``; nil if the run applies none.
+    package var failures: [String: FailureDecider.Counts]?
 
     /// A new run.
     package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {

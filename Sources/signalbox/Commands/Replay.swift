@@ -47,6 +47,11 @@ struct Replay: AsyncParsableCommand {
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
+    /// In the order of the input, with counters that begin at 0.
+    @Flag(
+        help: "Apply the failure rules of the config: reject the payloads that a rule answers with a failure.")
+    var failures = false
+
     /// In events per second. Nil: as fast as the receiver accepts.
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
@@ -93,7 +98,7 @@ struct Replay: AsyncParsableCommand {
         (request.files, request.source, request.envelope) = (files, source, envelope.recorded)
         (request.selection, request.address, request.isDryRun) = (selection.request, upload.to, dryRun)
         request.connections = upload.connections ?? request.connections
-        (request.rate, request.speed, request.resume) = (rate, speed, resume)
+        (request.appliesFailures, request.rate, request.speed, request.resume) = (failures, rate, speed, resume)
         (request.rejects, request.printsJSON, request.showsProgress) = (rejects, json, !quiet)
         return request
     }
@@ -130,12 +135,19 @@ struct Replay: AsyncParsableCommand {
         try selection.request.check(config.config.vendorChain, config.config)
     }
 
+    /// Says that the failure rules of a config are not applied.
+    private func report(ignoredFailuresOf config: RoutedConfig) {
+        guard !failures, !quiet, !config.failures.isEmpty else { return }
+        StandardError.write("signalbox: the failure rules of the config are not applied; --failures applies them.\n")
+    }
+
     /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
     /// if the data directory has one. Reads no secrets.
     private func decide(_ interruption: Interruption) async throws -> Bool {
         let session = try session(interruption)
         let config = try options.loadConfig()
         try check(config)
+        report(ignoredFailuresOf: config)
         var output = StandardOutput()
         // Decisions are printed however the run ends.
         defer { output.flush() }
@@ -161,6 +173,7 @@ struct Replay: AsyncParsableCommand {
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)
+        report(ignoredFailuresOf: config)
         let (directory, gateway) = try options.open(config, logger: options.makeLogger())
         defer { withExtendedLifetime(directory) {} }
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))

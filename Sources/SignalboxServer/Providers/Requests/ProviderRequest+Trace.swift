@@ -1,13 +1,14 @@
 import SignalboxGateway
 
-extension Telemetry {
-    /// The trace of a request; nil for a request without one.
-    func trace(of request: ProviderRequest) -> RequestTrace? {
-        trace(traceparent: request.traceparent, state: request.tracestate)
-    }
-}
-
 extension ProviderRequest {
+    /// The request with its trace; the same object for a request without one.
+    func traced(by telemetry: Telemetry) -> ProviderRequest {
+        guard let trace = telemetry.trace(traceparent: traceparent, state: tracestate) else { return self }
+        return ProviderRequest(
+            method: method, path: path, query: query, authority: authority, headers: headers, bodyLength: bodyLength,
+            connection: connection, run: run, trace: trace)
+    }
+
     /// Empty if the field is repeated, because then it is not valid.
     fileprivate var traceparent: String? {
         var found: String?
@@ -38,14 +39,9 @@ extension ProviderRequest {
 }
 
 extension RequestTrace {
-    /// The same reply, after the request's span was recorded.
-    func finishing(
-        _ request: ProviderRequest, _ reply: @escaping @Sendable (ProviderReply) -> Void
-    ) -> @Sendable (ProviderReply) -> Void {
-        guard isRecorded else { return reply }
-        return { [self, method = request.method, route = request.route] answer in
-            finish(method, route: route, status: answer.status)
-            reply(answer)
-        }
+    /// Records the request's span. Call it once, when the reply is known.
+    func finish(_ request: ProviderRequest, _ reply: ProviderReply) {
+        guard isRecorded else { return }
+        finish(request.method, route: request.route, status: reply.status)
     }
 }

@@ -14,14 +14,11 @@ final class PushAcceptance: Sendable {
     let held: HeldReplies
     /// Nil if no source forwards pushes.
     let forwarding: PushForwarding?
-    /// Decides which requests are traced.
-    private let telemetry: Telemetry
 
-    /// `captures`: nil records nothing. `forwarding`: nil if no source forwards pushes. `telemetry`: decides which
-    /// requests are traced.
+    /// `captures`: nil records nothing. `forwarding`: nil if no source forwards pushes.
     init(
         admission: SourceAdmission, failures: PushFailures, store: PushStore, captures: PushCaptures? = nil,
-        held: HeldReplies, forwarding: PushForwarding? = nil, telemetry: Telemetry = Telemetry()
+        held: HeldReplies, forwarding: PushForwarding? = nil
     ) {
         self.admission = admission
         self.failures = failures
@@ -29,7 +26,6 @@ final class PushAcceptance: Sendable {
         self.captures = captures
         self.held = held
         self.forwarding = forwarding
-        self.telemetry = telemetry
     }
 
     /// Makes the reply to a request from the answers to its pushes, which have the order of the pushes.
@@ -42,9 +38,7 @@ final class PushAcceptance: Sendable {
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
     ) {
-        let trace = telemetry.trace(of: request)
-        let pushes = labelled(pushes, request.run, trace)
-        let reply = trace?.finishing(request, reply) ?? reply
+        let pushes = labelled(pushes, request.run, request.trace)
         let (decided, effects) = decide(pushes)
         guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
         let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [self] answers, stored in

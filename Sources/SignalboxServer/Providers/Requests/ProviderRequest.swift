@@ -1,3 +1,4 @@
+import SignalboxGateway
 import SignalboxNotification
 
 /// A request to a provider endpoint, over HTTP/2 or HTTP/1.1. Its head is valid HTTP; its body has not been read.
@@ -19,11 +20,13 @@ final class ProviderRequest: Sendable {
     let connection: ProviderConnection
     /// The label of the sender's run; nil without one. Endpoints see the request with its label.
     let run: String?
+    /// Nil for a request without a trace. Endpoints see the request with its trace.
+    let trace: RequestTrace?
     let mark = CaptureMark()
 
     init(
         method: String, path: String, query: String?, authority: String?, headers: [(name: String, value: String)],
-        bodyLength: Int?, connection: ProviderConnection, run: String? = nil
+        bodyLength: Int?, connection: ProviderConnection, run: String? = nil, trace: RequestTrace? = nil
     ) {
         self.method = method
         self.path = path
@@ -33,6 +36,7 @@ final class ProviderRequest: Sendable {
         self.bodyLength = bodyLength
         self.connection = connection
         self.run = run
+        self.trace = trace
     }
 
     /// The value of the first field of this name, which is in lower case.
@@ -140,24 +144,29 @@ enum ProviderVerdict: Sendable {
 }
 
 extension ProviderVerdict {
-    /// The same verdict. Records its reply, or that to the body, from now on. A client that closes the connection
-    /// before its body is complete has no reply.
-    fileprivate func measured(by timer: RouteTimer) -> ProviderVerdict {
+    /// The same verdict. Records its reply, or that to the body, and the span of the request. A client that closes the
+    /// connection before its body is complete has no reply. `timer`: nil to measure no time.
+    fileprivate func measured(by timer: RouteTimer?, _ request: ProviderRequest) -> ProviderVerdict {
+        guard timer != nil || request.trace != nil else { return self }
         let start = ContinuousClock.now
+        let record: @Sendable (ProviderReply) -> Void = { [trace = request.trace] reply in
+            timer?.record(reply.status, since: start, trace: trace?.exemplar)
+            trace?.finish(request, reply)
+        }
         switch self {
         case .reply(let reply):
-            timer.record(reply.status, since: start)
+            record(reply)
             return self
         case .body(var reading):
             let (handle, onRefusal) = (reading.handle, reading.onRefusal)
             reading.handle = { body, reply in
                 handle(body) { answer in
-                    timer.record(answer.status, since: start)
+                    record(answer)
                     reply(answer)
                 }
             }
             reading.onRefusal = { answer in
-                timer.record(answer.status, since: start)
+                record(answer)
                 onRefusal?(answer)
             }
             return .body(reading)
@@ -196,11 +205,14 @@ struct ProviderEndpoints: Sendable {
     var captures: PushCaptures?
     /// Measure the requests of each endpoint, in the order of ``all``; empty to measure none.
     var timers: [RouteTimer] = []
+    /// Decides which requests are traced; nil for none.
+    var telemetry: Telemetry?
 
     /// The decision of the first endpoint that serves the path; nil if none does. Reads the label of the run. A host
     /// to which the proxy opened a tunnel has its own paths only.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
-        let (request, isValid) = request.labelled()
+        let (labelled, isValid) = request.labelled()
+        let request = telemetry.map { labelled.traced(by: $0) } ?? labelled
         if let host = request.connection.providerHost, !serve(request.path, on: host) {
             return .reply(host.notFound(request))
         }
@@ -210,7 +222,7 @@ struct ProviderEndpoints: Sendable {
             if let captures {
                 verdict = captures.watching(verdict, of: request) { endpoint.refusedPush(of: request) }
             }
-            return position < timers.count ? verdict.measured(by: timers[position]) : verdict
+            return verdict.measured(by: position < timers.count ? timers[position] : nil, request)
         }
         return nil
     }
