@@ -1,6 +1,7 @@
 package import Foundation
 package import SignalboxConfig
 package import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 
 /// One run of `signalbox routes test`.
