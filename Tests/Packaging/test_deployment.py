@@ -47,6 +47,10 @@ class Image(unittest.TestCase):
         self.assertEqual(json.loads(self.last("HEALTHCHECK").split("CMD ")[1]), ["signalbox", "health"])
         self.assertEqual(json.loads(self.last("ENTRYPOINT")), ["signalbox"])
 
+    def test_its_health_check_is_a_command(self):
+        dump = json.loads(run(archive() / "bin/signalbox", "--experimental-dump-help"))
+        self.assertIn("health", [command["commandName"] for command in dump["command"]["subcommands"]])
+
     def test_it_listens_where_a_published_port_arrives(self):
         self.assertRegex(self.last("ENV"), r"SIGNALBOX_LISTEN=0\.0\.0\.0:8080")
         self.assertEqual(self.last("EXPOSE"), "8080")

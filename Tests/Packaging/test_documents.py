@@ -56,6 +56,17 @@ class Completions(unittest.TestCase):
         self.assertEqual(text.strip(), "normalize")
 
 
+class Versions(unittest.TestCase):
+    def test_every_file_names_the_version_of_the_binary(self):
+        version = run(archive() / "bin/signalbox", "--version").strip()
+        for name, pattern in {
+            "docs/install.md": r"signalbox[_:-](\d+\.\d+\.\d+)",
+            "deploy/kubernetes/statefulset.yaml": r"image: \S+:(\d+\.\d+\.\d+)",
+        }.items():
+            self.assertEqual(set(re.findall(pattern, (packages.ROOT / name).read_text())), {version}, name)
+        self.assertIn(f"Version: {version}\n", (package() / "DEBIAN/control").read_text())
+
+
 class BillOfMaterials(unittest.TestCase):
     def setUp(self):
         self.document = json.loads(one("*.spdx.json").read_text())
