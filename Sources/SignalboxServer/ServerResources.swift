@@ -8,7 +8,7 @@ struct ServerResources: Sendable {
 
     /// Logs an outage of the queue once.
     let alarm: QueueAlarm
-    /// What provider endpoints remember.
+    /// The state of the provider endpoints.
     let providers: ProviderState
     /// The connections of the listeners for providers.
     let connections: ConnectionTable

@@ -117,7 +117,8 @@ import Testing
                 #expect(second.status == 1)
                 #expect(try rejects(directory + "/rejects").map(\.line) == Self.expected(600))
                 #expect(second.errors.contains("failure rule tenth: took 59 of 599 selected\n"))
-                let other = try await binary.run(["replay", "input"] + arguments, in: directory)
+                let other = try await binary.run(
+                    ["replay", "input"] + arguments, in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
                 #expect(other.status == 2)
                 #expect(other.errors.contains("--failures was given when this replay began"))
             }

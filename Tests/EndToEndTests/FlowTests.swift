@@ -154,7 +154,17 @@ import Testing
         }
     }
 
-    /// A pipe has no end, and nobody writes to this one.
+    @Test func failureRulesHideTheirPatterns() async throws {
+        try await Self.run { gateway, _ in
+            let rule = #"{"delay":"1ms","match":{"data":{"content":{"title":["Sale"],"badge":[48123]}}}}"#
+            let set = try await gateway.request("PUT", "/v1/failures/slow", rule, token: "ann-token")
+            #expect(set.status == 201 && "\(set.json)".contains("Sale"))
+            let hidden = "\(try await gateway.request("GET", "/v1/failures", token: "rita-token").json)"
+            #expect(hidden.contains("title") && !hidden.contains("Sale") && !hidden.contains("48123"))
+        }
+    }
+
+    /// A pipe without a writer would block its reader.
     @Test func aPipeAsTemplateIsAMistake() async throws {
         try await Self.run { gateway, directory in
             let pipe = directory + "/pipe"

@@ -8,13 +8,14 @@ package import SignalboxServer
 /// Makes the surface of `serve` from a config, at the start and at each reload. Without side effects.
 package struct ServePreparation: Sendable {
     private let path: String
-    private let secrets: SecretResolver
+    private let secrets: @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
     private let format: LogFormat
     private let addresses: GatewayServer.Addresses
 
-    /// `path`: the config's. `secrets`: reads its references. `format`: of problems on standard error.
+    /// `path`: the config's. `secrets`: reads the references of a config. `format`: of problems on standard error.
     package init(
-        _ path: String, secrets: SecretResolver, format: LogFormat, addresses: GatewayServer.Addresses
+        _ path: String, format: LogFormat, addresses: GatewayServer.Addresses,
+        secrets: @escaping @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
     ) {
         (self.path, self.secrets, self.format, self.addresses) = (path, secrets, format, addresses)
     }
@@ -22,7 +23,7 @@ package struct ServePreparation: Sendable {
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
     /// without sources.
     package func surface(_ gateway: Gateway, _ plan: GatewayPlan) throws(ConfigRefusal) -> GatewaySurface {
-        try GatewaySurface(gateway, plan, on: addresses, config: path, by: secrets)
+        try GatewaySurface(gateway, plan, on: addresses, config: path, by: try secrets(plan.config))
     }
 
     /// Reads the config again; reports why it cannot be used. A rejected config leaves the active one unchanged.
@@ -32,7 +33,7 @@ package struct ServePreparation: Sendable {
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: path)
             (namedFiles, files) = (config.config.origin.files, config.files)
-            let plan = gateway.plan(for: try ResolvedConfig(config, by: secrets))
+            let plan = gateway.plan(for: try ResolvedConfig(config, by: try secrets(config.config)))
             let surface = try surface(gateway, plan)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {

@@ -111,7 +111,7 @@ extension GatewayConfig.Source {
         orElse: "this must be an array of 1 to \(SourceRight.allCases.count) rights; leave it out to permit everything"
     ) {
         "the right \"\($0.rawValue)\" is listed twice; remove one"
-    }.map { Optional(Set($0)) }
+    }.map { Set($0) }
 
     /// A push can be forwarded only with a credential that the push service accepts.
     private static func checkForwarding(

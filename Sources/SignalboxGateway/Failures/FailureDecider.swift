@@ -1,4 +1,5 @@
 package import SignalboxConfig
+import SignalboxRouting
 
 /// Decides which failure rule takes a push, by the number of pushes that each rule has selected. A pure value: the same
 /// rules and pushes lead to the same decisions.
@@ -27,6 +28,11 @@ package struct FailureDecider: Sendable {
 
     /// Rules of a config; none by default.
     package init(_ rules: [PreparedFailure] = []) { replaceFile(by: rules) }
+
+    /// The rules of a config, for a run without a gateway. `hash`: the hash of the events of the run.
+    init(_ selectors: [FailureSelector], hashedBy hash: TokenHash) {
+        self.init(selectors.map { PreparedFailure($0, hashedBy: hash) })
+    }
 
     /// The counters of a rule.
     package struct Counts: Sendable, Equatable, Codable {

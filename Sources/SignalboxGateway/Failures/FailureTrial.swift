@@ -45,11 +45,6 @@ package struct FailureTrial: Sendable, Equatable {
         }
     }
 
-    /// The rules of a config, none of which has selected a push yet.
-    package init(_ rules: [PreparedFailure], on event: [UInt8], from source: SourceName) {
-        self.init(FailureDecider(rules).entries, on: event, from: source)
-    }
-
     /// One line for each rule, for people.
     package var lines: [String] {
         verdicts.map { verdict in

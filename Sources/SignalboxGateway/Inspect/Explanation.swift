@@ -10,7 +10,7 @@ package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
-    private let failures: [PreparedFailure]
+    private let failures: [FailureDecider.Entry]
     /// The vendor that the config gives the source replaces the detectors' choice.
     private let reception: Reception
 
@@ -18,13 +18,13 @@ package struct Explanation {
     /// routes must come from the same config. `routes`: those without sampling for a repeatable answer, as the id of
     /// the event decides about a sample. `failures`: the failure rules of the config.
     package init(
-        _ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, failures: [PreparedFailure] = [],
+        _ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, failures: [FailureSelector] = [],
         as reception: Reception
     ) {
         self.normalizer = normalizer.forPreviews
         self.chain = chain
         self.routes = routes
-        self.failures = failures
+        self.failures = FailureDecider(failures, hashedBy: normalizer.tokens).entries
         self.reception = reception
     }
 

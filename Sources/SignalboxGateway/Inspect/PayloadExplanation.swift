@@ -66,6 +66,12 @@ package struct PayloadExplainer: Sendable {
         trials = RouteTrials(normalizer: normalizer, routes: routes, vendors: vendors)
     }
 
+    /// Explains with the routes and the failure rules of a config, without a gateway: no rule has selected a push yet.
+    package init(_ normalizer: Normalizer, _ config: RoutedConfig, vendors: [SourceName: VendorID]) {
+        let entries = FailureDecider(config.failures, hashedBy: normalizer.tokens).entries
+        self.init(normalizer: normalizer, routes: config.routes, vendors: vendors) { entries }
+    }
+
     /// Explains a payload of a source. `stored`: the event that the gateway made of it; nil explains the event that it
     /// would make now. Values of a stored event that reading the payload again does not yield, such as those of the
     /// request that brought it, have no provenance. `limit`: the time for the search of origins, which is incomplete

@@ -29,8 +29,9 @@ package struct DryRun {
     /// payload was rejected. Blocks until ^C, the limit or the end of the input. Throws ``ReplayError`` for an input
     /// that cannot be read; the tables are written then too.
     package func run(write: ([UInt8]) -> Void) async throws -> Bool {
-        let (recording, asJSON, applies) = (recording, asJSON, failures != nil)
-        var failures = failures
+        let (recording, asJSON) = (recording, asJSON)
+        var failures = self.failures
+        let applies = failures != nil
         // The tables are written however the run ends.
         defer { session.report(failures?.report(json: asJSON) ?? "") }
         _ = try await session.untilEnd {

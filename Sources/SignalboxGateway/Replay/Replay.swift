@@ -2,7 +2,7 @@ package import Foundation
 import SignalboxConfig
 import SignalboxJSON
 package import SignalboxNotification
-import SignalboxRouting
+package import SignalboxRouting
 
 /// The options of one replay: recorded payloads are read again and sent through the pipeline.
 ///
@@ -61,6 +61,12 @@ package struct ReplayOptions: Sendable {
             if let sentence = FileIdentity.conflict(of: option, path, inputs: files, config: config) { return sentence }
         }
         return nil
+    }
+
+    /// A line for people about a part of the config that the run does not apply, with its line end; nil for none.
+    package func note(on config: RoutedConfig) -> String? {
+        guard !appliesFailures, showsProgress, address == nil, !config.failures.isEmpty else { return nil }
+        return "signalbox: the failure rules of the config are not applied; --failures applies them.\n"
     }
 
     /// Options that need recorded times, and options that a dry run cannot have.

@@ -54,8 +54,8 @@ struct ContentMask {
         read(bytes) { value, json in write(value, into: &json) }
     }
 
-    /// The form of a value of a config, as JSON text. `pointer`: its location; values within a pattern are hidden
-    /// whatever their type.
+    /// The form of a value of a config, as JSON text. `pointer`: its location; every value within a pattern is
+    /// hidden.
     static func configValue(_ text: String, at pointer: String) -> [UInt8] {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
@@ -111,8 +111,8 @@ struct ContentMask {
     /// A web link keeps its scheme and host, without the user.
     static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
 
-    /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: what
-    /// follows them may be an identifier or a token.
+    /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the
+    /// text after them may be an identifier or a token.
     static func link(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), ["http", "https"].contains(text[..<end.lowerBound].lowercased())
         else { return hidden }

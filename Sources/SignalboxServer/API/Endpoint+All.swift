@@ -206,7 +206,7 @@ extension Endpoint {
         ) { try await $0.surface.flows.match($1, $2) },
         Endpoint(
             "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
-        ) { api, _ in api.surface.failures.list() },
+        ) { $0.surface.failures.list($1) },
         Endpoint(
             "PUT", "/v1/failures/{name}", .operator,
             "Sets a failure rule until the process ends; before those of the config.",
@@ -219,7 +219,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/failures/reset", .operator, "Sets the counters of all failure rules to 0.",
             changes: .memory("failures.reset")
-        ) { api, _ in api.surface.failures.reset() },
+        ) { $0.surface.failures.reset($1) },
     ]
 
     /// The live view, and counts since the start.
@@ -232,9 +232,10 @@ extension Endpoint {
         Endpoint(
             "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
         ) { api, _ in api.observed.vendors() },
-        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
-            api, _ in api.observed.rejections()
-        },
+        Endpoint(
+            "GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.",
+            parameters: [.since, .until]
+        ) { try $0.observed.rejections($1) },
         Endpoint(
             "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
             parameters: ObservationAPI.statsParameters
@@ -278,7 +279,8 @@ extension Endpoint {
         ) { api, _ in await api.readiness() },
         Endpoint(
             "GET", "/schemas/{file}", .none,
-            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json`, `inapp-event-1.json` "
+                + "or, of configs, `routes.json`."
         ) { try $0.schema($1) },
         Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]

@@ -202,13 +202,18 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Serves version 1 of the schemas only. Throws 404 for any other file. Needs no credential: the schemas are the
-    /// same in every gateway of this version.
+    /// Made once: any client may request it.
+    private static let configSchema = Array(ConfigSchema.text.utf8)
+
+    /// Serves version 1 of the events' schemas, and the schema of configs as `routes.json`. Throws 404 for any other
+    /// file. Needs no credential: the schemas are the same in every gateway of this version.
     func schema(_ call: Call) throws(Problem) -> Response {
         let file = call.path("file")
-        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
-            throw .notFound("/schemas/\(file)")
-        }
+        let text =
+            file == "routes.json"
+            ? Self.configSchema
+            : file.hasSuffix("-1.json") ? EventSchema.text(named: String(file.dropLast(7))) : nil
+        guard let text else { throw .notFound("/schemas/\(file)") }
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 

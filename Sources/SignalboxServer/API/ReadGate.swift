@@ -100,7 +100,7 @@ struct ReadQueue: Sendable {
         return .waits(last)
     }
 
-    /// A request has ended. Returns the ticket of the request that runs in its place, the one that waits longest.
+    /// A request has ended. Returns the ticket of the request that runs now, the one that waits longest.
     mutating func leave() -> Int? {
         guard waiting.isEmpty else { return waiting.removeFirst() }
         running -= 1

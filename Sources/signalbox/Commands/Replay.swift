@@ -98,9 +98,8 @@ struct Replay: AsyncParsableCommand {
         (request.files, request.source, request.envelope) = (files, source, envelope.recorded)
         (request.selection, request.address, request.isDryRun) = (selection.request, upload.to, dryRun)
         request.connections = upload.connections ?? request.connections
-        (request.rate, request.speed, request.resume) = (rate, speed, resume)
+        (request.appliesFailures, request.rate, request.speed, request.resume) = (failures, rate, speed, resume)
         (request.rejects, request.printsJSON, request.showsProgress) = (rejects, json, !quiet)
-        request.appliesFailures = failures
         return request
     }
 
@@ -134,12 +133,7 @@ struct Replay: AsyncParsableCommand {
     /// selections were checked when the command line was parsed.
     private func check(_ config: RoutedConfig) throws {
         try selection.request.check(config.config.vendorChain, config.config)
-    }
-
-    /// Says that the failure rules of a config are not applied.
-    private func report(ignoredFailuresOf config: RoutedConfig) {
-        guard !failures, !quiet, !config.failures.isEmpty else { return }
-        StandardError.write("signalbox: the failure rules of the config are not applied; --failures applies them.\n")
+        if let note = request.note(on: config) { StandardError.write(note) }
     }
 
     /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
@@ -148,7 +142,6 @@ struct Replay: AsyncParsableCommand {
         let session = try session(interruption)
         let config = try options.loadConfig()
         try check(config)
-        report(ignoredFailuresOf: config)
         var output = StandardOutput()
         // Decisions are printed however the run ends.
         defer { output.flush() }
@@ -174,7 +167,6 @@ struct Replay: AsyncParsableCommand {
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)
-        report(ignoredFailuresOf: config)
         let (directory, gateway) = try options.open(config, logger: options.makeLogger())
         defer { withExtendedLifetime(directory) {} }
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))

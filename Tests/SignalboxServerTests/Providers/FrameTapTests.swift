@@ -52,7 +52,8 @@ import Testing
         promise.futureResult.whenSuccess { isWritten.withLock { $0 = true } }
         channel.write(ByteBuffer(bytes: Self.frame(stream: 5)), promise: promise)
         channel.flush()
-        #expect(isWritten.withLock { $0 })
+        let wasWritten = isWritten.withLock { $0 }
+        #expect(wasWritten)
         let sent = try channel.readOutbound(as: ByteBuffer.self).map { Array($0.readableBytesView) }
         #expect(sent == Self.frame(stream: 5, [0x88] + Self.block))
     }

@@ -193,7 +193,7 @@ struct RefusedPart: Sendable {
     let reason: String?
 }
 
-/// Whether the pushes of a request were captured, and who sent it.
+/// Whether the pushes of a request were captured, and the source of the request.
 final class CaptureMark: Sendable {
     // A class because the copies of a request share it.
     private let mark = Atomic(false)

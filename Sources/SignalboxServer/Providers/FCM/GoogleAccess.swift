@@ -104,7 +104,15 @@ extension Credentials {
 
 extension ProviderRequest {
     /// Whether a proxy sent the request on; see ``Credentials/isForwarded``.
-    var isForwarded: Bool { headers.contains { Credentials.forwardingFields.contains($0.name) } }
+    var isForwarded: Bool {
+        headers.contains { field in
+            switch field.name.utf8.count {
+            // Most fields have another length, and every push is checked.
+            case 3, 9, 15: Credentials.forwardingFields.contains(field.name)
+            default: false
+            }
+        }
+    }
 
     /// True for a request that a client sends to a push service, whose name leads to this machine. An attacker cannot
     /// make such a name lead here, so this is not DNS rebinding. False for a request of a browser's page.
