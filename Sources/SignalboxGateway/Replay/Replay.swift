@@ -64,6 +64,11 @@ package struct ReplayOptions: Sendable {
         return nil
     }
 
+    /// Refuses inputs that are missing, not readable or directories. Opens none. Throws ``ReplayError/refused(_:)``.
+    package func checkInputs() throws(ReplayError) {
+        try InputFiles(files).check(outcome: "No payload was replayed.")
+    }
+
     /// Options that need recorded times, and options that a dry run cannot have.
     private var pacingConflict: String? {
         if envelope.time == nil {
