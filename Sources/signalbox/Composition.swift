@@ -21,8 +21,10 @@ extension GatewayOptions {
         isConfigMissing ? RoutedConfig() : try loadConfig()
     }
 
-    /// Reads the secrets of the config.
-    var secretResolver: SecretResolver { SecretResolver(path: configPath) }
+    /// Reads the secrets of a config. Throws for an environment file that cannot be used.
+    func secretResolver(for config: GatewayConfig) throws(ConfigRefusal) -> SecretResolver {
+        try SecretResolver(path: configPath).reading(config)
+    }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
     /// status that they have in the gateway. Reads the key of the data directory, and creates none.
@@ -61,7 +63,8 @@ extension GatewayOptions {
         let key = try directory.key("token.key") { randomBytes(32) }
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ResolvedConfig(loaded, by: secretResolver), version: Version.current, inbox: .terminal, logger: logger
+            try ResolvedConfig(loaded, by: secretResolver(for: loaded.config)), version: Version.current,
+            inbox: .terminal, logger: logger
         )
         return (directory, gateway)
     }

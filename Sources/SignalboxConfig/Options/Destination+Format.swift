@@ -22,6 +22,13 @@ extension Destination {
             case cloudEventsBatch = "cloudevents-batch"
             case standardWebhooks = "standard-webhooks"
             case raw, template
+
+            /// False for formats of services that verify no signature: their destinations need no `secret`.
+            package var isSigned: Bool {
+                switch self {
+                case .cloudEvents, .cloudEventsBinary, .cloudEventsBatch, .standardWebhooks, .raw, .template: true
+                }
+            }
         }
 
         /// `template`: of the format of this name; nil only while the config has errors.

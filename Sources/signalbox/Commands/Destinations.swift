@@ -123,9 +123,10 @@ struct Destinations: AsyncParsableCommand {
             let (config, destination) = try Destinations.find(name, options)
             let clients = ClientPool(allow: config.egressAllow)
             defer { clients.stop() }
+            let secrets = try ResolvedConfig.WebhookSecrets(
+                of: destination, by: options.secretResolver(for: config))
             let sender = GatewayPlan.sender(
-                for: destination, try ResolvedConfig.WebhookSecrets(of: destination, by: options.secretResolver),
-                clients: clients,
+                for: destination, secrets, clients: clients,
                 version: Version.current, inbox: InboxSender(color: StandardOutput.hasColor) { print($0) })
             let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
             let ping = await sender.ping(lease)

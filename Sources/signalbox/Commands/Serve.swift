@@ -44,7 +44,8 @@ struct Serve: AsyncParsableCommand {
         defer { withExtendedLifetime(directory) {} }
         if acceptQueueLoss { try await gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
-            try surface(gateway, gateway.plan, addresses), addresses: addresses, logger: logger,
+            try surface(gateway, gateway.plan, addresses, by: options.secretResolver(for: config)),
+            addresses: addresses, logger: logger,
             probe: { await gateway.fault() },
             onListening: { addresses in
                 config.reportWarnings(to: logger)
@@ -100,8 +101,9 @@ struct Serve: AsyncParsableCommand {
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: options.configPath)
             (namedFiles, files) = (config.config.origin.files, config.files)
-            let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
-            let surface = try surface(gateway, plan, addresses)
+            let resolver = try options.secretResolver(for: config.config)
+            let plan = gateway.plan(for: try ResolvedConfig(config, by: resolver))
+            let surface = try surface(gateway, plan, addresses, by: resolver)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {
             if options.usedLogFormat == .json {
@@ -123,9 +125,9 @@ struct Serve: AsyncParsableCommand {
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
     /// without sources.
     private func surface(
-        _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses
+        _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses, by resolver: SecretResolver
     ) throws(ConfigRefusal) -> GatewaySurface {
-        try GatewaySurface(gateway, plan, on: addresses, config: options.configPath, by: options.secretResolver)
+        try GatewaySurface(gateway, plan, on: addresses, config: options.configPath, by: resolver)
     }
 
     /// The greeting for programs, at the level of the default log. Called once, when the server listens.
