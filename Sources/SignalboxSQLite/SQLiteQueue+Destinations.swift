@@ -32,8 +32,9 @@ extension SQLiteQueue {
     }
 
     /// Ends the pauses that are over, each with an action of the gateway in the same transaction. A pause that was
-    /// changed meanwhile stays. Reads memory only, unless a pause is over.
-    func endPauses() async throws(StoreError) {
+    /// changed meanwhile stays. Reads memory only, unless a pause is over. Returns the resumed destinations.
+    func endPauses() async throws(StoreError) -> [DestinationName] {
+        var resumed: [DestinationName] = []
         for destination in file.lanes.endedPauses(at: now) {
             let isOver = try await write { db, now in
                 let count = try db.run(
@@ -48,18 +49,21 @@ extension SQLiteQueue {
             }
             if isOver {
                 file.lanes.endPause(of: destination, at: now)
+                resumed.append(destination)
             } else {
                 try await file.read { [file] in try file.adoptStatuses(in: $0) }
             }
         }
+        return resumed
     }
 
-    /// Reads the waits only, which are few next to the deliveries.
+    /// Reads the waits only, which are few next to the deliveries: `CROSS JOIN` keeps SQLite from beginning with the
+    /// deliveries.
     package func heldCounts() async throws(StoreError) -> [DestinationName: Int] {
         try await file.read { db in
             try db.rows(
                 """
-                SELECT d.destination, count(*) FROM media_waits w JOIN deliveries d ON d.id = w.delivery
+                SELECT d.destination, count(*) FROM media_waits w CROSS JOIN deliveries d ON d.id = w.delivery
                 WHERE d.state = 'waiting' AND d.begun = 0 GROUP BY d.destination
                 """
             ).reduce(into: [:]) { $0[DestinationName(try $1.text(0))] = try $1.count(1) }

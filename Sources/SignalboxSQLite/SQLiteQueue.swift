@@ -167,8 +167,9 @@ package final class SQLiteQueue: Store {
     }
 
     /// Adopts changes of other processes, follows the clock, wakes due lanes and expires deliveries, in this order.
-    /// Throws the first failure; the next tick does the rest.
-    package func tick() async throws(StoreError) {
+    /// Throws the first failure; the next tick does the rest. Returns the destinations whose pause it ended.
+    @discardableResult
+    package func tick() async throws(StoreError) -> [DestinationName] {
         let version: Int64?
         do {
             version = try await file.pool.writeWithoutTransaction { try Self.version(in: $0) }
@@ -188,7 +189,7 @@ package final class SQLiteQueue: Store {
         file.lanes.wakeDue(at: now)
         try await expire()
         // Last, because it concerns single destinations.
-        try await endPauses()
+        return try await endPauses()
     }
 
     /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command
@@ -217,7 +218,7 @@ package final class SQLiteQueue: Store {
             try db.rows(
                 """
                 SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after IS NOT NULL
-                    AND not_after <= ? ORDER BY not_after LIMIT 1000
+                    AND not_after <= ? AND (not_after > 0 OR attempts > 0) ORDER BY not_after LIMIT 1000
                 """, [now]
             ).map { SQLiteWrite.Overdue(delivery: try $0.number(0), destination: DestinationName(try $0.text(1))) }
         }

@@ -14,8 +14,12 @@ extension StoreConformance {
             try await queue.set(.paused, of: bench.crm, until: end, as: nil)
             #expect(try await queue.statuses()[bench.crm]?.until == end)
             bench.clock.advance(by: 59)
+            let early = try await queue.tick()
+            #expect(early.isEmpty)
             #expect(try await bench.claimNumbers(queue).isEmpty)
             bench.clock.advance(by: 1)
+            let ended = try await queue.tick()
+            #expect(ended == [bench.crm])
             #expect(try await bench.claimNumbers(queue) == [1])
             #expect(try await queue.statuses().isEmpty)
             let log = try await queue.actionPage(ActionFilter(), limit: 9, examining: 9).records

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
@@ -21,10 +22,8 @@ extension GatewayOptions {
         isConfigMissing ? RoutedConfig() : try loadConfig()
     }
 
-    /// Reads the secrets of a config. Throws for an environment file that cannot be used.
-    func secretResolver(for config: GatewayConfig) throws(ConfigRefusal) -> SecretResolver {
-        try SecretResolver(path: configPath).reading(config)
-    }
+    /// Reads the secrets of the config, with the variables of this process.
+    var secretResolver: SecretResolver { SecretResolver(path: configPath) }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
     /// status that they have in the gateway. Reads the key of the data directory, and creates none.
@@ -63,7 +62,7 @@ extension GatewayOptions {
         let key = try directory.key("token.key") { randomBytes(32) }
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ResolvedConfig(loaded, by: secretResolver(for: loaded.config)), version: Version.current,
+            try ResolvedConfig(loaded, by: secretResolver.reading(loaded.config)), version: Version.current,
             inbox: .terminal, logger: logger
         )
         return (directory, gateway)

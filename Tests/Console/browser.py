@@ -1,5 +1,6 @@
 """Chromium without a window, and the checks that every page must pass."""
 
+import contextlib
 import importlib.util
 import json
 import pathlib
@@ -41,11 +42,18 @@ class Browser:
         """Loads a page anew, with these preferences, and waits until it has its data."""
         self.driver.get("about:blank")
         value = json.dumps(json.dumps(preferences))
-        script = f"if (location.protocol === 'http:') localStorage.setItem('{PREFERENCES}', {value})"
-        added = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
-        self.driver.get(f"{self.url}#/{page}")
-        self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+        with self.before(f"if (location.protocol === 'http:') localStorage.setItem('{PREFERENCES}', {value})"):
+            self.driver.get(f"{self.url}#/{page}")
         self.settle()
+
+    @contextlib.contextmanager
+    def before(self, script):
+        """A script that runs before those of every page that is loaded meanwhile."""
+        added = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
     def settle(self, seconds=20):
         """Waits until the page has a heading and does not load."""

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import tempfile
@@ -31,7 +32,8 @@ def png(size=8):
 
 
 class Peer(http.server.BaseHTTPRequestHandler):
-    """`/ok` accepts webhooks, `/dead` refuses them for good, `/picture*` serves a picture, `/frame?URL` a page with a frame."""
+    """`/ok` accepts webhooks, `/down` fails for now, `/dead` refuses them for good; `/picture*` serves a picture,
+    `/frame?URL` a page with a frame."""
 
     protocol_version = "HTTP/1.1"
 
@@ -47,6 +49,8 @@ class Peer(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("content-length") or 0))
+        if self.path == "/down":
+            return self.answer(503)
         self.answer(200 if self.path == "/ok" or self.server.accepts else 400, b"<b>refused</b>\x1b[31m")
 
     def do_GET(self):
@@ -93,6 +97,14 @@ class Gateway:
             "POST", f"/v1/sources/{source}/notifications", payload, content_type="application/json")
         assert status == 202, (status, body[:300])
         return json.loads(body)["id"]
+
+    def reload(self, **sections):
+        """Replaces sections of the config, and tells the gateway."""
+        path = pathlib.Path(self.directory, "routes.json")
+        new = pathlib.Path(self.directory, "routes.new")
+        new.write_text(json.dumps({**json.loads(path.read_text()), **sections}))
+        new.replace(path)
+        self.process.send_signal(signal.SIGHUP)
 
     def until(self, what, condition, seconds=30):
         """Polls until the condition holds. Fails with `what` after the time."""

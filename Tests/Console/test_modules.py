@@ -91,6 +91,11 @@ class Modules(unittest.TestCase):
         })()""")
         self.assertEqual(value, ["x,b,a", True])
 
+    def test_numbers_have_separators(self):
+        for number, shown in [(0, "0"), (999, "999"), (1000, "1,000"), (12304, "12,304"), (1234567, "1,234,567"),
+                              (0.5, "0.5"), (1234.56789, "1,234.568"), (-1000, "-1,000"), (None, "–")]:
+            self.assertEqual(self.call("text", "m.count(a[0])", number), shown)
+
     def test_times_name_their_zone(self):
         self.call("text", "m.prefer({ zone: 'utc' })")
         self.assertEqual(self.call("text", "m.timeText('2026-01-02T03:04:05.678Z')"), "2026-01-02 03:04:05 UTC")

@@ -68,11 +68,21 @@ import Testing
         }
     }
 
-    @Test func scenario52ShowsExportedTracesAsExemplars() async throws {
+    /// Of direct requests, of the router, and of provider endpoints.
+    @Test(arguments: ["/v1/notifications", "router", "apns"])
+    func scenario52ShowsExportedTracesAsExemplars(_ door: String) async throws {
         try await TraceSetting.run { gateway, receiver, collector in
-            #expect(
-                try await gateway.post(TraceSetting.payload, headers: [("traceparent", TraceSetting.parent)]).status
-                    == 202)
+            let device = "/3/device/" + String(repeating: "0123456789abcdef", count: 4)
+            let path = door == "apns" ? device : "/v1/notifications"
+            let other: TraceSetting.Headers =
+                switch door {
+                case "router": [("idempotency-key", "once")]
+                case "apns": [("apns-topic", "com.example.app")]
+                default: []
+                }
+            let answer = try await gateway.post(
+                TraceSetting.payload, to: path, headers: [("traceparent", TraceSetting.parent)] + other)
+            #expect(answer.status == (door == "apns" ? 200 : 202))
             _ = await receiver.next()
             let exported = Set(try await TraceSetting.spans(3, of: collector).compactMap { $0["traceId"] as? String })
             let reply = try await Reply(

@@ -175,4 +175,21 @@ import Testing
             #expect(await gateway.stop() == 0)
         }
     }
+
+    /// A wrong parameter, a trigger without members, and a push without a device token.
+    @Test func refusedRequestsHaveSpans() async throws {
+        try await TraceSetting.run { gateway, _, collector in
+            let headers: TraceSetting.Headers = [("traceparent", TraceSetting.parent)]
+            for path in ["/v1/notifications?x=1", "/v1/inapp/triggers", "/3/device/short"] {
+                #expect(try await gateway.post(Data("{}".utf8), to: path, headers: headers).status >= 400, "\(path)")
+            }
+            let spans = try await TraceSetting.spans(3, of: collector)
+            #expect(
+                Set(spans.compactMap { $0["name"] as? String }) == [
+                    "POST /v1/notifications", "POST /v1/inapp/triggers", "POST /3/device/{token}",
+                ])
+            #expect(spans.allSatisfy { $0["traceId"] as? String == TraceSetting.trace && $0["kind"] as? Int == 2 })
+            #expect(await gateway.stop() == 0)
+        }
+    }
 }

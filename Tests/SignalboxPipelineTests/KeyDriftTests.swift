@@ -118,6 +118,22 @@ import Testing
         }
     }
 
+    @Test func aFailedWriteIsRepeated() async throws {
+        try await withTemporaryDirectory { directory in
+            let folder = directory + "/later"
+            let setting = ObservationSetting()
+            setting.observation.accepted([ObservationSetting.event(of: "braze", custom: #"{"a":1}"#)], without: [:])
+            let service = DriftService(
+                setting.observation, file: folder + "/vendor-keys.json", logger: Logger(label: "test"))
+            _ = service.examine(after: RecentPosition())
+            service.store(.init())
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            service.store(.init())
+            let stored = try KnownKeysFile(path: folder + "/vendor-keys.json").read()
+            #expect(stored == setting.observation.drift.snapshot)
+        }
+    }
+
     @Test(arguments: ["", "{", "[]", #"{"version":2,"since":1,"vendors":{}}"#, #"{"version":1}"#])
     func anUnreadableFileBeginsANewRecord(text: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -46,6 +46,24 @@ import Testing
         #expect(setting.observation.recent.position.events == 1000)
     }
 
+    @Test func previewsTakeNoSample() throws {
+        let setting = ObservationSetting()
+        let normalizer = Normalizer(
+            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key),
+            observation: setting.observation)
+        func event(_ normalizer: Normalizer) throws -> Event {
+            try Array(#"{"aps":{"alert":"x"}}"#.utf8).withUnsafeBufferPointer {
+                try normalizer.event(
+                    $0, as: TestPipeline().reception, at: PayloadPosition(), with: Normalizer.makeParser())
+            }
+        }
+        for _ in 0..<300 { _ = try event(normalizer.forPreviews) }
+        guard case .shown(payload: _?) = try event(normalizer).sampling else {
+            Issue.record("The previews have used up the samples.")
+            return
+        }
+    }
+
     @Test func aLargePayloadIsShownWithoutItsBytes() {
         let setting = ObservationSetting()
         let large = [UInt8](repeating: 1, count: RecentLog.largestPayload + 1)

@@ -51,7 +51,8 @@ import Testing
     }
 
     @Test func answersWithThePolicyAndATag() throws {
-        let response = try #require(ConsoleFile.response(named: "app.js", to: Self.request("/console/app.js")))
+        let file = try #require(ConsoleFile.all["app.js"])
+        let response = file.response(to: Self.request("/console/app.js"))
         let headers = response.headers
         #expect(response.status == .ok)
         #expect(headers[.contentType] == "text/javascript; charset=utf-8")
@@ -66,11 +67,11 @@ import Testing
         let tag = try #require(headers[.eTag])
         #expect(tag.hasPrefix("\"") && tag.count == 34)
         let again = Self.request("/console/app.js", ifNoneMatch: tag)
-        #expect(try #require(ConsoleFile.response(named: "app.js", to: again)).status == .notModified)
+        #expect(file.response(to: again).status == .notModified)
     }
 
     @Test(arguments: ["", "x.js", "../index.html", "INDEX.HTML", "app.js/"])
     func otherNamesAreUnknown(name: String) {
-        #expect(ConsoleFile.response(named: name, to: Self.request("/console/x")) == nil)
+        #expect(ConsoleFile.all[name] == nil)
     }
 }

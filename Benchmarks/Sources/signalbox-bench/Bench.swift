@@ -36,6 +36,8 @@ struct Bench {
                 try await InAppBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .waysIn:
                 try WaysInBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
+            case .console:
+                try ConsoleBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
@@ -43,7 +45,7 @@ struct Bench {
 
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
-        case stages, commands, queue, gateway, media, inapp
+        case stages, commands, queue, gateway, media, inapp, console
         case waysIn = "ways-in"
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }

@@ -155,27 +155,9 @@ struct GatewayBench {
     private func generatorScript(perRequest: Int = 1) throws -> String {
         let texts = payloads.mixed.prefix(200).map { String(decoding: $0, as: UTF8.self).replacing("\n", with: " ") }
         let bodies = (0..<200).map { start in
-            "[==[" + (0..<perRequest).map { texts[(start + $0) % texts.count] }.joined(separator: "\n") + "]==]"
+            (0..<perRequest).map { texts[(start + $0) % texts.count] }.joined(separator: "\n")
         }
-        return try workspace.write(
-            """
-            local bodies = { \(bodies.joined(separator: ",\n")) }
-            local requests = {}
-            local number = 0
-            init = function(args)
-              for i, body in ipairs(bodies) do
-                requests[i] = wrk.format("POST", "/v1/notifications", { ["content-type"] = "application/json" }, body)
-              end
-            end
-            request = function()
-              number = number % #requests + 1
-              return requests[number]
-            end
-            done = function(summary, latency, requests)
-              io.write(string.format("RESULT %d %d %d %d\\n", summary.requests - summary.errors.status,
-                summary.errors.status, latency:percentile(50), latency:percentile(99)))
-            end
-            """, to: "load.lua")
+        return try Load.script(posting: bodies, in: workspace)
     }
 }
 
@@ -251,32 +233,6 @@ final class GatewayProcess {
     func stop() {
         process.terminate()
         process.waitUntilExit()
-    }
-}
-
-/// The results of the load generator.
-struct Load {
-    let accepted: Int
-    let p50: String
-    let p99: String
-
-    static func run(script: String, connections: Int, seconds: Int, url: String) throws -> Load {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["wrk", "-t1", "-c\(connections)", "-d\(seconds)s", "-s", script, url]
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RESULT ") }) else {
-            throw FailedProgram(command: ["wrk"], status: process.terminationStatus)
-        }
-        let numbers = line.split(separator: " ").dropFirst().compactMap { Double($0) }
-        if numbers[1] > 0 { print("  \(Int(numbers[1])) requests were refused") }
-        return Load(
-            accepted: Int(numbers[0]), p50: "\((numbers[2] / 1000).readable) ms",
-            p99: "\((numbers[3] / 1000).readable) ms")
     }
 }
 

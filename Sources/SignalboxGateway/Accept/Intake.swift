@@ -203,10 +203,13 @@ package struct Intake: Sendable {
         return Report(items: [route(event, from: source, by: routes)], isBatch: false, trace: trace)
     }
 
-    /// The event of one payload that arrived at `time`, read on the calling thread.
+    /// The event of one payload that arrived at `time`, read on the calling thread. `previews`: nil for an event that
+    /// is to be stored.
     func event(
-        of payload: RecordedPayload, from source: SourceName, at time: Date, trace: RequestTrace? = nil
+        of payload: RecordedPayload, from source: SourceName, at time: Date, trace: RequestTrace? = nil,
+        by previews: Normalizer? = nil
     ) -> Result<Event, Rejection> {
+        let normalizer = previews ?? normalizer
         let envelope = normalizer.envelope(of: reception(from: source, at: time, trace))
         return payloadParsers.withParser { parser in
             spareWriter.withWriter { json in

@@ -29,10 +29,10 @@ extension Intake {
         }
     }
 
-    /// The event that a push would become, read on the calling thread and not stored. Throws the rejection of a body
-    /// that cannot be read.
+    /// The event that a push would become, read on the calling thread and not stored. It uses up no sample of the live
+    /// view. Throws the rejection of a body that cannot be read.
     package func preview(of push: ProviderPush) throws(Rejection) -> Event {
-        try withText(of: push) { event(of: $0, from: push.source, at: now()) }.get()
+        try withText(of: push) { event(of: $0, from: push.source, at: now(), by: normalizer.forPreviews) }.get()
     }
 
     /// The routed event of a push, read on the calling thread.

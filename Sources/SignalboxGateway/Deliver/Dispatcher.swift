@@ -138,7 +138,10 @@ package struct Dispatcher: Service {
             ticks += 1
             if ticks.isMultiple(of: Watchdog.ticks) { await check(&watchdog, checkOutage) }
             do {
-                try await queue.tick()
+                for name in try await queue.tick() {
+                    logger.notice("Pause ended.", metadata: ["destination": "\(name)"])
+                    observation?.changed(name, to: "active", because: "the pause is over")
+                }
                 if outage.ends() { logger.notice("Queue readable again.") }
             } catch {
                 // The gateway's own stop cancelled the read.

@@ -50,7 +50,7 @@ extension Audit {
     }
 
     /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
-    /// error. Each ends with a full stop, in the order of the checks: accounts, orphans, waits, loss, damage.
+    /// error. Each ends with a full stop, in the order of the checks: accounts, counts, orphans, waits, loss, damage.
     package var findings: [String] {
         var lines: [String] = []
         for account in accounts where account.missing != 0 {
@@ -58,6 +58,13 @@ extension Audit {
                 account.missing > 0
                     ? "\(account.missing) deliveries to \(account.destination) are missing."
                     : "There are \(-account.missing) more deliveries to \(account.destination) than were accepted.")
+        }
+        for account in accounts {
+            for state in account.miscounted {
+                lines.append(
+                    "The ledger counts \(account.counted?[state] ?? 0) \(state.rawValue) deliveries to "
+                        + "\(account.destination), and \(account.present[state] ?? 0) are stored.")
+            }
         }
         if orphans > 0 { lines.append("\(orphans) deliveries have no event.") }
         if strayWaits > 0 { lines.append("\(strayWaits) waits for files have no delivery.") }

@@ -39,7 +39,7 @@ package struct RouteTrials: Sendable {
     /// `vendors`: the vendors of the sources that send payloads of one vendor only. The same arguments as for the
     /// gateway's own intake, so that a trial decides as the gateway would.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
-        self.normalizer = normalizer
+        self.normalizer = normalizer.forPreviews
         self.routes = routes
         self.vendors = vendors
     }
@@ -59,6 +59,16 @@ package struct RouteTrials: Sendable {
         }
         guard let document = EventDocument(event.body) else { throw .eventTooLarge(at: PayloadPosition()) }
         return try trial(of: document)
+    }
+
+    /// Names of the routes that match a stored event; nil if evaluating them takes too much work, and for bytes that
+    /// are not an event.
+    package func routes(of event: [UInt8]) -> [String]? {
+        guard let document = EventDocument(event) else { return nil }
+        return document.withRoot { root, _ in
+            // Routes are an addition to a list, which must not fail for one costly event.
+            do throws(RoutingTooCostly) { return try routes.decide(root).routes } catch { return nil }
+        }
     }
 
     /// Evaluates the routes twice: once by the index, once for the reasons. Both evaluations count against the limit

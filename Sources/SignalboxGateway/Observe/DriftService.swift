@@ -66,13 +66,14 @@ package struct DriftService: Service {
         return position
     }
 
-    /// Logs the first failure of an outage.
+    /// Logs the first failure of an outage, and its end. The next call repeats a failed write.
     func store(_ outage: Outage) {
         guard observation.drift.takeChange() else { return }
         do throws(KnownKeysFile.Failure) {
             try file.write(observation.drift.snapshot)
-            _ = outage.ends()
+            if outage.ends() { logger.notice("Vendor keys stored again.", metadata: ["file": "\(file.path)"]) }
         } catch {
+            observation.drift.returnChange()
             guard outage.begins() else { return }
             logger.warning("Cannot store vendor keys.", metadata: ["file": "\(file.path)", "error": "\(error)"])
         }

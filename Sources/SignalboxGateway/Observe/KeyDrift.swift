@@ -42,6 +42,9 @@ package final class KeyDrift: Sendable {
         }
     }
 
+    /// Undoes ``takeChange()`` after a failed write, so that the next one has the same keys.
+    func returnChange() { state.withLock { $0.isChanged = true } }
+
     /// Records the unread keys of an event about a notification; ignores all other events. Parses the event.
     func record(_ event: RecentEvent, at time: Date) {
         guard let pointers = Self.pointers(of: event.body), !pointers.isEmpty else { return }

@@ -48,12 +48,20 @@ package final class RequestTrace: Sendable {
         return TraceContext(context.traceID, span, flags: context.flags)
     }
 
-    /// Records the creation of events. Call it after their commit. `duplicates`: positions of events that were not
-    /// stored.
+    /// The most spans of one request's events: as many as one request to the collector has.
+    static let mostCreations = SpanRing.batch
+
+    /// Records the creation of events, of ``mostCreations`` at most; counts the others as dropped. Call it after their
+    /// commit. `duplicates`: positions of events that were not stored.
     func recordCreation(of events: [RoutedEvent], without duplicates: [Int: String]) {
         guard let telemetry else { return }
         let end = telemetry.now()
+        var left = Self.mostCreations
+        let dropped = events.count - duplicates.count - left
+        if dropped > 0 { telemetry.counts.drop(.spans, dropped) }
         for (position, routed) in events.enumerated() where duplicates[position] == nil {
+            guard left > 0 else { return }
+            left -= 1
             let event = routed.event
             var span = TraceSpan(context(of: event.id), "create", .producer, from: begun, to: end)
             span.parent = context.spanID
@@ -67,10 +75,15 @@ package final class RequestTrace: Sendable {
         }
     }
 
+    /// Statuses of requests without access.
+    private static let refusals = [401, 403]
+
     /// Records the request's span. `route`: the path of the endpoint with its parameters' names. Does nothing if the
-    /// request is not recorded. Call it once, when the status is known.
+    /// request is not recorded. Call it once, when the status is known. Few spans of requests without access are
+    /// recorded: a client without a token must not displace the others.
     package func finish(_ method: String, route: String, status: Int) {
         guard let telemetry else { return }
+        if Self.refusals.contains(status), !telemetry.admitsRefusal() { return telemetry.counts.drop(.spans, 1) }
         var span = TraceSpan(context, "\(method) \(route)", .server, from: begun, to: telemetry.now())
         span.parent = parent?.spanID
         span.state = state

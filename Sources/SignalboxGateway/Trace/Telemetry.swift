@@ -12,6 +12,9 @@ package final class Telemetry: Sendable {
     private let threshold = Atomic<UInt64>(0)
     private let ring = Mutex(SpanRing())
     private let exporterBacksOff = Atomic<Bool>(false)
+    /// Bounds the spans of requests without access.
+    private let refusals = AtomicBucket(perSecond: 10)
+    private let clock = ObservationClock.system
     /// Wakes the exporter of spans when a batch is full, and when export is switched on.
     let spansWakeUp = WakeUp()
     /// Wakes the exporter of metrics when export is switched on.
@@ -57,6 +60,9 @@ package final class Telemetry: Sendable {
         guard threshold > 0, UInt64(UInt32.random(in: 0 ... .max)) < threshold else { return nil }
         return RequestTrace(telemetry: self, at: now())
     }
+
+    /// True if the span of a request without access may be recorded: ten of them a second.
+    func admitsRefusal() -> Bool { refusals.take(at: clock.nanoseconds()) }
 
     /// Keeps an ended span for the exporter, or counts it as dropped. Never waits.
     func record(_ span: TraceSpan) {

@@ -21,6 +21,8 @@ package struct TelemetryExporter: Service {
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let isStopping = Replaceable(false)
+    /// End the waits that a collector requested, for a stop only: neither a reload nor full batches end them.
+    private let stops = (spans: WakeUp(), points: WakeUp())
     private let start: Date
 
     /// How long a stop waits for the collector.
@@ -58,8 +60,7 @@ package struct TelemetryExporter: Service {
     /// Ends the waits, and after ``stopTime`` the requests in progress. Returns at once.
     func stop() {
         isStopping.replace(by: true)
-        telemetry.spansWakeUp.wake()
-        telemetry.pointsWakeUp.wake()
+        for wakeUp in [telemetry.spansWakeUp, telemetry.pointsWakeUp, stops.spans, stops.points] { wakeUp.wake() }
         let collector = collector()
         // Unstructured: a shutdown handler cannot wait. The task ends by itself and retains only the client.
         Task {
@@ -80,7 +81,7 @@ package struct TelemetryExporter: Service {
         let outage = Outage()
         var batch: Batch?
         var pause: Duration? = .zero
-        while await telemetry.spansWakeUp.wait(atMost: pause, by: clock) {
+        while await (batch == nil ? telemetry.spansWakeUp : stops.spans).wait(atMost: pause, by: clock) {
             if isStopping.value { return await flush(batch, outage) }
             pause = await step(&batch, outage)
         }
@@ -147,7 +148,9 @@ package struct TelemetryExporter: Service {
     private func exportMetrics() async {
         let outage = Outage()
         var pause: Duration?
-        while await telemetry.pointsWakeUp.wait(atMost: pause, by: clock) {
+        var isHeld = false
+        while await (isHeld ? stops.points : telemetry.pointsWakeUp).wait(atMost: pause, by: clock) {
+            isHeld = false
             guard let collector = collector(), collector.settings.metrics else {
                 if isStopping.value { return }
                 pause = nil
@@ -156,6 +159,7 @@ package struct TelemetryExporter: Service {
             let timeout = isStopping.value ? Self.stopTime : OTLPCollector.timeout
             let wait = await sendMetrics(to: collector, timeout: timeout, outage)
             if isStopping.value { return }
+            isHeld = wait > .zero
             pause = max(collector.settings.interval, wait)
         }
     }

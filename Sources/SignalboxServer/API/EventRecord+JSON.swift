@@ -7,8 +7,8 @@ package import SignalboxStore
 /// Events as the API and the command line list them.
 extension JSONWriter {
     /// Writes one event of a list as an object. Absent values have no member; `deliveries` has the states that occur.
-    /// `hidesContent`: without the title.
-    package mutating func event(_ record: EventRecord, hidesContent: Bool = false) {
+    /// `routes`: names of the routes that match; nil if they are not known. `hidesContent`: without the title.
+    package mutating func event(_ record: EventRecord, routes: [String]? = nil, hidesContent: Bool = false) {
         let summary = EventSummary(record)
         object { json in
             json.member("id", record.id)
@@ -20,6 +20,7 @@ extension JSONWriter {
             json.member("kind", summary.kind)
             json.member("title", summary.title.map { hidesContent ? ContentMask.hidden : $0 })
             json.member("warnings", summary.warnings)
+            if let routes { json.member("routes", routes) }
             json.key("deliveries")
             json.object { json in
                 for state in DeliveryRecord.State.allCases {
@@ -32,9 +33,11 @@ extension JSONWriter {
         }
     }
 
-    /// Writes one event with all that is known about it, as an object. `wait`: why a delivery has not been sent.
+    /// Writes one event with all that is known about it, as an object. `href`: a link to a stored file, by its digest.
+    /// `wait`: why a delivery has not been sent.
     package mutating func event(
-        _ detail: EventDetail, hidesContent: Bool = false, wait: (DeliveryRecord) -> DeliveryWait?
+        _ detail: EventDetail, hidesContent: Bool = false, href: (String) -> String? = { _ in nil },
+        wait: (DeliveryRecord) -> DeliveryWait?
     ) {
         object { json in
             let body = hidesContent ? ContentMask.event(detail.record.body) : detail.record.body
@@ -61,6 +64,7 @@ extension JSONWriter {
                     json.member("state", file.state)
                     json.member("sha256", file.sha256)
                     json.member("reason", file.reason)
+                    json.member("href", hidesContent ? nil : file.sha256.flatMap(href))
                 }
             }
             json.member("trace", detail.trace)

@@ -81,10 +81,11 @@ package struct GatewaySurface: Sendable {
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)),
             forwards: gateway.resources.forwards, observation: gateway.resources.observation)
         let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
-        events = EventsAPI(operations: operations, trials: trials, orders: plan.orders)
+        events = EventsAPI(operations: operations, trials: trials, orders: plan.orders, links: plan.links)
         explanations = ExplainAPI(
             explainer: PayloadExplainer(
-                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
+                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors,
+                failures: { [rules = gateway.resources.failures] in rules.entries }), events: events)
         destinations = DestinationsAPI(
             queue: gateway.queue, destinations: config.destinations, lanes: gateway.dispatcher.snapshots,
             senders: plan.senders, events: OperationalEvent(gateway: config.gateway.name),
@@ -94,7 +95,7 @@ package struct GatewaySurface: Sendable {
             trials: trials,
             counts: gateway.resources.counts, status: plan.status)
         configs = ConfigAPI(history: gateway.resources.history, folder: config.origin.folder)
-        ledger = LedgerAPI(queue: gateway.queue)
+        ledger = LedgerAPI(queue: gateway.queue, links: plan.links)
         flows = FlowsAPI(queue: gateway.queue, routes: plan.routes, counts: gateway.resources.counts)
         failures = FailuresAPI(rules: gateway.resources.failures, tokens: gateway.resources.tokens)
         configuredFailures = plan.failures

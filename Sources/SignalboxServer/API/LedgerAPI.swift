@@ -8,13 +8,16 @@ import SignalboxStore
 /// The ledger of deliveries, and the list of media, for operators.
 struct LedgerAPI: Sendable {
     let queue: any InspectionStore
+    /// Makes the links to stored files.
+    var links = MediaLinks(publicUrl: nil)
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
     // MARK: Ledger
 
-    /// The numbers of `signalbox audit`, without its search for damage. Removed deliveries count in their last state,
-    /// so the states and `missing` sum up to `accepted`. Throws 503 when the queue does not answer.
+    /// The numbers of the ledger, which `signalbox audit` compares with the stored deliveries. Removed deliveries
+    /// count in their last state, so the states and `missing` sum up to `accepted`. Throws 503 when the queue does
+    /// not answer.
     func ledger() async throws -> Response {
         let accounts = try await reply { () throws(StoreError) in try await queue.accounts() }
         return .json { json in
@@ -45,8 +48,12 @@ struct LedgerAPI: Sendable {
         let records = try await reply { () throws(StoreError) in
             try await queue.mediaFiles(numberedAfter: after, limit: limit + 1)
         }
+        let now = Date()
         return .json { json in
-            json.array("media", records.prefix(limit)) { $0.file($1, hidesPath: call.hidesContent) }
+            json.array("media", records.prefix(limit)) { json, record in
+                let href = call.hidesContent ? nil : links.href(record.file.sha256, now: now)
+                json.file(record, href: href, hidesPath: call.hidesContent)
+            }
             json.next(records.prefix(limit).last?.id, of: records.count > limit, Self.files)
         }
     }
@@ -78,8 +85,8 @@ extension JSONWriter {
         member("complete", true)
     }
 
-    /// A stored file. `usedAt` is exact to the hour.
-    fileprivate mutating func file(_ record: MediaFileRecord, hidesPath: Bool) {
+    /// A stored file. `usedAt` is exact to the hour. `href`: a link to the file; nil for a reader without content.
+    fileprivate mutating func file(_ record: MediaFileRecord, href: String?, hidesPath: Bool) {
         let file = record.file
         object { json in
             json.member("state", MediaURLRecord.State.stored.rawValue)
@@ -91,6 +98,7 @@ extension JSONWriter {
             json.member("milliseconds", file.milliseconds)
             json.member("keptAt", record.keptAt)
             json.member("usedAt", record.usedAt)
+            json.member("href", href)
             json.member("urls", record.urls.map { hidesPath ? ContentMask.link($0) : $0 })
         }
     }

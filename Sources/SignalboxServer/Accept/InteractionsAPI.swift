@@ -11,18 +11,10 @@ extension GatewayAPI {
     /// for an empty request, for a single report that is rejected, and when the queue fails. `call`: its source is
     /// that of the reports. 503 for a failure of the queue has `retry-after`.
     func acceptInteractions(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
-        try await call.traced(by: surface.telemetry) { trace throws(Problem) in
-            try await acceptInteractions(call, body, trace)
+        let report = try await resources.alarm.watching { () throws(Intake.Failure) in
+            try await surface.interactions.accept(body, from: call.source, trace: call.context.trace)
         }
-    }
-
-    private func acceptInteractions(
-        _ call: Call, _ body: [UInt8], _ trace: RequestTrace?
-    ) async throws(Problem) -> Response {
-        let report = try await alarm.watching { () throws(Intake.Failure) in
-            try await surface.interactions.accept(body, from: call.source, trace: trace)
-        }
-        alarm.recover(by: report.items)
+        resources.alarm.recover(by: report.items)
         guard report.isBatch else {
             switch report.items.first {
             case nil: throw .emptyInteraction

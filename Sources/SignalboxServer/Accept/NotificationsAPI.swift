@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore
@@ -58,16 +59,10 @@ final class NotificationsAPI: Sendable {
     /// response. Throws 413 for too many payloads, 422 for a key that was used with another body, and 503 when the
     /// queue fails; see ``Problem/init(_:)``.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
-        try await call.traced(by: telemetry) { trace throws(Problem) in try await accept(body, of: call, trace) }
-    }
-
-    private func accept(
-        _ body: [UInt8], of call: Call, _ trace: RequestTrace?
-    ) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
         let answer = try await alarm.watching { () throws(Intake.Failure) in
-            try await intake.accept(body, from: call.source, as: repeatable, trace: trace)
+            try await intake.accept(body, from: call.source, as: repeatable, trace: call.context.trace)
         }
         switch answer {
         case .repeated(let answer):
@@ -103,7 +98,7 @@ final class NotificationsAPI: Sendable {
     func directHandler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
         guard intake.readsAtOnce, head.isPlain, head.head.method == .POST,
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
-            let source = try? sources.source(named: path.source, of: head.credentials)
+            let source = try? sources.source(named: path.source, of: head.credentials, for: .notifications)
         else { return nil }
         let timer = path.source == nil ? timers.plain : timers.named
         let start = ContinuousClock.now

@@ -1,11 +1,14 @@
 import Hummingbird
 import NIOCore
+import SignalboxGateway
 
 /// Data that a handler needs in addition to the request.
 struct GatewayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// For events of the connection; its handlers run on its event loop.
     let channel: any Channel
+    /// The trace of the request, which ``RequestTiming`` sets; nil for a request without one.
+    var trace: RequestTrace?
 
     /// Called by Hummingbird for each request of the router.
     init(source: ApplicationRequestContextSource) {

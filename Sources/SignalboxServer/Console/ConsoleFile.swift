@@ -1,5 +1,7 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
+import SignalboxEgress
 
 /// A file of the console: a page over the public API that operators open in a browser. All files are compiled into
 /// the program, and have no data of this gateway.
@@ -18,29 +20,47 @@ struct ConsoleFile: Sendable {
     /// The answer to a request for the page itself. Throws ``Problem`` for a host that is not the gateway's.
     static func page(_ call: Call, _ access: BrowserAccess) throws(Problem) -> Response {
         try access.checkHost(of: call.request.head)
-        return response(named: "index.html", to: call.request) ?? Response(Reply(.unexpected))
+        return page.response(to: call.request)
     }
 
     /// The answer to a request for a file that the page loads. Throws ``Problem`` for an unknown file, and for a host
     /// that is not the gateway's.
     static func file(_ call: Call, _ access: BrowserAccess) throws(Problem) -> Response {
         try access.checkHost(of: call.request.head)
-        guard let response = response(named: call.path("file"), to: call.request) else {
-            throw .notFound(call.request.uri.path)
-        }
+        guard let file = all[call.path("file")] else { throw .notFound(call.request.uri.path) }
+        return file.response(to: call.request)
+    }
+
+    /// As ``file(_:_:)``, by a path that names the version of the files. Browsers keep the present version without
+    /// asking again. A page that was loaded before an update receives the files of the present version.
+    static func versioned(_ call: Call, _ access: BrowserAccess) throws(Problem) -> Response {
+        var response = try file(call, access)
+        if call.path("version") == version { response.headers[.cacheControl] = "public, max-age=31536000, immutable" }
         return response
     }
 
-    /// 200 with the file, or 304 when the client has it; nil for an unknown file.
-    static func response(named name: String, to request: Request) -> Response? {
-        guard let file = all[name] else { return nil }
-        var headers = headers
-        headers[.eTag] = file.tag.text
-        if file.tag.isListed(in: request.headers[.ifNoneMatch], acceptsWeak: true) {
+    /// 200 with the file, or 304 when the client has it.
+    func response(to request: Request) -> Response {
+        var headers = Self.headers
+        headers[.eTag] = tag.text
+        if tag.isListed(in: request.headers[.ifNoneMatch], acceptsWeak: true) {
             return Response(status: .notModified, headers: headers)
         }
-        return Response(Reply(status: .ok, headers: headers, contentType: file.contentType, body: file.body))
+        return Response(Reply(status: .ok, headers: headers, contentType: contentType, body: body))
     }
+
+    /// The digest of all files.
+    static let version: String = {
+        let tags = all.sorted { $0.key < $1.key }.map(\.value.tag.text).joined()
+        return hexadecimal(sha256(Array(tags.utf8)).prefix(8))
+    }()
+
+    /// The page names its files by their version.
+    private static let page: ConsoleFile = {
+        let text = String(decoding: PackageResources.index_html, as: UTF8.self)
+        let body = text.replacing("=\"console/", with: "=\"assets/\(version)/")
+        return ConsoleFile("text/html; charset=utf-8", Array(body.utf8))
+    }()
 
     /// By the name in the path. Digests are computed once, at the first request.
     static let all: [String: ConsoleFile] = {
@@ -48,8 +68,8 @@ struct ConsoleFile: Sendable {
         return [
             "index.html": ConsoleFile("text/html; charset=utf-8", PackageResources.index_html),
             "icon.svg": ConsoleFile("image/svg+xml; charset=utf-8", PackageResources.icon_svg),
-            "style.css": ConsoleFile(style, PackageResources.style_css),
-            "preview.css": ConsoleFile(style, PackageResources.preview_css),
+            // One request for both: the first picture waits for every style sheet.
+            "style.css": ConsoleFile(style, PackageResources.style_css + PackageResources.preview_css),
             "h.js": ConsoleFile(script, PackageResources.h_js),
             "text.js": ConsoleFile(script, PackageResources.text_js),
             "api.js": ConsoleFile(script, PackageResources.api_js),
@@ -70,7 +90,8 @@ struct ConsoleFile: Sendable {
     }()
 
     /// Of every file. The policy permits scripts, styles, requests and pictures of this gateway only, and refuses
-    /// every conversion of text to markup or code (Trusted Types). Browsers ask for each file again, with its tag.
+    /// every conversion of text to markup or code (Trusted Types). Browsers ask for each file again, with its tag,
+    /// unless its path names its version.
     static let headers: HTTPFields = {
         var headers: HTTPFields = [
             .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxInApp
 import SignalboxNotification
@@ -22,13 +23,17 @@ final class DirectInAppAPI: Sendable {
     private let mailboxes = LoopMailboxes()
     /// Receives refused requests.
     private let observation: Observation
+    /// Decides which requests are traced.
+    private let telemetry: Telemetry
 
-    /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``.
+    /// `budget` and `alarm` are shared by all configs; see ``NotificationsAPI``. `telemetry`: decides which requests
+    /// are traced.
     init(
         flow: InAppFlow, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
-        observation: Observation = Observation(), counters: ServerCounters = ServerCounters()
+        observation: Observation = Observation(), counters: ServerCounters = ServerCounters(),
+        telemetry: Telemetry = Telemetry()
     ) {
-        self.observation = observation
+        (self.observation, self.telemetry) = (observation, telemetry)
         self.flow = flow
         self.sources = sources
         self.alarm = alarm
@@ -46,6 +51,9 @@ final class DirectInAppAPI: Sendable {
         case trigger
         /// `POST /v1/inapp/offers/{id}/outcome`
         case report(OfferID)
+
+        /// The path of the endpoint with the names of its parameters.
+        var route: String { self == .trigger ? "/v1/inapp/triggers" : "/v1/inapp/offers/{id}/outcome" }
 
         /// Compares bytes without decoding. Nil for any other path; the router knows other spellings.
         init?(_ path: String) {
@@ -78,13 +86,15 @@ final class DirectInAppAPI: Sendable {
     func handler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
         guard head.isPlain, head.head.method == .POST, let length = head.bodyLength,
             length <= NotificationsAPI.directLimit, let target = Target(head.head.uri),
-            let source = try? sources.source(named: nil, of: head.credentials)
+            let source = try? sources.source(named: nil, of: head.credentials, for: .inapp)
         else { return nil }
         let timer = target == .trigger ? timers.triggers : timers.reports
         let start = ContinuousClock.now
+        let trace = telemetry.trace(traceparent: head.traceparent, state: head.tracestate)
         return { [self] body, eventLoop, done in
             accept(body, for: target, from: source, on: eventLoop) { reply in
-                timer.record(reply.status.code, since: start)
+                timer.record(reply.status.code, since: start, trace: trace?.exemplar)
+                trace?.finish("POST", route: target.route, status: reply.status.code)
                 done(reply)
             }
         }

@@ -14,8 +14,9 @@ extension ProviderEndpoints {
             store: PushStore(intake: surface.intake, alarm: alarm),
             captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
             held: state.held,
-            forwarding: surface.passThrough.isEmpty ? nil : forwarding, telemetry: surface.telemetry)
+            forwarding: surface.passThrough.isEmpty ? nil : forwarding)
         self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
+        telemetry = surface.telemetry
         timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -35,16 +36,17 @@ struct Explain: AsyncParsableCommand {
     /// made, so the recognition is shown even if a later step rejects the payload.
     func run() async throws {
         let inputs = InputFiles([file])
-        let body = try payload(inputs)
+        StandardError.announceInput([file], of: "a payload")
+        let body = try InputTexts.payload(inputs)
         let loaded = try options.optionalConfig()
         let config = loaded.config
         let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
         let explanation = Explanation(
-            normalizer, chain: config.vendorChain, routes: loaded.routes,
+            normalizer, chain: config.vendorChain, routes: loaded.routes, failures: loaded.failures,
             as: Reception(from: source, at: Date(), vendor: vendors[source]))
         do throws(Rejection) {
             if json {
-                let explainer = PayloadExplainer(normalizer: normalizer, routes: loaded.routes, vendors: vendors)
+                let explainer = PayloadExplainer(normalizer, loaded, vendors: vendors)
                 let result = try await explainer.explanation(of: body, from: source, at: Date())
                 return StandardOutput.print(JSONText.object { $0.explanation(result) })
             }
@@ -54,22 +56,7 @@ struct Explain: AsyncParsableCommand {
                 explanation.holdsSeveral(body)
                 ? "\(inputs.name(of: 0)) holds several payloads; explain takes one, an object by itself."
                 : error.message
-            StandardError.write("signalbox: \(text)\n")
-            throw ExitCode.incomplete
+            throw CommandFailure.incomplete(text)
         }
-    }
-
-    /// Reads little more than the largest payload; a larger file is rejected. Throws ``ExitCode/unusable`` beyond
-    /// ``Normalizer/payloadLimit``, and a `ReplayError` for a file that cannot be read or decompressed.
-    private func payload(_ inputs: InputFiles) throws -> [UInt8] {
-        var body: [UInt8] = []
-        var file = try inputs.open(0)
-        while try file.read({ body.append(contentsOf: $0) }) {
-            guard body.count <= Normalizer.payloadLimit else {
-                throw refuse(
-                    "\(file.name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
-            }
-        }
-        return body
     }
 }

@@ -50,6 +50,30 @@ import Testing
         #expect(found.context.spanID == SpanID(id.randomBits) && found.state == nil)
     }
 
+    @Test func recordsABoundedNumberOfCreations() throws {
+        let telemetry = exporting
+        let events = (0..<10_000).map { number in
+            let id = EventID(at: Date(timeIntervalSince1970: 1), random: (1, UInt64(number)))
+            let event = Event(
+                id: id, source: .default, acceptedAt: Date(), vendor: .unknown, kind: .alert, warnings: [], body: [])
+            return RoutedEvent(event: event, routes: [], deliveries: [])
+        }
+        try trace(telemetry).recordCreation(of: events, without: [0: "earlier"])
+        #expect(telemetry.waiting == RequestTrace.mostCreations)
+        #expect(telemetry.counts.dropped(.spans) == 9_999 - RequestTrace.mostCreations)
+    }
+
+    @Test func recordsFewSpansOfRequestsWithoutAccess() throws {
+        let telemetry = exporting
+        for status in [401, 403] {
+            for _ in 0..<1000 { try trace(telemetry).finish("POST", route: "/v1/notifications", status: status) }
+        }
+        try trace(telemetry).finish("POST", route: "/v1/notifications", status: 413)
+        // More than ten if the loop takes longer than a second.
+        #expect((11..<1000).contains(telemetry.waiting))
+        #expect(telemetry.counts.dropped(.spans) == 2001 - telemetry.waiting)
+    }
+
     @Test func doesNotRecordATraceThatItsSenderDoesNotSample() throws {
         let unsampled = Self.received.dropLast() + "0"
         let trace = try trace(exporting, parent: String(unsampled))

@@ -77,6 +77,21 @@ import Testing
         #expect(bench.telemetry.counts.dropped(.spans) == 0)
     }
 
+    /// A reload, or a full batch, does not end the wait that the collector requested.
+    @Test func aReloadDoesNotEndTheWaitOfACollector() async throws {
+        try await run([429, 200], spans: SpanRing.batch, readings: nil) { [bench] requests in
+            _ = try await requests.message()
+            let begin = bench.clock.elapsed
+            // The backoff after the first attempt is half a second at least.
+            await bench.clock.waitForSleeper(atLeast: .milliseconds(400))
+            bench.telemetry.apply(ratio: 0.5)
+            bench.record(SpanRing.batch)
+            let request = try await requests.next()
+            #expect(request.names == Self.batch)
+            #expect(bench.clock.elapsed - begin >= .milliseconds(400))
+        }
+    }
+
     @Test func scenario50DropsAfter400() async throws {
         try await run([400, 413, 200], spans: 3 * SpanRing.batch) { [bench] requests in
             for _ in 1...3 {

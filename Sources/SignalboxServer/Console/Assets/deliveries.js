@@ -2,7 +2,7 @@
 import { h } from "./h.js";
 import { get, post, whyNot } from "./api.js";
 import { block, count, inline, relative, time, visible } from "./text.js";
-import { badge, confirm, facts, filters, listFacts, permitted, problem, section, state, table, to,
+import { badge, confirm, facts, filters, listFacts, none, permitted, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 
 const states = ["waiting", "delivered", "dead", "expired"];
@@ -40,7 +40,9 @@ function list(context) {
         "data-bulk": "retry" }),
       permitted("admin", `Purge all ${words(params)} …`, { onclick: () => bulk(context, "purge"), class: "danger",
         "data-bulk": "purge" })),
-    table("Deliveries", columns, rows, (row) => row.id, data ? undefined : "Loading …")];
+    table("Deliveries", columns, rows, (row) => row.id, data
+      ? none(params, "No delivery yet. Every event has one for each destination of its routes: ", sendOne)
+      : error ? "No list." : "Loading …")];
 }
 
 function words(params) { return `${params.state ?? "dead"} deliveries that match`; }

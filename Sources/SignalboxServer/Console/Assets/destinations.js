@@ -12,18 +12,12 @@ export async function load(context) {
   clearTimeout(local.timer);
   local.timer = setTimeout(() => context.reload(), 5000);
   local.clock ??= setInterval(context.redraw, 1000);
-  const data = id ? await one(id, signal) : await get("destinations", {}, signal);
+  const data = await get(id ? `destinations/${encodeURIComponent(id)}` : "destinations", {}, signal);
   if (id && !local.stats) {
     optional("stats", { window: "15m", step: "10s" },
       signal).then((stats) => { local.stats = stats; context.redraw(); }, () => {});
   }
   return data;
-}
-
-// Falls back to the list for a gateway without details of one destination.
-async function one(name, signal) {
-  const found = await optional(`destinations/${encodeURIComponent(name)}`, {}, signal);
-  return found ?? (await get("destinations", {}, signal)).destinations.find((item) => item.name === name) ?? {};
 }
 
 /** Stops reading. */
@@ -44,7 +38,7 @@ export function view(context) {
     h("p", { class: "listfacts", role: "status" }, data
       ? [`${count(rows.length)} destinations, ${count(ill)} not active; in trouble first; read again every 5 s; `,
         "latencies of the last 256 attempts."] : "Loading …"),
-    table("Destinations", columns(context), rows, (row) => row.name, data ? "The config has no destination."
+    table("Destinations", columns(context), rows, (row) => row.name, data ? "The config has no destination: add one to destinations."
       : "Loading …")];
 }
 

@@ -128,7 +128,7 @@ function mediaColumns(content) {
   return [["Link of the vendor", (row) => link(row.url)], ["Role", (row) => inline(known.get(row.url)?.role ?? "–")],
     ["State", (row) => state(row.state)], ["Reason", (row) => inline(row.reason ?? "")],
     ["File", (row) => {
-      const address = source({ ...known.get(row.url), status: row.state, sha256: row.sha256 });
+      const address = source({ ...known.get(row.url), ...row, status: row.state });
       return address ? h("a", { href: address, target: "_blank", rel: "noopener" }, visible(row.sha256, 12))
         : visible(row.sha256 ?? "–", 12);
     }]];

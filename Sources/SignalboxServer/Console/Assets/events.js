@@ -1,8 +1,9 @@
 // Events: every accepted event, with filters. One event is the page of event.js.
 import { h } from "./h.js";
 import { call, get, session } from "./api.js";
-import { bytes, count, inline, time } from "./text.js";
-import { change, filters, listFacts, problem, state, table, to, windowFields } from "./ui.js";
+import { bytes, inline, time } from "./text.js";
+import { badge, change, counted, filters, listFacts, none, problem, sendOne, table, to,
+  windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
 
@@ -40,7 +41,8 @@ export function view(context) {
     session.who?.content === false ? null : h("details", { open: Boolean(params.pattern) },
       h("summary", null, "Pattern"), editor({ text: local.text, use })),
     problem(error), listFacts({ params, data, shown: rows.length }),
-    table("Events", columns, rows, (row) => row.id, data ? undefined : "Loading …")];
+    table("Events", columns, rows, (row) => row.id, data
+      ? none(params, "No event yet. Every accepted payload appears here: ", sendOne) : error ? "No list." : "Loading …")];
 }
 
 /** The actions of a row or of the event. */
@@ -64,12 +66,6 @@ const columns = [
   ["Source", (row) => inline(row.source)],
   ["Warnings", (row) => ((row.warnings ?? []).length ? row.warnings.slice(0,
     3).map((code) => [h("code", null, inline(code, 60)), " "]) : h("span", { class: "dim" }, "none"))],
-  ["Deliveries", (row) => deliveries(row.deliveries ?? {})],
+  ["Deliveries", (row) => counted(row.deliveries) ?? badge("no route", "warm")],
   ["Size", (row) => bytes(row.bytes)],
 ];
-
-function deliveries(states) {
-  const list = Object.entries(states);
-  return list.length ? list.map(([word, number]) => [state(word), ` ${count(number)} `])
-    : h("span", { class: "badge warm" }, "no route");
-}

@@ -2,7 +2,8 @@
 import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
 import { block, bytes, count, inline, link, time, timeText, visible } from "./text.js";
-import { badge, copy, facts, filters, listFacts, problem, section, state, table, to, windowFields } from "./ui.js";
+import { badge, copy, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
+  windowFields } from "./ui.js";
 import { source } from "./preview.js";
 
 // A page with a list of one endpoint. `rows`: member of the answer; `note`: its order and window, in words.
@@ -16,7 +17,7 @@ function list({ title, path, rows, fields = [], columns, note, more, empty, acti
       return [h("h1", null, title), fields.length ? filters(params, fields) : null, problem(error),
         data ? listFacts({ params, data, shown: found.length, order: note, sampling }) : null, more?.(context),
         table(title, typeof columns === "function" ? columns(context) : columns, found, (row, at) => row.id ?? at,
-          data ? empty : error ? "No list." : "Loading …")];
+          data ? none(params, empty) : error ? "No list." : "Loading …")];
     },
     actions: (context, at) => {
       const row = context.data?.[rows]?.[at];
@@ -48,7 +49,8 @@ const vendors = {
           6).map(([code, number]) => [h("a", { href: to("events", null, { vendor: row.name, warning: code }) },
           inline(code, 60)), ` ${count(number)} `])],
         ["New keys", (row) => count((row.newKeys ?? []).length + (row.folded ?? 0))]], rows, (row) => row.name, data
-          ? "No event was accepted yet." : "Loading …"),
+          ? ["No event yet. A vendor appears here with its first event: ", sendOne]
+          : "Loading …"),
       rows.filter((row) => row.newKeys?.length).map((row) => section(["New keys of ", inline(row.name)],
         table(`New keys of ${visible(row.name, 60)}`, [["Pointer", (item) => h("code", null, inline(item.pointer))],
           ["Type", (item) => inline(item.type)], ["First seen", (item) => time(item.firstSeen)],
@@ -62,7 +64,8 @@ const vendors = {
 
 const media = list({
   title: "Media", path: "media", rows: "media", fields: [["state", "State", ["stored", "wanted", "failed"]]],
-  note: "newest first", sampling: "state “stored” unless another one is chosen", empty: "No file has this state.",
+  note: "newest first", sampling: "state “stored” unless another one is chosen", 
+  empty: ["No file has this state. Files that events name appear here, if a route has ", h("code", null, "media"), "."],
   columns: ({ local, redraw }) => {
     const broken = local.broken ??= new Set();
     return [
@@ -86,7 +89,8 @@ const media = list({
 // MARK: Categories
 
 const categories = list({
-  title: "Categories", path: "categories", rows: "categories", note: "by identifier", empty: "No category is known.",
+  title: "Categories", path: "categories", rows: "categories", note: "by identifier", 
+  empty: "No category is known. Button sets of payloads, and those of categories in the config, appear here.",
   columns: [
     ["Identifier", (row) => inline(row.identifier, 120)],
     ["Buttons", (row) => (row.actions ?? []).map((action, at) => h("span", { key: at, class: "chip plain" },
@@ -105,7 +109,8 @@ const categories = list({
 const messages = list({
   title: "In-app messages", path: "inapp/messages", rows: "messages",
     fields: [["withdrawn", "Withdrawn too", ["true", "false"]]], note: "by id",
-  empty: "No in-app message is registered.", more: explain,
+  
+  empty: ["No in-app message is registered: add one with ", h("code", null, "PUT /v1/inapp/messages/ID"), "."], more: explain,
   columns: [
     ["Id", (row) => h("a", { href: to("inapp", row.id) }, inline(row.id, 120))],
     ["Scope", (row) => scope(row)],
@@ -179,12 +184,13 @@ const ledger = {
         (row) => [count(row[name]), row.removed?.[name] ? h("span", { class: "dim" },
         ` (${count(row.removed[name])} removed)`) : null]]),
       ["Missing", (row) => (row.missing ? badge(count(row.missing), "bad") : "0")]], data?.destinations ?? [],
-        (row) => row.destination, data ? "No delivery was made yet." : error ? "No list." : "Loading …")],
+        (row) => row.destination, data ? "No delivery yet. A destination appears here with its first one." : error ? "No list." : "Loading …")],
 };
 
 const log = list({
   title: "Actions", path: "actions", rows: "actions", fields: [["actor", "Actor"], ["operation", "Operation"],
-    ["target", "Target"], ...windowFields], empty: "No operator changed anything.",
+    ["target", "Target"], ...windowFields],
+  empty: "No operator changed anything yet. Pauses, retries and other changes appear here.",
   columns: [
     ["Time", (row) => time(row.at)], ["Actor",
       (row) => [inline(row.actor), row.role ? h("span", { class: "dim" }, ` ${visible(row.role, 20)}`) : null]],
@@ -203,7 +209,7 @@ const log = list({
 const rejections = list({
   title: "Rejections", path: "rejections", rows: "rejections",
     note: "newest first, the last 200 since the process started; bodies are not kept",
-    empty: "No payload was rejected.",
+    empty: "No payload was rejected since then. Refused ones appear here with their codes.",
   columns: [["Time", (row) => time(row.at)], ["Source", (row) => inline(row.source ?? "–")],
     ["Code", (row) => h("code", null, inline(row.code))], ["Line", (row) => count(row.line)],
     ["Size", (row) => bytes(row.bytes)], ["Received by", (row) => inline(row.door ?? "–")]],
@@ -215,7 +221,7 @@ const captures = list({
     ["token", "Device token or hash"], ["outcome", "Outcome",
     ["accepted", "repeated", "rejected", "injected", "unavailable", "dry-run", "any"]],
     ["since", "Since (RFC 3339)", "time"]],
-  empty: "No push reached the provider endpoints.",
+  empty: ["No push reached the provider endpoints: point a sender at ", h("code", null, "gateway.listen.apns"), "."],
   columns: [["Time", (row) => time(row.time)], ["Event",
     (row) => (row.eventId ? h("a", { href: to("events", row.eventId) },
     inline(row.event?.data?.content?.title ?? row.eventId, 120)) : "–")], ["Outcome", (row) => state(row.outcome)],

@@ -1,15 +1,17 @@
 // Live: what the gateway accepts and delivers, as it happens.
 import { h } from "./h.js";
-import { Refusal, get, session, stream } from "./api.js";
+import { Refusal, call, get, session, stream } from "./api.js";
 import { bytes, count, inline, time, visible, zoneName } from "./text.js";
-import { badge, change, chart, problem, state, table, to } from "./ui.js";
+import { badge, change, chart, counted, problem, sendOne, state, table, to } from "./ui.js";
 import { chips, editor, follow, readPattern } from "./pattern.js";
 
 const mostRows = 200;
+/** Events that are there at once. */
+const mostListed = 50;
 const mostHeld = 1000;
 const seconds = 120;
 
-/** Reads the newest events and the counters, then opens the stream. */
+/** Opens the stream; the newest events and the counters follow. */
 export async function load(context) {
   const { local, params, signal } = context;
   follow(local, params.pattern);
@@ -74,6 +76,7 @@ async function listen(context, opened) {
       if (!isCurrent()) return;
       local.error = error;
       if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
+      if (!opened.isListed) await list(context, opened);
       wait = Math.min(60, Number(error.headers?.get?.("retry-after")) || wait);
     }
     if (!isCurrent()) return;
@@ -86,8 +89,35 @@ async function listen(context, opened) {
 
 function begin(context, opened) {
   const { local } = context;
-  if (!opened.isKnown) Object.assign(local, { rows: new Map(), held: [], dropped: 0, missed: 0, series: [] });
-  [opened.isKnown, local.status, local.error] = [true, "live", null];
+  [local.status, local.error] = ["live", null];
+  if (!opened.isKnown) Object.assign(local, { held: [], dropped: 0, missed: 0, series: [] });
+  opened.isKnown = true;
+  if (!opened.isListed) list(context, opened);
+  context.redraw();
+}
+
+// The stream begins with the next event, so those before it come from the list. The list is read after the stream has
+// begun: each event is in one of them or in both, and its id tells. Frames wait for the list.
+async function list(context, opened) {
+  const { local } = context;
+  const { signal } = local.abort;
+  const early = opened.early = [];
+  let events = [];
+  try {
+    const query = { limit: mostListed };
+    const pattern = readPattern(opened.pattern).value;
+    const answer = pattern ? await call("POST", "events/search", { query, body: { pattern }, signal })
+      : await get("events", query, signal);
+    [events, opened.isListed, local.isCut] = [answer.events, true, answer.complete === false];
+  } catch (error) { if (!signal.aborted) local.error ??= error; }
+  if (local.opened !== opened || opened.early !== early) return;
+  opened.early = null;
+  // The list is read again with the next connection.
+  if (signal.aborted) { opened.isListed = false; return; }
+  const rows = new Map(events.reverse().map((row) => [row.id, { ...row, outcomes: new Map() }]));
+  if (opened.hasRows) for (const [id, row] of local.rows) rows.set(id, { ...rows.get(id), ...row });
+  [opened.hasRows, local.rows] = [true, rows];
+  for (const [name, value] of early) accept(context, name, value);
   context.redraw();
 }
 
@@ -96,6 +126,12 @@ function isFinal(error) { return error instanceof Refusal && error.status >= 400
 
 function accept(context, name, value) {
   const { local } = context;
+  const { early } = local.opened;
+  if (early) {
+    early.push([name, value]);
+    if (early.length > mostHeld) { early.shift(); local.dropped += 1; }
+    return;
+  }
   if (name === "gap") local.dropped += value.dropped ?? 0;
   else if (name === "stats") {
     local.series.push(value);
@@ -161,8 +197,14 @@ export function view(context) {
       local.changes.map((item) =>
       h("li", null, time(item.at, "clock"), " ", h("a", { href: to("destinations", item.name) }, inline(item.name)),
         " ", state(item.state), " ", inline(item.reason ?? "")))) : null,
-    table("Live events", columns, rows, (row) => row.id, local.status === "live" ? "Connected: no event since then."
-      : "No event yet.")];
+    table("Live events", columns, rows, (row) => row.id, noRow(local, value))];
+}
+
+function noRow({ rows, error, opened }, pattern) {
+  if (!rows || opened?.early) return error ? "No list." : "Loading …";
+  if (!opened?.isListed) return "No list.";
+  return pattern ? "No event matches the pattern. Events that match appear here as the gateway accepts them."
+    : ["No event yet. Payloads appear here as the gateway accepts them: ", sendOne];
 }
 
 function hidesContent() { return session.who?.content === false; }
@@ -173,12 +215,17 @@ const columns = [
   ["Vendor", (row) => [inline(row.vendor), " ", h("span", { class: "dim" }, inline(row.kind))]],
   ["Source", (row) => inline(row.source)],
   ["Evidence", (row) => evidence(row)],
+  // The list has no names of routes, only states of deliveries.
   ["Routes", (row) => (row.routes?.length ? row.routes.map((name) => [inline(name, 60), " "])
-    : badge("no route", "warm"))],
-  ["Outcomes", (row) => (row.outcomes.size ? [...row.outcomes.values()].map((item) =>
+    : !row.routes && total(row.deliveries) ? h("span", { class: "dim" }, "see the event") : badge("no route", "warm"))],
+  ["Outcomes", (row) => [[...row.outcomes.values()].map((item) =>
     h("span", { class: "outcome", key: item.destination }, state(item.outcome), " ", inline(item.destination, 40),
-      item.status ? ` ${item.status}` : "", " ")) : h("span", { class: "dim" }, row.routes?.length ? "pending" : "–"))],
+      item.status ? ` ${item.status}` : "", " ")),
+  row.outcomes.size < total(row.deliveries) ? counted(row.deliveries)
+    : row.outcomes.size ? null : h("span", { class: "dim" }, row.routes?.length ? "pending" : "–")]],
 ];
+
+const total = (group) => Object.values(group ?? {}).reduce((all, item) => all + item, 0);
 
 function evidence(row) {
   const warnings = row.warnings ?? [];
@@ -195,7 +242,8 @@ function status(context) {
   return h("div", { class: "listfacts" },
     h("span", { role: "status" }, h("strong", null, local.isPaused
       ? `Paused; ${count(local.held.length)} waiting${local.missed ? `, ${count(local.missed)} lost` : ""}` : words),
-      ` – newest ${mostRows} events since this page was opened, times in ${zoneName()}. `),
+      ` – the newest events, at most ${mostRows}${local.isCut ? "; older ones may match too" : ""}; `,
+      `times in ${zoneName()}. `),
     h("span", null, `Sampled: at most 20 frames a second; ${count(local.dropped ?? 0)} events and deliveries not shown. `),
     h("button", { type: "button", "data-pause": true, "aria-pressed": local.isPaused ? "true" : "false",
       onclick: () => togglePause(context) }, local.isPaused ? "Continue" : "Pause"));
@@ -210,7 +258,6 @@ function charts(local) {
   };
   const shape = { step: stats.step, from: stats.from };
   const now = local.series?.at?.(-1);
-  const total = (group) => Object.values(group ?? {}).reduce((all, item) => all + item, 0);
   return h("div", { class: "charts", role: "region", "aria-label": "The last 15 minutes" },
     [["Received", "received"], ["Delivered", "delivered"], ["Failed attempts", "failed"],
       ["Rejected", "rejected"]].map(([words, name]) =>

@@ -23,7 +23,8 @@ export function sideBySide(raw, event, { provenance = [], unread = [], complete 
     h("div", { class: "sides" }, panel("raw", "Payload as received", raw.value, raw.note),
       panel("event", "Event", event)),
     provenance.length ? h("p", { class: "dim" },
-      "Point at a member, or reach it with Tab, to see its origin. Grey members were not read.",
+      "Underlined members have a known origin or use: point at one, or reach it with Tab, to see it. ",
+      "Grey members were not read.",
       complete === false ? " The payload is too large to examine all of it." : "") : null];
 }
 
@@ -61,7 +62,7 @@ function tree(value, options, pointer = "", depth = 0) {
 
 function leaf(value) {
   return h("span", { class: value === null ? "dim" : typeof value }, typeof value === "string"
-    ? inline(JSON.stringify(value), 2048) : visible(value));
+    ? inline(JSON.stringify(value.slice(0, 4096)), 2048) : visible(value));
 }
 
 // JSON inside a string: pointers continue in it.

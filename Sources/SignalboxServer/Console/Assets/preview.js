@@ -71,7 +71,8 @@ function hiddenParts(content, items) {
 function merged(state) {
   if (!state) return {};
   return { status: state.state === "wanted" || state.state === "resting" ? "pending" : state.state === "none"
-    ? undefined : state.state, sha256: state.sha256, reason: state.reason };
+    ? undefined : state.state, sha256: state.sha256, reason: state.reason,
+    ...(state.href ? { href: state.href } : null) };
 }
 
 function shown(texts, name) {
@@ -85,11 +86,21 @@ function clamped(name, text, lines) {
   if (text === "" || text === undefined) return name === "subtitle" ? null
     : h("div", { class: `${name} dim` }, `(no ${name})`);
   const value = String(text);
-  const measure = (node) => requestAnimationFrame(() => node.toggleAttribute("data-cut",
-    node.scrollHeight > node.clientHeight + 1 || value.length > longest));
+  const measure = (node) => measureLater(node, value.length > longest);
   return [h("div", { class: `clamp ${name} lines${lines}`, mounted: measure, key: name },
-    h("bdi", null, visible(value.replaceAll(/\s+/g, " "), longest))),
+    h("bdi", null, visible(value.slice(0, 2 * longest).replaceAll(/\s+/g, " "), longest))),
     h("div", { class: "cut", key: `${name}cut` }, `${name} cut after ${lines} ${lines === 1 ? "line" : "lines"}`)];
+}
+
+// All boxes are measured before one of them is marked: each mark invalidates the layout of the page.
+let unmeasured = [];
+function measureLater(node, isCut) {
+  if (unmeasured.push([node, isCut]) > 1) return;
+  requestAnimationFrame(() => {
+    const found = unmeasured.map(([box, isLong]) => [box, isLong || box.scrollHeight > box.clientHeight + 1]);
+    unmeasured = [];
+    for (const [box, isMarked] of found) box.toggleAttribute("data-cut", isMarked);
+  });
 }
 
 function buttons(actions, most, os) {

@@ -52,7 +52,7 @@ export function view(context) {
         [h("a", { href: to("destinations", name) }, inline(name)), " "])],
       ["Stops", (row) => (row.stop ? "yes" : "no")], ["Matched", (row) => count(row.matched)],
         ["Failed", (row) => (row.failed ? badge(count(row.failed), "bad") : "0")]],
-    data.routes ?? [], (row, at) => at, "The config has no routes."),
+    data.routes ?? [], (row, at) => at, "The config has no route: add one to routes."),
     data.fallback ? h("p", null, "Fallback: ", data.fallback.map((name) => [inline(name), " "])) : null,
     section("Graph", graph(data.graph)), section("Pattern playground", playground(context)),
     section("Config", config(context))];
@@ -68,7 +68,7 @@ function graph(value) {
   const edges = value.edges ?? [];
   const rows = table("Edges of the graph", [["From", (row) => inline(row.from)], ["To", (row) => inline(row.to)],
     ["Events", (row) => count(row.count)]], edges, (row) => `${row.from}>${row.to}`,
-    "No event was accepted since the process started.");
+    "No event was accepted since the process started; further ones appear here.");
   if (!nodes.length || nodes.length > mostNodes) return rows;
   return [value.folded ? h("p", { class: "dim" }, "The smallest nodes are folded into “other”.") : null,
     drawing(nodes, edges), h("details", null, h("summary", null, "The same as a table"), rows)];

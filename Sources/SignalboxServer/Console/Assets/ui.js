@@ -70,6 +70,12 @@ export function state(word) {
   return badge(word, good.includes(word) ? "good" : bad.includes(word) ? "bad" : warm.includes(word) ? "warm" : "");
 }
 
+/** How many deliveries have each state; null for none. */
+export function counted(states) {
+  const list = Object.entries(states ?? {});
+  return list.length ? list.map(([word, number]) => [state(word), ` ${count(number)} `]) : null;
+}
+
 /** A heading with a section. */
 export function section(title, ...content) {
   return h("section", null, h("h2", null, title), content);
@@ -99,6 +105,16 @@ export function table(label, columns, rows, rowKey, empty) {
         rows.map((row, at) => h("tr", { key: String(rowKey(row, at)), role: "row", "data-row": at },
         columns.map(([name, cell]) => h("td", { role: "cell", "data-label": name }, cell(row, at))))))));
 }
+
+/** Words for a list without entries: `words` say what would appear and how, unless the filters leave out everything. */
+export function none(params, ...words) {
+  return Object.keys(params).some((name) => !["tz", "cursor", "limit"].includes(name))
+    ? "No entry matches: clear a filter, or choose a longer window." : words;
+}
+
+/** How to make an event. */
+export const sendOne = ["send one with ", h("code", null, "signalbox send braze"), " or ",
+  h("code", null, "POST /v1/notifications"), "."];
 
 /** The window, the order, the completeness and the pages of a list. Every list has one. */
 export function listFacts({ params, data, shown, order, sampling }) {

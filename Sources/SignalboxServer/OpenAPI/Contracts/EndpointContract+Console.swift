@@ -9,6 +9,10 @@ extension EndpointContract {
             "GET /console/{file}", "getConsoleFile", fields: [.ifNoneMatch],
             Answer(status: 200, content: [.bytes("*/*")], fields: file), .notModified,
             problems: ["host-foreign", "not-found"]),
+        EndpointContract(
+            "GET /assets/{version}/{file}", "getConsoleFileOfVersion", fields: [.ifNoneMatch],
+            Answer(status: 200, content: [.bytes("*/*")], fields: file), .notModified,
+            problems: ["host-foreign", "not-found"]),
     ]
 
     private static let file: [AnswerField] = [.etag, .cacheControl]
