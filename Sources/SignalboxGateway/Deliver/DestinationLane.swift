@@ -88,9 +88,6 @@ struct DestinationLane: Sendable {
     /// The name is the key of the lane in the roster and in the queue.
     var name: DestinationName { destination.name }
 
-    /// True if a delivery may block later ones, so that overdue deliveries do not prove a stalled lane.
-    var isOrdered: Bool { destination.ordering != nil }
-
     /// Makes the lane read the queue. Callable from any thread; several calls before a pass cause one pass.
     func wake() { wakeUp.wake() }
 
