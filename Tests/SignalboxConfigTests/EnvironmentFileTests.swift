@@ -34,13 +34,20 @@ import Testing
     ])
     func readsVariables(_ text: String, _ value: String) async throws {
         try await tokens(text) { result in
-            #expect(try result.get() == [value])
+            let values = try result.get()
+            #expect(values == [value])
         }
     }
 
     @Test func variablesOfTheFileTakePrecedence() async throws {
-        try await tokens("TOKEN=new", environment: ["TOKEN": "old"]) { #expect(try $0.get() == ["new"]) }
-        try await tokens("OTHER=new", environment: ["TOKEN": "old"]) { #expect(try $0.get() == ["old"]) }
+        try await tokens("TOKEN=new", environment: ["TOKEN": "old"]) { result in
+            let values = try result.get()
+            #expect(values == ["new"])
+        }
+        try await tokens("OTHER=new", environment: ["TOKEN": "old"]) { result in
+            let values = try result.get()
+            #expect(values == ["old"])
+        }
     }
 
     /// Errors name the line, never its text.
