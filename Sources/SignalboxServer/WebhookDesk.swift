@@ -1,5 +1,6 @@
 package import Foundation
 package import SignalboxGateway
+import SignalboxNotification
 import Synchronization
 
 /// Verifies, prints and counts received webhooks, and decides the status of each reply.
@@ -45,7 +46,8 @@ package final class WebhookDesk: Sendable {
     /// The counts so far, as one line without its line end. A consistent snapshot of the three counts.
     package var summary: String {
         counts.withLock {
-            "\($0.received) received, \($0.distinct.count) distinct ids, \($0.unverified) with a bad signature"
+            "\($0.received) received, \(Counted.words($0.distinct.count, "distinct id")), "
+                + "\($0.unverified) with a bad signature"
         }
     }
 

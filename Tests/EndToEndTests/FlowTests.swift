@@ -144,7 +144,8 @@ import Testing
                 .replacing(#""timeout": "15s""#, with: #""headers": { "x-key": "file:/etc/hidden-path" }"#)
                 .write(toFile: path, atomically: true, encoding: .utf8)
             func history(_ token: String) async throws -> String {
-                "\(try await gateway.request("GET", "/v1/config/history", token: token).json)"
+                let answer = try await gateway.request("GET", "/v1/config/history", token: token)
+                return "\(answer.json)"
             }
             while try await !history("admin-token").contains("hidden-path") {}
             #expect(try await history("admin-token").contains("Sale"))
@@ -159,7 +160,8 @@ import Testing
             let rule = #"{"delay":"1ms","match":{"data":{"content":{"title":["Sale"],"badge":[48123]}}}}"#
             let set = try await gateway.request("PUT", "/v1/failures/slow", rule, token: "ann-token")
             #expect(set.status == 201 && "\(set.json)".contains("Sale"))
-            let hidden = "\(try await gateway.request("GET", "/v1/failures", token: "rita-token").json)"
+            let list = try await gateway.request("GET", "/v1/failures", token: "rita-token")
+            let hidden = "\(list.json)"
             #expect(hidden.contains("title") && !hidden.contains("Sale") && !hidden.contains("48123"))
         }
     }

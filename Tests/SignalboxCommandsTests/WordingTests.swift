@@ -1,4 +1,5 @@
 import SignalboxCommands
+import SignalboxNotification
 import SignalboxStore
 import Testing
 

@@ -17,7 +17,7 @@ package enum CaptureWords {
         let isJSON = argument.drop { $0.isWhitespace }.hasPrefix("{")
         let text =
             isJSON
-            ? Array(argument.utf8) : ConfigText.beginning(of: argument, upTo: ConfigBounds.bytes + 1)
+            ? Array(argument.utf8) : ConfigText.beginning(of: argument, upTo: ConfigBounds.bytes + 1, orPipe: true)
         guard let text else {
             throw .refused("Cannot read \(argument); --match takes JSON or the path of a file.")
         }

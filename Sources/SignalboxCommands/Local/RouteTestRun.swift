@@ -1,6 +1,7 @@
 package import Foundation
 package import SignalboxConfig
 package import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 
 /// One run of `signalbox routes test`.
@@ -12,7 +13,7 @@ package struct RouteTestRun {
     /// that cases name are relative to the folder of `path`. Throws for a file that cannot be read, and all mistakes
     /// of the cases.
     package init(_ path: String, for config: GatewayConfig, by trials: RouteTrials, at now: Date) throws {
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = path.parentPath
         results = try InputTexts.cases(path, for: config).map { item in
             guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: now) else {
                 throw CommandFailure.refused("\(path): cannot read the file of the case \"\(item.name)\".")

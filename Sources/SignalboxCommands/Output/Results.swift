@@ -28,5 +28,7 @@ package enum Results {
     }
 
     /// The result of `routes check`, as `POST /v1/config/check` answers.
-    package static func check(_ check: ConfigCheck) -> String { JSONText.members { $0.members(of: check) } }
+    package static func check(_ check: ConfigCheck) -> String {
+        JSONText.members { $0.members(of: check, hidesContent: false) }
+    }
 }

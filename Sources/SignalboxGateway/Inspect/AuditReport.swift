@@ -23,7 +23,8 @@ extension Audit {
             + accounts.filter { $0.undelivered > 0 }.map { account in
                 let since =
                     account.undeliveredSince.map { "first at \(Timestamp($0).text)" } ?? "by an earlier version"
-                return "Removed before delivery: \(account.undelivered) deliveries to \(account.destination), \(since)."
+                let count = Counted.words(account.undelivered, "delivery")
+                return "Removed before delivery: \(count) to \(account.destination), \(since)."
             }
     }
 
@@ -56,7 +57,7 @@ extension Audit {
         for account in accounts where account.missing != 0 {
             lines.append(
                 account.missing > 0
-                    ? "\(account.missing) deliveries to \(account.destination) are missing."
+                    ? "Missing: \(Counted.words(account.missing, "delivery")) to \(account.destination)."
                     : "There are \(-account.missing) more deliveries to \(account.destination) than were accepted.")
         }
         for account in accounts {
@@ -66,8 +67,8 @@ extension Audit {
                         + "\(account.destination), and \(account.present[state] ?? 0) are stored.")
             }
         }
-        if orphans > 0 { lines.append("\(orphans) deliveries have no event.") }
-        if strayWaits > 0 { lines.append("\(strayWaits) waits for files have no delivery.") }
+        if orphans > 0 { lines.append("Without an event: \(Counted.words(orphans, "delivery")).") }
+        if strayWaits > 0 { lines.append("Without a delivery: \(Counted.words(strayWaits, "wait")) for files.") }
         if let loss { lines.append("The queue lost events: \(loss).") }
         lines += damage.map { "The file is damaged: \($0)." }
         if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }

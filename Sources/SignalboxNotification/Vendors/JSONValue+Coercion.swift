@@ -32,6 +32,12 @@ extension JSONValue {
         }
     }
 
+    /// True when ``scalarText`` is this text. Copies no string of ASCII characters, whose comparison is that of bytes.
+    func isScalar(withText text: String) -> Bool {
+        guard let utf8, utf8.allSatisfy({ $0 < 0x80 }) else { return scalarText == text }
+        return !utf8.isEmpty && text.utf8.count == utf8.count && text.utf8.elementsEqual(utf8)
+    }
+
     /// A whole number, or one from a string; accepts `5.57e+15` (Leanplum writes identifiers that way).
     var number: Int64? {
         guard let string else { return integer }

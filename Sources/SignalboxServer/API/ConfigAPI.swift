@@ -67,7 +67,7 @@ struct ConfigAPI: Sendable {
 extension JSONWriter {
     /// The members of the result of a check: the mistakes with their positions, and the counts of a valid config.
     /// `hidesContent`: leaves out the words about files other than the text that the operator sent.
-    package mutating func members(of check: ConfigCheck, hidesContent: Bool = false) {
+    package mutating func members(of check: ConfigCheck, hidesContent: Bool) {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })
         member("warnings", check.mistakes.count { $0.severity == .warning })

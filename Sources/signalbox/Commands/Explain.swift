@@ -1,12 +1,7 @@
 import ArgumentParser
-import Foundation
 import SignalboxCommands
-import SignalboxConfig
-import SignalboxGateway
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
-import SignalboxServer
 
 /// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the
 /// destinations. Without a config there are no routes to explain. The text is for people and may change between
@@ -35,28 +30,8 @@ struct Explain: AsyncParsableCommand {
     /// Exits with 1 for an input that the gateway would reject. Stores no event. The sections are printed as they are
     /// made, so the recognition is shown even if a later step rejects the payload.
     func run() async throws {
-        let inputs = InputFiles([file])
-        StandardError.announceInput([file], of: "a payload")
-        let body = try InputTexts.payload(inputs)
         let loaded = try options.optionalConfig()
-        let config = loaded.config
-        let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
-        let explanation = Explanation(
-            normalizer, chain: config.vendorChain, routes: loaded.routes, failures: loaded.failures,
-            as: Reception(from: source, at: Date(), vendor: vendors[source]))
-        do throws(Rejection) {
-            if json {
-                let explainer = PayloadExplainer(normalizer, loaded, vendors: vendors)
-                let result = try await explainer.explanation(of: body, from: source, at: Date())
-                return StandardOutput.print(JSONText.object { $0.explanation(result) })
-            }
-            try explanation.explain(body) { StandardOutput.print($0) }
-        } catch {
-            let text =
-                explanation.holdsSeveral(body)
-                ? "\(inputs.name(of: 0)) holds several payloads; explain takes one, an object by itself."
-                : error.message
-            throw CommandFailure.incomplete(text)
-        }
+        let run = ExplainRun(loaded, by: try options.normalizer(for: loaded.config), from: source)
+        try await run.explain(file, asJSON: json) { print($0) }
     }
 }

@@ -98,9 +98,8 @@ struct Replay: AsyncParsableCommand {
         (request.files, request.source, request.envelope) = (files, source, envelope.recorded)
         (request.selection, request.address, request.isDryRun) = (selection.request, upload.to, dryRun)
         request.connections = upload.connections ?? request.connections
-        (request.rate, request.speed, request.resume) = (rate, speed, resume)
+        (request.appliesFailures, request.rate, request.speed, request.resume) = (failures, rate, speed, resume)
         (request.rejects, request.printsJSON, request.showsProgress) = (rejects, json, !quiet)
-        request.appliesFailures = failures
         return request
     }
 
