@@ -34,19 +34,17 @@ import Testing
     ])
     func readsVariables(_ text: String, _ value: String) async throws {
         try await tokens(text) { result in
-            let values = try result.get()
-            #expect(values == [value])
+            let found = try result.get()
+            #expect(found == [value])
         }
     }
 
     @Test func variablesOfTheFileTakePrecedence() async throws {
-        try await tokens("TOKEN=new", environment: ["TOKEN": "old"]) { result in
-            let values = try result.get()
-            #expect(values == ["new"])
-        }
-        try await tokens("OTHER=new", environment: ["TOKEN": "old"]) { result in
-            let values = try result.get()
-            #expect(values == ["old"])
+        for (text, expected) in [("TOKEN=new", "new"), ("OTHER=new", "old")] {
+            try await tokens(text, environment: ["TOKEN": "old"]) { result in
+                let found = try result.get()
+                #expect(found == [expected])
+            }
         }
     }
 

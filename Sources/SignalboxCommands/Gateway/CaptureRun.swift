@@ -1,5 +1,6 @@
 import SignalboxConfig
 package import SignalboxGateway
+import SignalboxJSON
 
 /// One run of `signalbox capture`.
 package struct CaptureRun: Sendable {
@@ -26,10 +27,11 @@ package struct CaptureRun: Sendable {
             }
             guard case .timeout(let nearMisses) = end else { return }
             StandardError.write(CaptureWords.report(nearMisses, after: timeout))
-        } catch .interrupted {
-            throw .interrupted
-        } catch .refused(let sentence) {
-            throw .refused(sentence)
+        } catch {
+            switch error {
+            case .interrupted: throw .interrupted
+            case .refused(let sentence): throw .refused(sentence)
+            }
         }
         throw .incomplete("")
     }

@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxConfig
 import SignalboxEgress
-package import SignalboxGateway
+import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxServer

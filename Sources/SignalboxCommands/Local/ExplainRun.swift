@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 package import SignalboxGateway
 import SignalboxJSON
 package import SignalboxNotification

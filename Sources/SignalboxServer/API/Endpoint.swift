@@ -22,11 +22,6 @@ package struct Endpoint: Sendable {
         static let (metrics, reader) = (Access.role(.metrics), Access.role(.reader))
         static let (`operator`, admin) = (Access.role(.operator), Access.role(.admin))
 
-        /// Whether senders and devices alone make these requests.
-        var isForSources: Bool {
-            if case .source = self { true } else { false }
-        }
-
         /// The words of the reference page.
         package var words: String {
             switch self {
