@@ -1,11 +1,13 @@
-# One command each: run · test · model · bench · fuzz · lint · deps
+# One command each: run · test · dist · model · bench · fuzz · lint · deps
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq
+# Servers whose programs tests need. They are extracted, not installed: an installation would start them.
+TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx
 # From PyPI: the reference libraries that read what tests sent and made, the clients of push services, and the
 # validator and the tester of OpenAPI documents.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
@@ -16,16 +18,35 @@ TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 TEST_SCRIPTS := axe-playwright-python==0.1.8
 LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk nghttp2-client python3-venv
+# dpkg-dev derives the packages of shared libraries; the others check what was made.
+DIST_TOOLS := binutils dpkg-dev python3
+DIST_TEST_TOOLS := fish lintian mandoc mmdebstrap openssl python3-venv systemd zsh
+# Servers whose programs check the examples of their configs.
+DIST_TEST_SERVERS := nginx/usr/sbin/nginx caddy/usr/bin/caddy
+# From PyPI: schemas of Compose files and workflows, of Kubernetes, and the reference library of SPDX.
+DIST_TEST_LIBRARIES := check-jsonschema==0.39.0 kubernetes-validate==1.37.0 spdx-tools==0.8.5
 
-RELEASE := swift build -c release --product signalbox --static-swift-stdlib
-BINARY := .build/release/signalbox
+# SCRATCH: another folder for build products, for a build at the same time as another one.
+SCRATCH ?= .build
+# The binary must not depend on the directory that it was built in: compilers write paths below it as paths below ".".
+PREFIX_MAP := -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
+# Tables of addresses are read-only once the program has started. Libraries come from the system's folders only.
+HARDENING := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
+RELEASE = swift build -c release --product signalbox --static-swift-stdlib --scratch-path "$(SCRATCH)" \
+	$(PREFIX_MAP) $(HARDENING)
+BINARY = $(SCRATCH)/release/signalbox
+DIST := .build/dist
 
 .PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-lint deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make dist    build the release archive, the Debian package, the SBOM and the checksums into .build/dist"
+	@echo "make dist-test  make dist, check what it made, and install it into a bare Debian"
+	@echo "make image   build the container image"
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
+	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console or ways-in for one of its parts"
@@ -72,13 +93,61 @@ test: deps-test
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
 	    Examples/monitoring docs/troubleshooting.md
 	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson
-	$(MAKE) --no-print-directory test-console
+	$(MAKE) --no-print-directory test-console test-pages
+
+# The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.
+PAGES := README.md docs/quickstart.md docs/guides/getting-payloads-in.md \
+	$(filter-out %/README.md,$(sort $(wildcard docs/guides/recipes/*.md)))
+.PHONY: test-pages
+test-pages: deps-test
+	swift build --product signalbox
+	cd Tests/Recipes && /usr/bin/python3 -m unittest
+	/usr/bin/python3 Tests/Recipes/run.py $(PAGES)
 
 # The console in Chromium, against the built binary. Screenshots are in .build/screenshots.
 .PHONY: test-console
 test-console: deps-test
 	swift build --product signalbox
 	cd Tests/Console && ../../.build/test-venv/bin/python -m unittest -v
+
+# The archive and the package have equal bytes if the binary is the same: Packaging/build.py says what they depend on.
+.PHONY: dist dist-test image push publish deps-dist deps-dist-test
+dist: deps-dist build
+	/usr/bin/python3 Packaging/build.py $(BINARY) $(DIST)
+
+# Makes the packages a second time, in another directory and time zone, compares them, and checks everything that is
+# shipped: deploy/, the Dockerfile, the Compose file and the workflow too.
+dist-test: dist deps-dist-test
+	cd Tests/Packaging && SIGNALBOX_DIST_BINARY="$(abspath $(BINARY))" \
+	    ../../.build/dist-venv/bin/python -m unittest -v
+
+REVISION = $(shell git rev-parse HEAD 2>/dev/null)
+VERSION = $(shell sed -nE 's/.*static let current = "([^"]+)".*/\1/p' $$(grep -rl 'enum Version' Sources))
+IMAGE ?= signalbox
+image:
+	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) \
+	    --tag $(IMAGE):$(VERSION) --tag $(IMAGE):latest .
+
+push:
+	docker push $(IMAGE):$(VERSION)
+	docker push $(IMAGE):latest
+
+# Uploads the packages of all architectures, which lie in FILES, as a release of the tag, with one list of checksums.
+FILES ?= $(DIST)
+publish:
+	cd $(FILES) && sha256sum signalbox* >SHA256SUMS
+	gh release create v$(VERSION) --verify-tag --title "Signalbox $(VERSION)" --notes-file CHANGELOG.md $(FILES)/*
+
+deps-dist: deps
+	@./.ci/install-packages $(DIST_TOOLS)
+
+deps-dist-test: deps-dist
+	@./.ci/install-packages $(DIST_TEST_TOOLS)
+	@./.ci/extract-programs $(DIST_TEST_SERVERS)
+	@test -x .build/dist-venv/bin/python || /usr/bin/python3 -m venv .build/dist-venv
+	@test "$$(cat .build/dist-venv/installed 2>/dev/null)" = '$(DIST_TEST_LIBRARIES)' \
+	    || { .build/dist-venv/bin/pip install --quiet $(DIST_TEST_LIBRARIES) \
+	    && echo '$(DIST_TEST_LIBRARIES)' >.build/dist-venv/installed; }
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
 .PHONY: reference
@@ -161,7 +230,7 @@ deps:
 
 deps-test:
 	@./.ci/install-packages $(LIBRARIES) $(TEST_TOOLS)
-	@./.ci/install-promtool
+	@./.ci/extract-programs $(TEST_SERVERS)
 	@test -x .build/test-venv/bin/python || /usr/bin/python3 -m venv .build/test-venv
 	@test "$$(cat .build/test-venv/installed 2>/dev/null)" = '$(TEST_LIBRARIES) $(TEST_SCRIPTS)' \
 	    || { .build/test-venv/bin/pip install --quiet $(TEST_LIBRARIES) \

@@ -136,10 +136,20 @@ let package = Package(
                 .embedInCode("OpenAPI/Schemas/webhooks.json"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "SignalboxCommands",
+            dependencies: [
+                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "SignalboxEgress",
+                "SignalboxGateway", "SignalboxServer", "SignalboxStore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            resources: [.embedInCode("Samples/payloads.json")], swiftSettings: strict),
         .executableTarget(
             name: "signalbox",
             dependencies: [
-                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "SignalboxCommands", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                "SignalboxRouting",
                 "SignalboxEgress", "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -306,6 +316,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxCommandsTests",
+            dependencies: [
+                "SignalboxCommands", "SignalboxConfig", "SignalboxEgress", "SignalboxGateway", "SignalboxJSON",
+                "SignalboxNotification", "SignalboxRouting", "SignalboxServer", "SignalboxServerTesting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

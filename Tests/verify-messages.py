@@ -19,7 +19,7 @@ from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from standardwebhooks.webhooks import Webhook
 
 STRUCTURED = {"content-type": "application/cloudevents+json"}
-FORMATS = {"cloudevents", "cloudevents-binary", "cloudevents-batch", "standard-webhooks", "raw", "template"}
+FORMATS = {"cloudevents", "cloudevents-binary", "cloudevents-batch", "standard-webhooks", "raw", "template", "slack", "teams", "discord"}
 
 
 def read(headers, body):
@@ -51,6 +51,39 @@ def check_signature(message, headers, body):
     assert wanted in headers["webhook-signature"].split(" "), "the library signs otherwise"
 
 
+def texts(value):
+    """Every object with a member `text` in a message of a chat."""
+    if isinstance(value, dict):
+        if isinstance(value.get("text"), str):
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for element in value:
+            yield from texts(element)
+
+
+def check_chat(name, message):
+    """Rules of the services that keep a text from mentioning anyone, and a message from being rejected."""
+    if name == "slack":
+        for text in texts(message):
+            inner = text["text"][1:-1] if text.get("type") == "mrkdwn" else text["text"]
+            assert "<" not in inner and ">" not in inner, text
+            assert 0 < len(inner.encode("utf-16-le")) / 2 <= 3000, text
+        assert message["mrkdwn"] is False
+        assert len(message["blocks"][0]["text"]["text"].encode("utf-16-le")) / 2 <= 150
+    if name == "discord":
+        assert message["allowed_mentions"] == {"parse": []}
+        (embed,) = message["embeds"]
+        assert 0 < len(embed["title"]) <= 256 and len(embed.get("description", "")) <= 4096
+        assert sum(len(embed.get(key, "")) for key in ("title", "description")) + len(embed["footer"]["text"]) <= 6000
+    if name == "teams":
+        (attachment,) = message["attachments"]
+        card = attachment["content"]
+        assert {block["type"] for block in card["body"]} <= {"RichTextBlock", "Image"}, card
+        assert "msteams" not in card
+        assert len(json.dumps(message).encode()) < 28_000
+
+
 def check(message):
     name, headers, body = message["format"], message["headers"], base64.b64decode(message["body"])
     if headers.get("content-encoding") == "gzip":
@@ -63,6 +96,8 @@ def check(message):
     if found and "events" in message:
         events = [read(STRUCTURED, event.encode()) for event in message["events"]]
         assert found == events, f"{found} is not {events}"
+    if name in ("slack", "teams", "discord"):
+        check_chat(name, json.loads(body))
     if name == "standard-webhooks":
         payload = json.loads(body)
         assert list(payload) == ["type", "timestamp", "data"], list(payload)

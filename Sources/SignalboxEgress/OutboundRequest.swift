@@ -25,6 +25,8 @@ package struct OutboundRequest: Sendable {
     package var keptHeaders: [String]
     /// Response headers to keep whose values are lists (RFC 9110, 5.3): all of each name, joined by commas.
     package var keptLists: [String] = []
+    /// Further response headers to keep when the status is not 2xx.
+    package var failureHeaders: [String] = []
     /// Bytes of each header to keep.
     package var keptHeaderBytes = 1024
     /// Receives the body of a response with status 200, of any length, instead of the excerpt.

@@ -13,10 +13,12 @@ extension Transfer {
         guard code == CURLE_OK || wasCut else {
             return result(.failure(error(code, of: handle)), Self.remoteAddress(of: handle))
         }
+        let status = Self.number(CURLINFO_RESPONSE_CODE, of: handle)
+        let further = (200..<300).contains(status) ? [] : request.failureHeaders
         let reply = OutboundReply(
-            status: Self.number(CURLINFO_RESPONSE_CODE, of: handle), excerpt: excerpt,
+            status: status, excerpt: excerpt,
             retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
-            headers: keptHeaders(of: handle))
+            headers: keptHeaders(of: handle, and: further))
         return result(.success(reply), Self.remoteAddress(of: handle))
     }
 
@@ -47,10 +49,11 @@ extension Transfer {
         return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Cuts values at a byte, so an invalid end of a UTF-8 sequence becomes a replacement character.
-    func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
+    /// Cuts values at a byte, so an invalid end of a UTF-8 sequence becomes a replacement character. `further`: names
+    /// in addition to those of every response.
+    func keptHeaders(of handle: UnsafeMutableRawPointer, and further: [String] = []) -> [String: String] {
         var kept: [String: String] = [:]
-        for name in request.keptHeaders { kept[name] = header(name, of: handle) }
+        for name in request.keptHeaders + further { kept[name] = header(name, of: handle) }
         for name in request.keptLists {
             var lines: [String] = []
             while let line = header(name, of: handle, number: lines.count) { lines.append(line) }

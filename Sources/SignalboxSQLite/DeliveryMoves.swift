@@ -5,11 +5,12 @@ import SignalboxStore
 /// The deliveries of a transaction that began, ended or were requeued, by destination. Written to the ledger once
 /// before the commit, so that no count needs to read the deliveries.
 struct DeliveryMoves {
-    /// The changes of one destination.
+    /// The changes of one destination: of its stored deliveries by state, and of those that it ever had.
     private struct Change {
         var accepted = 0
         var waiting = 0
         var dead = 0
+        /// Deliveries that reached an end.
         var ends: [DeliveryRecord.State: Int] = [:]
     }
 
@@ -42,10 +43,17 @@ struct DeliveryMoves {
         for (destination, change) in changes {
             try db.run(
                 """
-                INSERT INTO ledger (destination, accepted, waiting_now, dead_now) VALUES (?, ?, ?, ?)
+                INSERT INTO ledger (destination, accepted, waiting_now, dead_now, delivered_now, expired_now)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (destination) DO UPDATE SET accepted = accepted + excluded.accepted,
-                    waiting_now = waiting_now + excluded.waiting_now, dead_now = dead_now + excluded.dead_now
-                """, [destination.name, change.accepted, change.waiting, change.dead])
+                    waiting_now = waiting_now + excluded.waiting_now, dead_now = dead_now + excluded.dead_now,
+                    delivered_now = delivered_now + excluded.delivered_now,
+                    expired_now = expired_now + excluded.expired_now
+                """,
+                [
+                    destination.name, change.accepted, change.waiting, change.dead, change.ends[.delivered] ?? 0,
+                    change.ends[.expired] ?? 0,
+                ])
         }
     }
 }

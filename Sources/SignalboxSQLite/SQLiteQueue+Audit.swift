@@ -5,9 +5,9 @@ package import SignalboxStore
 
 /// The audit reads the whole file in one snapshot. It writes nothing, so it may run next to a gateway.
 extension SQLiteQueue {
-    /// One snapshot of the ledger and of the states of all deliveries.
+    /// One snapshot of the ledger, which has one row for each destination.
     package func accounts() async throws(StoreError) -> [Audit.Account] {
-        try await file.read { try Self.accounts(in: $0) }
+        try await file.read { db in try Self.ledger(in: db).map(\.account) }
     }
 
     /// Damaged content becomes a line of the audit. Throws only when the file cannot be read at all. Takes several
@@ -103,24 +103,58 @@ extension SQLiteQueue {
         }
     }
 
-    /// One for each destination that the ledger or a delivery names, in the order of names. A destination with
-    /// deliveries but no entry in the ledger has `accepted` 0, so its deliveries count as too many.
+    /// One for each destination that the ledger or a delivery names, in the order of names. Counts all deliveries. A
+    /// destination with deliveries but no entry in the ledger has `accepted` 0, so its deliveries count as too many.
     private static func accounts(in db: Database) throws -> [Audit.Account] {
         var present = try db.deliveryCounts()
-        let states = DeliveryRecord.State.allCases
-        let columns = states.map(\.rawValue).joined(separator: ", ")
-        var accounts = try db.rows(
-            "SELECT destination, accepted, undelivered_since, \(columns) FROM ledger ORDER BY destination"
-        ).map { row in
-            let name = DestinationName(try row.text(0))
-            let removed = try states.enumerated().map { ($1, try row.count($0 + 3)) }
-            return Audit.Account(
-                destination: name, accepted: try row.count(1), present: present.removeValue(forKey: name) ?? [:],
-                removed: Dictionary(uniqueKeysWithValues: removed), undeliveredSince: try row.optionalDate(2))
-        }
+        var accounts = try ledger(in: db).map { $0.account(of: present.removeValue(forKey: $0.destination) ?? [:]) }
         for (name, states) in present.sorted(by: { $0.key < $1.key }) {
             accounts.append(Audit.Account(destination: name, accepted: 0, present: states, removed: [:]))
         }
         return accounts
+    }
+
+    /// All rows of the ledger, by name.
+    private static func ledger(in db: Database) throws -> [LedgerRow] {
+        let words = LedgerRow.states.map(\.rawValue)
+        let columns = (words + words.map { $0 + "_now" }).joined(separator: ", ")
+        return try db.rows(
+            "SELECT destination, accepted, undelivered_since, \(columns) FROM ledger ORDER BY destination"
+        )
+        .map { try LedgerRow($0) }
+    }
+}
+
+/// The numbers of one destination in the ledger.
+private struct LedgerRow {
+    /// In the order of the columns.
+    static let states = DeliveryRecord.State.allCases
+
+    let destination: DestinationName
+    private let accepted: Int
+    private let undeliveredSince: Date?
+    private let removed: [DeliveryRecord.State: Int]
+    /// Of stored deliveries; negative only in a file that was edited.
+    private let counted: [DeliveryRecord.State: Int]
+
+    init(_ row: StoredRow) throws {
+        destination = DestinationName(try row.text(0))
+        (accepted, undeliveredSince) = (try row.count(1), try row.optionalDate(2))
+        var (removed, counted): ([DeliveryRecord.State: Int], [DeliveryRecord.State: Int]) = ([:], [:])
+        for (position, state) in Self.states.enumerated() {
+            removed[state] = try row.count(3 + position)
+            counted[state] = Int(try row.number(3 + Self.states.count + position))
+        }
+        (self.removed, self.counted) = (removed, counted)
+    }
+
+    /// By the numbers of the ledger alone.
+    var account: Audit.Account { account(of: counted.filter { $0.value != 0 }) }
+
+    /// `present`: the deliveries that are stored.
+    func account(of present: [DeliveryRecord.State: Int]) -> Audit.Account {
+        Audit.Account(
+            destination: destination, accepted: accepted, present: present, removed: removed, counted: counted,
+            undeliveredSince: undeliveredSince)
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import SignalboxNotification
 package import SignalboxStore
 
 /// Channels for broadcasts: few rows that change seldom.
@@ -11,8 +12,8 @@ extension SQLiteQueue {
             let count = try db.number("SELECT count(*) FROM channels WHERE app = ?", [channel.app]) ?? 0
             guard count < most, try db.number("SELECT count(*) FROM channels") ?? 0 < total else { return false }
             try db.run(
-                "INSERT INTO channels (app, id, stores_last, created_at) VALUES (?, ?, ?, ?)",
-                [channel.app, channel.id, channel.storesLast, now.milliseconds])
+                "INSERT INTO channels (app, id, stores_last, created_at, source) VALUES (?, ?, ?, ?, ?)",
+                [channel.app, channel.id, channel.storesLast, now.milliseconds, channel.source?.name])
             return true
         }
     }
@@ -20,16 +21,23 @@ extension SQLiteQueue {
     /// One lookup by the primary key.
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
         try await file.read { db in
-            try db.row("SELECT stores_last FROM channels WHERE app = ? AND id = ?", [app, id])
-                .map { BroadcastChannel(id: id, app: app, storesLast: try $0.flag(0)) }
+            try db.row("SELECT id, stores_last, source FROM channels WHERE app = ? AND id = ?", [app, id])
+                .map { try Self.channel($0, of: app) }
         }
     }
 
     /// In the order of the primary key.
-    package func channels(of app: String) async throws(StoreError) -> [String] {
+    package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
         try await file.read { db in
-            try db.rows("SELECT id FROM channels WHERE app = ? ORDER BY id", [app]).map { try $0.text(0) }
+            try db.rows("SELECT id, stores_last, source FROM channels WHERE app = ? ORDER BY id", [app])
+                .map { try Self.channel($0, of: app) }
         }
+    }
+
+    private static func channel(_ row: StoredRow, of app: String) throws -> BroadcastChannel {
+        BroadcastChannel(
+            id: try row.text(0), app: app, storesLast: try row.flag(1),
+            source: try row.optionalText(2).map { SourceName($0) })
     }
 
     /// Durable when it returns.

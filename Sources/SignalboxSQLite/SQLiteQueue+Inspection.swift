@@ -22,7 +22,7 @@ extension SQLiteQueue {
                     (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
                     (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
                         AND destination = d.destination AND order_key = d.order_key AND id < d.id),
-                    d.manual, \(AttemptRecord.columns)
+                    d.manual, \(AttemptRecord.listColumns)
                 FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                 """, arguments: arguments + [limit]
         ).map { try DeliveryRecord($0) }
@@ -193,7 +193,9 @@ extension DeliveryRecord {
 /// The last attempt is read from its delivery, earlier ones from their own table, by the same columns.
 extension AttemptRecord {
     /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
-    static let columns = "started_at, duration, status, error, reason, remote, excerpt"
+    static let columns = "started_at, duration, status, error, reason, remote, excerpt, exchange"
+    /// The same for lists.
+    fileprivate static let listColumns = "started_at, duration, status, error, reason, remote, excerpt, NULL"
 
     /// Reads ``columns`` from `first` on. Nil before the first attempt, unless something prevented that attempt.
     fileprivate init?(number: Int, _ row: StoredRow, from first: Int) throws {
@@ -202,6 +204,7 @@ extension AttemptRecord {
         self.init(
             number: number, startedAt: try row.optionalDate(first), duration: try row.optionalCount(first + 1),
             status: try row.optionalCount(first + 2), error: try row.optionalText(first + 3), reason: reason,
-            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [])
+            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [],
+            exchange: try row.optionalBytes(first + 7))
     }
 }

@@ -205,12 +205,11 @@ extension Database {
     /// transaction that removes the delivery.
     private func countRemoved(_ state: DeliveryRecord.State, of destination: String) throws {
         let column = state.rawValue
-        // Only these two states are counted while the delivery exists.
-        let present = state == .waiting || state == .dead ? ", \(column)_now = \(column)_now - 1" : ""
         try run(
             """
             INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
-            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1\(present)
+            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1,
+                \(column)_now = \(column)_now - 1
             """, [destination])
     }
 }

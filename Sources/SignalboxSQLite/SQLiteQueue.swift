@@ -218,7 +218,7 @@ package final class SQLiteQueue: Store {
             try db.rows(
                 """
                 SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after IS NOT NULL
-                    AND not_after <= ? ORDER BY not_after LIMIT 1000
+                    AND not_after <= ? AND (not_after > 0 OR attempts > 0) ORDER BY not_after LIMIT 1000
                 """, [now]
             ).map { SQLiteWrite.Overdue(delivery: try $0.number(0), destination: DestinationName(try $0.text(1))) }
         }

@@ -22,6 +22,16 @@ extension SQLiteSchema {
             ('held', (SELECT count(*) FROM media_waits));
         """ + mediaTriggers
 
+    /// Deliveries that have ended and are still stored, so that the ledger has the number of every state.
+    static let ends = """
+        ALTER TABLE ledger ADD COLUMN delivered_now INTEGER NOT NULL DEFAULT 0; -- stored deliveries in this state
+        ALTER TABLE ledger ADD COLUMN expired_now INTEGER NOT NULL DEFAULT 0;
+        UPDATE ledger SET delivered_now = sent, expired_now = late FROM (
+            SELECT destination AS name, count(*) FILTER (WHERE state = 'delivered') AS sent,
+                count(*) FILTER (WHERE state = 'expired') AS late FROM deliveries GROUP BY destination
+        ) WHERE destination = name;
+        """
+
     /// Of media, which change less often than deliveries.
     private static let mediaTriggers = """
         CREATE TRIGGER media_added AFTER INSERT ON media BEGIN

@@ -17,6 +17,7 @@ enum SQLiteSchema {
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
         ("numbers", numbers), ("actions", actions), ("events", events), ("counts", counts), ("pauses", pauses),
+        ("ends", ends), ("exchanges", exchanges), ("channel-sources", channelSources),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times.
@@ -173,6 +174,11 @@ enum SQLiteSchema {
         """
 
     /// When the first waiting delivery was removed.
+    /// Masked requests and responses of attempts that did not deliver, as JSON.
+    private static let exchanges = """
+        ALTER TABLE deliveries ADD COLUMN exchange BLOB;
+        ALTER TABLE attempts ADD COLUMN exchange BLOB;
+        """
     private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
 
     /// Destinations to which the running gateway sends nothing for now. Removed at each start, because a backoff
@@ -220,6 +226,9 @@ enum SQLiteSchema {
         CREATE INDEX reports_event ON reports(event);
         ALTER TABLE deliveries ADD COLUMN manual INTEGER NOT NULL DEFAULT 0; -- whether an operator ordered it
         """
+    /// The source that created a channel; NULL without one.
+    private static let channelSources = "ALTER TABLE channels ADD COLUMN source TEXT;"
+
     /// When the gateway ends a pause.
     private static let pauses = "ALTER TABLE destinations ADD COLUMN until INTEGER;"
 

@@ -32,7 +32,7 @@ extension WriteTransaction {
     /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
     /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
     private mutating func begin(_ due: DueDelivery) throws -> Lease? {
-        if let notAfter = due.notAfter, notAfter <= now {
+        if let notAfter = due.notAfter, notAfter.hasPassed(at: now, attempts: due.attempts) {
             try expire(due.id, of: due.destination)
             return nil
         }
@@ -114,7 +114,8 @@ extension WriteTransaction {
                 db,
                 sql: """
                     UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
-                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
+                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?,
+                        exchange = ?
                     WHERE \(Self.currentLease)
                     """)
         self.update = update
@@ -129,6 +130,7 @@ extension WriteTransaction {
             row.bind(attempt?.error)
             row.bind(attempt?.remote)
             row.bind(attempt.flatMap { $0.excerpt.isEmpty ? nil : $0.excerpt })
+            row.bind(attempt?.exchange)
             row.bind(lease.delivery)
             row.bind(lease.fence.attempt)
         }
@@ -160,8 +162,10 @@ extension WriteTransaction {
     /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
     mutating func expire(_ delivery: Int64, of destination: DestinationName) throws {
         let isOver = try db.flag(
-            "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
-            [delivery, now.milliseconds])
+            """
+            SELECT 1 FROM deliveries
+            WHERE id = ? AND state = 'waiting' AND not_after <= ? AND (not_after > 0 OR attempts > 0)
+            """, [delivery, now.milliseconds])
         if isOver { try end(delivery, of: destination) }
     }
 
@@ -184,7 +188,7 @@ extension WriteTransaction {
             """
             UPDATE deliveries SET started_at = NULL, duration = NULL, status = NULL, error = 'interrupted',
                 reason = 'the gateway ended before it was known how this attempt went', remote = NULL, excerpt = NULL,
-                attempts = ?
+                exchange = NULL, attempts = ?
             WHERE id = ?
             """, [number, delivery])
     }

@@ -12,22 +12,8 @@ package struct GatewayServer: Service {
     /// Largest request body in bytes.
     static let bodyLimit = 8 * 1024 * 1024
 
-    /// Most bytes that all request bodies together may hold in memory. A request beyond it receives 503 with the code
-    /// `gateway-busy`.
-    private static let bodyBudget = 256 * 1024 * 1024
-
-    /// Outlives reloads, as the budget and the readiness do.
-    private let alarm: QueueAlarm
-    private let state: ProviderState
-    private let failedTokens: FailedTokens
-    private let refusals = RefusalBudget()
-    private let counters = ServerCounters()
-    private let confirmations = BulkConfirmations()
-    private let streams = LiveStreams()
-    private let budget = BodyBudget(bytes: Self.bodyBudget)
-    private let readiness: Readiness
-    /// The connections of the listeners for providers.
-    private let table: ConnectionTable
+    /// Outlives reloads.
+    private let resources: ServerResources
     private let http: HTTPService
     /// The listeners of `gateway.listen.apns` and `gateway.listen.proxy`.
     private let providers: [ProviderListener]
@@ -68,22 +54,17 @@ package struct GatewayServer: Service {
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
-        alarm = QueueAlarm(logger: logger)
-        state = ProviderState(logger: logger)
-        failedTokens = FailedTokens(logger: logger)
-        readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
         let capacity = OpenFiles.connections(atMost: ProviderListener.connections, besides: 1)
-        table = ConnectionTable(capacity: capacity)
-        let active = Replaceable(
-            ActiveAPI(
-                surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
+        let resources = ServerResources(connections: capacity, logger: logger, probe: probe)
+        let active = Replaceable(ActiveAPI(surface, resources))
         let greeting = Greeting(addresses, report: onListening)
         let own: [(ListenError.Listener, ListenAddress?)] = [(.apns, addresses.providers), (.proxy, addresses.proxy)]
         // The limits count the connections of both listeners together.
         let serving = ProviderServing(
-            endpoints: { active.value.providers }, budget: budget, limits: ProviderLimits(),
-            refusals: state.refusals, table: table, mostConnections: capacity + HTTPService.reserve)
+            endpoints: { active.value.providers }, budget: resources.budget, limits: ProviderLimits(),
+            refusals: resources.providers.refusals, handshakes: resources.providers.handshakes,
+            table: resources.connections,
+            mostConnections: capacity + HTTPService.reserve)
         providers = own.compactMap { option, address in
             address.map { address in
                 ProviderListener(
@@ -92,9 +73,10 @@ package struct GatewayServer: Service {
             }
         }
         http = HTTPService(
-            address: addresses.http, logger: logger, budget: budget,
+            address: addresses.http, logger: logger, budget: resources.budget,
             onListening: { await greeting.listens(.http, on: $0) }, isAlone: providers.isEmpty)
         self.addresses = addresses
+        self.resources = resources
         self.active = active
         self.logger = logger
         reportCertificate(of: surface, instead: nil)
@@ -124,7 +106,7 @@ package struct GatewayServer: Service {
                     try await run(direct)
                 } onGracefulShutdown: {
                     // The server waits for open responses, and a stream has no end of its own.
-                    streams.close()
+                    resources.streams.close()
                 })
         } catch {
             result = .failure(error)
@@ -140,7 +122,9 @@ package struct GatewayServer: Service {
         var channels: [(ProviderListener, any Channel)] = []
         for listener in providers { channels.append((listener, try await listener.listen())) }
         try await withThrowingTaskGroup { group in
-            group.addTask { try await http.run(ActiveResponder(active: active, budget: budget), direct: direct) }
+            group.addTask {
+                try await http.run(ActiveResponder(active: active, budget: resources.budget), direct: direct)
+            }
             for (listener, channel) in channels { group.addTask { await listener.run(channel) } }
             do {
                 try await group.waitForAll()
@@ -167,11 +151,8 @@ package struct GatewayServer: Service {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         reportCertificate(of: surface, instead: active.value.tls)
         surface.activate()
-        active.replace(
-            by: ActiveAPI(
-                surface, state, table, alarm: alarm, budget: budget, readiness: readiness, failedTokens: failedTokens,
-                refusals: refusals, counters: counters, streams: streams, confirmations: confirmations))
-        streams.revoke(by: surface.operators)
+        active.replace(by: ActiveAPI(surface, resources))
+        resources.streams.revoke(by: surface.operators)
     }
 }
 
@@ -192,25 +173,18 @@ private final class ActiveAPI: Sendable {
     let tls: ProviderTLS?
 
     /// Builds the whole router; the former one answers requests meanwhile.
-    init(
-        _ surface: GatewaySurface, _ state: ProviderState, _ table: ConnectionTable, alarm: QueueAlarm,
-        budget: BodyBudget, readiness: Readiness, failedTokens: FailedTokens, refusals: RefusalBudget,
-        counters: ServerCounters, streams: LiveStreams, confirmations: BulkConfirmations
-    ) {
+    init(_ surface: GatewaySurface, _ resources: ServerResources) {
+        let (alarm, budget, counters) = (resources.alarm, resources.budget, resources.counters)
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation, counters: counters, telemetry: surface.telemetry)
         inApp = DirectInAppAPI(
             flow: surface.inApp, sources: surface.sources, alarm: alarm, budget: budget,
             observation: surface.observation, counters: counters, telemetry: surface.telemetry)
-        providers = ProviderEndpoints(surface, state, alarm: alarm, counters: counters)
+        providers = ProviderEndpoints(surface, resources.providers, alarm: alarm, counters: counters)
         tls = surface.tls
-        state.captures.set(surface.captures)
-        api = GatewayAPI(
-            surface: surface, notifications: notifications, alarm: alarm, budget: budget, probe: readiness,
-            providers: { ProviderValues(state, connections: table.count, evicted: table.evicted) },
-            log: state.captures, failedTokens: failedTokens, refusals: refusals, counters: counters,
-            streams: streams, confirmations: confirmations)
+        resources.providers.captures.set(surface.captures)
+        api = GatewayAPI(surface: surface, notifications: notifications, resources: resources)
         router = api.router()
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 package import SignalboxGateway
+import SignalboxNotification
 import Synchronization
 
 /// Verifies, prints and counts received webhooks, and decides the status of each reply.
@@ -45,21 +46,39 @@ package final class WebhookDesk: Sendable {
     /// The counts so far, as one line without its line end. A consistent snapshot of the three counts.
     package var summary: String {
         counts.withLock {
-            "\($0.received) received, \($0.distinct.count) distinct ids, \($0.unverified) with a bad signature"
+            "\($0.received) received, \(Counted.words($0.distinct.count, "distinct id")), "
+                + "\($0.unverified) with a bad signature"
         }
     }
 
-    /// Returns the status to reply with: 401 for a webhook that cannot be verified. Safe for concurrent use. `now`:
-    /// compared with the timestamp of the signature.
-    package func accept(_ message: WebhookReceiver.Message, now: Date = Date()) -> Int {
+    /// Returns the status to reply with: 401 for a webhook that cannot be verified, otherwise that of `forward`, or the
+    /// fixed one without it. Safe for concurrent use. `now`: compared with the timestamp of the signature. `forward`:
+    /// passes a verified webhook on; returns a status and a remark for the printed line.
+    package func accept(
+        _ message: WebhookReceiver.Message, now: Date = Date(),
+        forward: (@Sendable (WebhookReceiver.Message) async -> (status: Int, remark: String))? = nil
+    ) async -> Int {
         let body = opened(message)
-        let verdict = verify(message, body, now)
+        var verdict = verify(message, body, now)
         counts.withLock { counts in
             counts.received += 1
             if let id = message.id { counts.distinct.insert(id) }
             if verdict.isBad { counts.unverified += 1 }
         }
-        let answer = verdict.isBad ? 401 : status
+        var answer = verdict.isBad ? 401 : status
+        if let forward, !verdict.isBad {
+            let result = await forward(message)
+            answer = result.status
+            verdict.text += "; \(result.remark)"
+        }
+        show(message, body, verdict, answer)
+        return answer
+    }
+
+    /// Prints a webhook in the form of the desk.
+    private func show(
+        _ message: WebhookReceiver.Message, _ body: [UInt8]?, _ verdict: (isBad: Bool, text: String), _ answer: Int
+    ) {
         switch form {
         case .none: break
         // An unverified body is not an event of the sender, and may not be JSON.
@@ -68,7 +87,6 @@ package final class WebhookDesk: Sendable {
             let event = EventLine(color: color).text(body ?? message.body)
             print(event + "    \(verdict.text); answering \(answer)\n")
         }
-        return answer
     }
 
     /// The decompressed body, which the signature covers; nil if its coding is unknown or the body damaged.

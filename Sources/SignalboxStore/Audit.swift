@@ -13,16 +13,25 @@ package struct Audit: Sendable, Equatable {
         package let present: [DeliveryRecord.State: Int]
         /// Removed deliveries, by their last state.
         package let removed: [DeliveryRecord.State: Int]
+        /// The ledger's own numbers of stored deliveries; nil for a destination without an entry.
+        package let counted: [DeliveryRecord.State: Int]?
         /// When the first waiting delivery was removed; nil when none was, or when an earlier version removed it.
         package let undeliveredSince: Date?
 
         /// Takes the counts of one snapshot.
         package init(
             destination: DestinationName, accepted: Int, present: [DeliveryRecord.State: Int],
-            removed: [DeliveryRecord.State: Int], undeliveredSince: Date? = nil
+            removed: [DeliveryRecord.State: Int], counted: [DeliveryRecord.State: Int]? = nil,
+            undeliveredSince: Date? = nil
         ) {
             (self.destination, self.accepted, self.undeliveredSince) = (destination, accepted, undeliveredSince)
-            (self.present, self.removed) = (present, removed)
+            (self.present, self.removed, self.counted) = (present, removed, counted)
+        }
+
+        /// The states whose number in the ledger differs from the stored deliveries.
+        package var miscounted: [DeliveryRecord.State] {
+            guard let counted else { return [] }
+            return DeliveryRecord.State.allCases.filter { (counted[$0] ?? 0) != (present[$0] ?? 0) }
         }
 
         /// Deliveries removed before they were delivered.
@@ -51,6 +60,7 @@ package struct Audit: Sendable, Equatable {
 
     /// Whether the audit found neither loss nor damage.
     package var isRight: Bool {
-        orphans == 0 && strayWaits == 0 && damage.isEmpty && loss == nil && accounts.allSatisfy { $0.missing == 0 }
+        orphans == 0 && strayWaits == 0 && damage.isEmpty && loss == nil
+            && accounts.allSatisfy { $0.missing == 0 && $0.miscounted.isEmpty }
     }
 }

@@ -1,3 +1,5 @@
+package import SignalboxNotification
+
 /// A channel for broadcasts to the devices that subscribe to it, as a sender created it.
 package struct BroadcastChannel: Sendable, Equatable {
     /// Made by the gateway; unique in the app.
@@ -6,10 +8,12 @@ package struct BroadcastChannel: Sendable, Equatable {
     package let app: String
     /// Whether the push service keeps the last broadcast for devices that are not connected.
     package let storesLast: Bool
+    /// The source that created it; nil for one of a gateway without sources, or of an earlier version.
+    package let source: SourceName?
 
     /// Takes the sender's choices and a new identifier.
-    package init(id: String, app: String, storesLast: Bool) {
-        (self.id, self.app, self.storesLast) = (id, app, storesLast)
+    package init(id: String, app: String, storesLast: Bool, source: SourceName? = nil) {
+        (self.id, self.app, self.storesLast, self.source) = (id, app, storesLast, source)
     }
 }
 
@@ -22,8 +26,8 @@ package protocol ChannelStore: StoreStatus {
     /// One channel; nil when the app has none with this identifier.
     func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel?
 
-    /// The identifiers of all channels of an app, in byte order.
-    func channels(of app: String) async throws(StoreError) -> [String]
+    /// All channels of an app, by identifier in byte order.
+    func channels(of app: String) async throws(StoreError) -> [BroadcastChannel]
 
     /// Removes a channel; false when there was none.
     func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool

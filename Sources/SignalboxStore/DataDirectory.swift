@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 
 /// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns a
 /// file descriptor: the lock lasts as long as the object.
@@ -99,7 +100,7 @@ package final class DataDirectory: Sendable {
         var parents: [String] = []
         var missing = path
         while !missing.isEmpty, !FileManager.default.fileExists(atPath: missing) {
-            missing = (missing as NSString).deletingLastPathComponent
+            missing = missing.parentPath
             parents.append(missing.isEmpty ? "." : missing)
         }
         return parents

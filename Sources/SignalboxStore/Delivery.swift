@@ -18,7 +18,7 @@ package struct Lease: Sendable {
     package var body: [UInt8]
     /// The payload as received, if the destination wants it.
     package let payload: [UInt8]?
-    /// When the delivery expires.
+    /// When the delivery expires; may be ``Foundation/Date/afterFirstAttempt``.
     package let notAfter: Date?
     /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?
@@ -124,12 +124,15 @@ package struct AttemptRecord: Sendable, Equatable {
     package let remote: String?
     /// At most the first kilobyte of the reply's body.
     package let excerpt: [UInt8]
+    /// See ``Attempt/exchange``. Nil in lists.
+    package let exchange: [UInt8]?
 
     /// Takes the values as the store recorded them.
     package init(
         number: Int, startedAt: Date?, duration: Int?, status: Int?, error: String?, reason: String?, remote: String?,
-        excerpt: [UInt8]
+        excerpt: [UInt8], exchange: [UInt8]? = nil
     ) {
+        self.exchange = exchange
         (self.number, self.startedAt, self.duration, self.status) = (number, startedAt, duration, status)
         (self.error, self.reason, self.remote, self.excerpt) = (error, reason, remote, excerpt)
     }

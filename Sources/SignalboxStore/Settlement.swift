@@ -27,6 +27,9 @@ package struct Attempt: Sendable, Equatable {
     package var remote: String?
     /// At most the first kilobyte of the reply's body.
     package var excerpt: [UInt8]
+    /// Request and response without secrets and content, as a JSON object with the members `request` and `response`;
+    /// nil for an attempt that delivered.
+    package var exchange: [UInt8]?
 
     /// Takes the facts of one request; the number of the attempt comes from the lease.
     package init(

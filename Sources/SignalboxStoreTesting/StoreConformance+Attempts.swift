@@ -21,10 +21,12 @@ extension StoreConformance {
             let id = try await bench.only(queue).id
             #expect(try await queue.attempts(of: id).isEmpty)
             let startedAt = bench.clock.now
+            var failed = Attempt(startedAt: startedAt, duration: .milliseconds(7), error: "refused")
+            failed.exchange = Array(#"{"request":{}}"#.utf8)
             try await queue.settle(
                 Settlement(
-                    bench.claimOne(queue), .retry(after: .zero, status: nil, reason: "not connected"),
-                    attempt: Attempt(startedAt: startedAt, duration: .milliseconds(7), error: "refused")))
+                    bench.claimOne(queue), .retry(after: .zero, status: nil, reason: "not connected"), attempt: failed))
+            #expect(try await queue.attempts(of: id).map(\.exchange) == [failed.exchange])
             try await queue.tick()
             try await queue.settle(
                 Settlement(
@@ -41,6 +43,7 @@ extension StoreConformance {
             #expect(attempts.map(\.reason) == ["not connected", nil])
             #expect(attempts.map(\.remote) == [nil, "127.0.0.1:80"])
             #expect(attempts.map(\.excerpt) == [[], Array("ok".utf8)])
+            #expect(attempts.map(\.exchange) == [failed.exchange, nil])
             #expect(try await bench.only(queue).last == attempts.last)
             #expect(try await bench.open().attempts(of: id) == attempts)
         },

@@ -4,7 +4,7 @@ import Testing
 
 extension StoreConformance {
     private static func channel(_ id: String, of app: String = "com.example.app") -> BroadcastChannel {
-        BroadcastChannel(id: id, app: app, storesLast: id == "a")
+        BroadcastChannel(id: id, app: app, storesLast: id == "a", source: id == "a" ? SourceName("mobile") : nil)
     }
 
     static let channels = [
@@ -16,7 +16,7 @@ extension StoreConformance {
                 #expect(try await queue.create(channel("a", of: "com.example.other"), upTo: 3, ofAll: 9))
             }
             let queue = try bench.open()
-            #expect(try await queue.channels(of: "com.example.app") == ["a", "b", "\u{e4}"])
+            #expect(try await queue.channels(of: "com.example.app") == ["a", "b", "\u{e4}"].map { channel($0) })
             #expect(try await queue.channel("a", of: "com.example.app") == channel("a"))
             #expect(try await queue.channel("b", of: "com.example.app")?.storesLast == false)
             #expect(try await queue.channel("b", of: "com.example.other") == nil)

@@ -93,5 +93,9 @@ extension StoreBench {
             #expect(gauge.waiting == counts[destination]?[.waiting] ?? 0, "\(comment), \(destination)")
             #expect(gauge.dead == counts[destination]?[.dead] ?? 0, "\(comment), \(destination)")
         }
+        let audit = try await queue.audit()
+        #expect(audit.isRight, "\(comment): \(audit.accounts.map(\.miscounted))")
+        let accounts = try await queue.accounts()
+        #expect(accounts == audit.accounts, "\(comment): the ledger has the numbers of the stored deliveries")
     }
 }

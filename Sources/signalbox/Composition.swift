@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
@@ -7,14 +8,17 @@ import SignalboxStore
 
 /// Exit codes that programs rely on.
 extension ExitCode {
-    /// Some inputs were rejected or some deliveries failed. Also when standard output could not be written in full at
-    /// the end.
+    /// Some inputs were rejected or some deliveries failed.
     static let incomplete = ExitCode(1)
-    /// The command line, the config or the environment is invalid.
+    /// The command line, the config or the environment is invalid, or standard output cannot be written.
     static let unusable = ExitCode(2)
     /// ^C, after a clean stop. 128 and the number of SIGINT, as shells report it.
     static let interrupted = ExitCode(130)
 }
+
+/// Replaces Swift's `print`, which ignores failures to write. Text that cannot be written ends the process with code
+/// 2.
+func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
 
 /// Writes on standard error why a command did not start; returns ``ExitCode/unusable``. `sentence`: the problem and
 /// the remedy, with its full stop.
@@ -34,11 +38,12 @@ extension Error {
         case let error as ConfigRefusal:
             StandardError.write(error.report(hasColor: StandardError.hasColor))
             return ExitCode.unusable
-        case ReplayError.refused(let sentence): return refuse(sentence)
-        case ReplayError.damaged(let sentence):
-            _ = refuse(sentence)
+        case ReplayError.refused(let sentence), CommandFailure.refused(let sentence):
+            return sentence.isEmpty ? ExitCode.unusable : refuse(sentence)
+        case ReplayError.damaged(let sentence), CommandFailure.incomplete(let sentence):
+            if !sentence.isEmpty { _ = refuse(sentence) }
             return ExitCode.incomplete
-        case ReplayError.interrupted: return ExitCode.interrupted
+        case ReplayError.interrupted, CommandFailure.interrupted: return ExitCode.interrupted
         default: return self
         }
     }

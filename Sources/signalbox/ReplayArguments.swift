@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -8,12 +9,17 @@ import SignalboxRouting
 
 /// Positions of payload, time and token in recordings of other tools. Shared by `normalize` and `replay`.
 struct EnvelopeOptions: ParsableArguments {
+    /// Rejects a text that is not a pointer.
+    private static let pointer = argument({ JSONPointer($0) }) {
+        "Invalid JSON Pointer \"\($0)\": write it as /message/payload (RFC 6901)."
+    }
+
     /// Nil: the recorded text is the payload.
     @Option(
         help: ArgumentHelp(
             "Position of the payload in each recorded text, such as /payload: an object, or a string that holds one.",
             valueName: "pointer"),
-        transform: { try JSONPointer(argument: $0) })
+        transform: EnvelopeOptions.pointer)
     var payloadAt: JSONPointer?
 
     /// Selections by time and `--speed` need it.
@@ -21,27 +27,17 @@ struct EnvelopeOptions: ParsableArguments {
         help: ArgumentHelp(
             "Position of the time it was sent: RFC 3339, or seconds or milliseconds since 1970. The event's own time is still when it is accepted.",
             valueName: "pointer"),
-        transform: { try JSONPointer(argument: $0) })
+        transform: EnvelopeOptions.pointer)
     var timeAt: JSONPointer?
 
     /// Events contain a hash of the token only.
     @Option(
         help: ArgumentHelp("Position of the device token that it was sent to.", valueName: "pointer"),
-        transform: { try JSONPointer(argument: $0) })
+        transform: EnvelopeOptions.pointer)
     var tokenAt: JSONPointer?
 
     /// Without any of the options, each recorded text is a payload by itself.
     var recorded: RecordedEnvelope { RecordedEnvelope(payload: payloadAt, time: timeAt, token: tokenAt) }
-}
-
-extension JSONPointer {
-    /// Throws a `ValidationError`, which ArgumentParser prints with the usage.
-    fileprivate init(argument: String) throws {
-        guard let pointer = JSONPointer(argument) else {
-            throw ValidationError("Invalid JSON Pointer \"\(argument)\": write it as /message/payload (RFC 6901).")
-        }
-        self = pointer
-    }
 }
 
 /// Selects payloads of a recording. All given conditions must hold. ``validate()`` rejects invalid ones before any
@@ -84,11 +80,8 @@ struct SelectionOptions: ParsableArguments {
     /// The texts as given; times relative to now are resolved when the run begins.
     var request: SelectionRequest {
         var request = SelectionRequest()
-        request.vendors = vendor
-        request.filter = filter
-        request.since = since
-        request.until = until
-        request.limit = limit
+        (request.vendors, request.filter, request.limit) = (vendor, filter, limit)
+        (request.since, request.until) = (since, until)
         return request
     }
 }
@@ -103,17 +96,11 @@ struct UploadOptions: ParsableArguments {
             valueName: "url"))
     var to: String?
 
+    /// Sent as a bearer token, to `--to` only.
     @Option(
         help: ArgumentHelp(
             "With --to: reference to the token of the source, env:NAME or file:PATH.", valueName: "reference"),
-        transform: { text in
-            guard let reference = SecretReference(text) else {
-                throw ValidationError(
-                    "A token on the command line is visible to other users. Write a reference, env:NAME or file:PATH.")
-            }
-            return reference
-        })
-    /// Sent as a bearer token, to `--to` only.
+        transform: { try SecretReference(argument: $0) })
     var token: SecretReference?
 
     /// From 1 to 256.
@@ -121,32 +108,20 @@ struct UploadOptions: ParsableArguments {
         help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
     var connections: Int?
 
-    /// Rejects options that need `--to`, and addresses with credentials, without repeating them.
+    /// Rejects options that need `--to`, and addresses with credentials.
     func validate() throws {
-        if let connections, !(1...256).contains(connections) {
-            throw ValidationError("Invalid --connections \(connections): use 1 to 256.")
-        }
-        guard let to else {
-            for (name, isGiven) in [("--token", token != nil), ("--connections", connections != nil)] where isGiven {
-                throw ValidationError("\(name) requires --to.")
-            }
-            return
-        }
-        guard GatewayAddress(to, source: nil) != nil else {
-            throw ValidationError(
-                // The value may contain a password.
-                "Invalid gateway address \(to.contains("@") ? "in --to" : to): write it as http://127.0.0.1:8080, without a user, a query or a fragment."
-            )
-        }
+        let mistake = UploadArguments(to: to, token: token, connections: connections).mistake
+        if let mistake { throw ValidationError(mistake) }
     }
+}
 
-    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read. A file is read at
-    /// each call.
-    func resolvedToken() throws(ExitCode) -> String? {
-        do throws(UnresolvedSecret) {
-            return try token?.resolve(environment: ProcessInfo.processInfo.environment)
-        } catch {
-            throw refuse("--token: \(error).")
+extension SecretReference {
+    /// Throws a `ValidationError`, which ArgumentParser prints with the usage, and does not repeat the text.
+    init(argument: String) throws {
+        guard let reference = SecretReference(argument) else {
+            throw ValidationError(
+                "A token on the command line is visible to other users. Write a reference, env:NAME or file:PATH.")
         }
+        self = reference
     }
 }

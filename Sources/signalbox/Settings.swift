@@ -2,6 +2,8 @@ import ArgumentParser
 import Configuration
 import Foundation
 import Logging
+import SignalboxCommands
+import SignalboxConfig
 import SignalboxNotification
 import SignalboxServer
 
@@ -20,23 +22,13 @@ struct GatewayOptions: ParsableArguments {
 
     @Option(
         help: "Minimum log level: trace, debug, info, notice, warning, error (SIGNALBOX_LOG_LEVEL).",
-        transform: { text in
-            guard let level = Logger.Level(rawValue: text) else {
-                throw ValidationError("Unknown log level \(text).")
-            }
-            return level
-        })
+        transform: argument({ Logger.Level(rawValue: $0) }) { "Unknown log level \($0)." })
     /// Nil: the environment, then notice. The config has no such setting.
     var logLevel: Logger.Level?
 
     @Option(
         help: "Form of log lines: text, or json with an object in each line (SIGNALBOX_LOG_FORMAT; default: text).",
-        transform: { text in
-            guard let format = LogFormat(rawValue: text) else {
-                throw ValidationError("Unknown log format \(text): write text or json.")
-            }
-            return format
-        })
+        transform: argument({ LogFormat(rawValue: $0) }) { "Unknown log format \($0): write text or json." })
     /// Nil: the environment, then text. The config has no such setting.
     var logFormat: LogFormat?
 
@@ -67,6 +59,18 @@ struct GatewayOptions: ParsableArguments {
         flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
     }
 
+    /// The settings with their origins. `file`: the config, which may be the empty one.
+    func settings(_ file: GatewayConfig) -> [EffectiveConfig.Setting] {
+        let listen = file.gateway.listen.http
+        return [
+            .init("config", config, variable("config"), nil, else: "routes.json"),
+            .init("data-dir", dataDir, variable("dataDir"), file.gateway.dataDirectory, else: "data"),
+            .init("listen", nil, variable("listen"), listen, else: "127.0.0.1:8080"),
+            .init("log-level", logLevel?.rawValue, variable("logLevel"), nil, else: "notice"),
+            .init("log-format", logFormat?.rawValue, variable("logFormat"), nil, else: "text"),
+        ]
+    }
+
     /// ArgumentParser calls it before the command runs.
     func validate() throws {
         if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {
@@ -87,6 +91,17 @@ struct GatewayOptions: ParsableArguments {
         logger.logLevel =
             logLevel ?? variable("logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
+    }
+}
+
+/// The transformation of an option: throws a `ValidationError`, which ArgumentParser prints with the usage, for a text
+/// that `read` does not accept. `words`: the error for such a text.
+func argument<Value>(
+    _ read: @escaping @Sendable (String) -> Value?, orElse words: @escaping @Sendable (String) -> String
+) -> @Sendable (String) throws -> Value {
+    { text in
+        guard let value = read(text) else { throw ValidationError(words(text)) }
+        return value
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 
 /// The command line. Without a subcommand it prints the help. Each subcommand has a file in the folder `Commands`;
 /// several share ``GatewayOptions``.
@@ -15,14 +16,31 @@ struct Signalbox: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, CaptureCommand.self,
-            Events.self, Deliveries.self, Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self,
-            Certificates.self, VendorList.self, Schema.self,
+            Serve.self, Init.self, Normalize.self, Replay.self, Explain.self, Routes.self, ConfigCommand.self,
+            Send.self, Listen.self, CaptureCommand.self, Tail.self, Events.self, Deliveries.self, Destinations.self,
+            InApp.self, MediaFiles.self, AuditCommand.self, Health.self, Keys.self, Certificates.self, VendorList.self,
+            Schema.self, Completion.self,
         ])
+
+    /// The names of the commands with those of their subcommands. A command with a default subcommand may take other
+    /// arguments, so it has none here.
+    private static var names: [String: [String]] {
+        var names: [String: [String]] = ["help": []]
+        for command in configuration.subcommands {
+            let members = command.configuration.subcommands.map { $0._commandName }
+            let isOpen = members.isEmpty || command.configuration.defaultSubcommand != nil
+            names[command._commandName] = isOpen ? [] : members + ["help"]
+        }
+        return names
+    }
 
     /// Exits with 0 after success, otherwise with the code of ``reported``.
     static func main() async {
         StandardOutput.reserveDescriptors()
+        if let sentence = KnownNames.unknownCommand(Array(CommandLine.arguments.dropFirst()), among: names) {
+            _ = refuse(sentence)
+            exit(withError: ExitCode.validationFailure)
+        }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -134,7 +134,9 @@ import Testing
             #expect(problem.contains(#""code":"method-not-allowed""#))
             #expect(try await gateway.get("/healthz").status == 200)
             #expect(try await gateway.get("/readyz").status == 200)
-            #expect(try await gateway.get("/schemas/notification-1.json").text.contains("2020-12"))
+            for schema in ["notification-1", "routes"] {
+                #expect(try await gateway.get("/schemas/\(schema).json").text.contains("2020-12"), "\(schema)")
+            }
             #expect(await gateway.stop() == 0)
         }
     }

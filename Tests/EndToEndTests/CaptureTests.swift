@@ -244,8 +244,13 @@ import Testing
             let setting = CaptureSetting(gateway: gateway, providers: "", directory: directory)
             try await RawConnection.withClient(Self.waits(255), of: gateway.url) {
                 async let waiting = setting.text("/v1/captures/wait?timeout=60s")
-                // All places are taken, so this wait has begun.
-                while try await setting.api("/v1/captures/wait?timeout=0s").status != "503" {}
+                // Once all places are taken, this wait has begun. It may end first on a slow machine.
+                let deadline = ContinuousClock.now + .seconds(50)
+                var isFull = false
+                while !isFull, ContinuousClock.now < deadline {
+                    isFull = try await setting.api("/v1/captures/wait?timeout=0s").status == "503"
+                }
+                try #require(isFull, "the waits did not begin in time")
                 #expect(await gateway.stop() == 0)
                 let (status, problem) = try CaptureSetting.response(try await waiting)
                 #expect(status == "503" && problem.text("code") == "captures-stopping")

@@ -9,10 +9,12 @@ import Testing
         "sources": { "app": { "auth": { "bearer": ["env:APP"] } } },
         "admin": { "auth": { "bearer": ["env:ADMIN"] }, "tokens": {
             "rita": { "bearer": "env:RITA", "role": "reader", "content": false },
+            "bob": { "bearer": "env:BOB", "role": "admin", "content": false },
             "ann": { "bearer": "env:ANN", "role": "operator" } } },
         """
     private static let environment = [
         "APP": "app-token", "ADMIN": "admin-token", "RITA": "rita-token", "ANN": "ann-token",
+        "BOB": "bob-token",
     ]
 
     private static func run(
@@ -130,6 +132,54 @@ import Testing
             #expect((entries[0]["problems"] as? [String])?.isEmpty == false)
             #expect("\(entries[0]["changes"] ?? "")".contains("/destinations/crm/secret"))
             #expect(!"\(entries)".contains("hunter2"))
+        }
+    }
+
+    /// A token with `content: false` sees which values changed, and neither paths nor conditions on content.
+    @Test func theHistoryHidesPathsAndPatterns() async throws {
+        try await Self.run { gateway, directory in
+            let path = directory + "/routes.json"
+            let first = try String(contentsOfFile: path, encoding: .utf8)
+            try first.replacing(#""match": {}"#, with: #""match": { "data": { "content": { "title": ["Sale"] } } }"#)
+                .replacing(#""timeout": "15s""#, with: #""headers": { "x-key": "file:/etc/hidden-path" }"#)
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            func history(_ token: String) async throws -> String {
+                let answer = try await gateway.request("GET", "/v1/config/history", token: token)
+                return "\(answer.json)"
+            }
+            while try await !history("admin-token").contains("hidden-path") {}
+            #expect(try await history("admin-token").contains("Sale"))
+            let hidden = try await history("bob-token")
+            #expect(hidden.contains("/destinations/crm/headers") && hidden.contains("/routes/0/match"))
+            #expect(!hidden.contains("Sale") && !hidden.contains("hidden-path") && !hidden.contains("routes.json"))
+        }
+    }
+
+    @Test func failureRulesHideTheirPatterns() async throws {
+        try await Self.run { gateway, _ in
+            let rule = #"{"delay":"1ms","match":{"data":{"content":{"title":["Sale"],"badge":[48123]}}}}"#
+            let set = try await gateway.request("PUT", "/v1/failures/slow", rule, token: "ann-token")
+            #expect(set.status == 201 && "\(set.json)".contains("Sale"))
+            let list = try await gateway.request("GET", "/v1/failures", token: "rita-token")
+            let hidden = "\(list.json)"
+            #expect(hidden.contains("title") && !hidden.contains("Sale") && !hidden.contains("48123"))
+        }
+    }
+
+    /// A pipe without a writer would block its reader.
+    @Test func aPipeAsTemplateIsAMistake() async throws {
+        try await Self.run { gateway, directory in
+            let pipe = directory + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for file in [pipe, "/dev/zero", directory] {
+                let text = """
+                    { "destinations": { "crm": { "url": "https://crm.example", "secret": "env:S", "format": "template",
+                        "template": { "file": "\(file)" } } } }
+                    """
+                let answer = try await gateway.request("POST", "/v1/config/check", text, token: "admin-token")
+                #expect(answer.status == 200 && answer.json["valid"] as? Bool == false, "\(answer.json)")
+                #expect("\(answer.json)".contains("cannot be read"), "\(answer.json)")
+            }
         }
     }
 

@@ -48,6 +48,10 @@ import Testing
             let next = try #require(first.json["next"] as? String)
             let rest = try await gateway.request("GET", "/v1/inapp/messages?cursor=\(next)")
             #expect((rest.json["messages"] as? [[String: Any]])?.map { $0["id"] as? String } == ["b/é"])
+            for list in ["/v1/inapp/messages?withdrawn=true&", "/v1/categories?", "/v1/deliveries?"] {
+                let other = try await gateway.request("GET", "\(list)cursor=\(next)")
+                #expect(other.status == 400 && other.json.code == "query-malformed", "\(list)")
+            }
             let all = try await gateway.request("GET", "/v1/inapp/messages?withdrawn=true")
             #expect((all.json["messages"] as? [Any])?.count == 3 && all.json["next"] == nil)
             let unknown = try await gateway.request("GET", "/v1/inapp/messages/none")

@@ -102,7 +102,6 @@ import Testing
             (["--dry-run", "--resume", "r", "a"], "--resume applies to sending"),
             (to + ["--token-at", "/t"], "--token-at cannot be combined with --to: payloads are sent unchanged"),
             (to + ["--data-dir", "d"], "--data-dir cannot"),
-            (["--resume", "r"], "--resume needs files"), (["--resume", "r", "-"], "--resume needs files"),
             (["--resume", "r", "--rejects", "r", "a"], "name the same file"),
             (["--resume", "a", "a"], "one of the inputs"),
             (["--rejects", "a", "a"], "one of the inputs"), (["--token", "env:A"], "--token requires --to"),

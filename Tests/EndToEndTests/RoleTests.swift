@@ -50,6 +50,56 @@ import Testing
         }
     }
 
+    /// By the path of the router and by the direct one.
+    @Test func tokensOfAppsAndSendersDiffer() async throws {
+        let config = """
+            "sources": { "app": { "auth": { "bearer": ["env:APP"] }, "may": ["interactions", "categories"] },
+                         "backend": { "auth": { "bearer": ["env:ANN"] }, "may": ["notifications"] } },
+            """
+        try await Gateway.run(config: config, environment: Self.environment) { gateway, _, _ in
+            let payload = #"{"aps":{"alert":"Hello"}}"#
+            func post(_ path: String, _ token: String, _ body: String) async throws -> Reply {
+                try await Reply(gateway.url + path, "-H", "authorization: Bearer " + token, "-d", body)
+            }
+            for path in ["/v1/notifications", "/v1/sources/app/notifications", "/v1/inapp/triggers"] {
+                let refused = try await post(path, "app-token", payload)
+                #expect(refused.status == 403, "\(path)")
+                let text = String(decoding: refused.body, as: UTF8.self)
+                #expect(text.contains(#""code":"source-forbidden""#) && text.contains(#"\"may\""#), "\(path)")
+            }
+            #expect(try await post("/v1/notifications", "ann-token", payload).status == 202)
+            #expect(try await post("/v1/interactions", "ann-token", "{}").status == 403)
+            #expect(try await post("/v1/interactions", "app-token", "{}").status == 422)
+            #expect(try await gateway.request("GET", "/v1/categories", token: "app-token").status == 200)
+            #expect(try await gateway.request("GET", "/v1/categories", token: "ann-token").status == 403)
+            let message = #"{"message":{"token":"abc","notification":{"title":"a"}}}"#
+            let google = try await post("/v1/projects/p/messages:send", "app-token", message)
+            #expect(google.status == 403)
+            #expect(String(decoding: google.body, as: UTF8.self).contains("PERMISSION_DENIED"))
+            let expo = try await post("/--/api/v2/push/send", "app-token", #"{"to":"ExponentPushToken[x]"}"#)
+            #expect(expo.status == 403)
+        }
+    }
+
+    @Test(arguments: ["Forwarded: for=192.0.2.1", "X-Forwarded-For: 192.0.2.1", "X-Real-IP: 192.0.2.1", "Via: 1.1 a"])
+    func aGatewayWithoutSourcesIsClosedBehindAProxy(field: String) async throws {
+        try await Gateway.run { gateway, _, _ in
+            for (path, status) in [
+                ("/v1/notifications", 403), ("/v1/interactions", 403),
+                ("/3/device/" + String(repeating: "ab", count: 32), 403),
+                ("/v1/projects/p/messages:send", 403), ("/--/api/v2/push/send", 403), ("/v1/routes/test", 403),
+            ] {
+                let reply = try await Reply(
+                    gateway.url + path, "-H", field, "-H", "apns-topic: com.example.app", "-d", "{}")
+                #expect(reply.status == status, "\(path)")
+                let text = String(decoding: reply.body, as: UTF8.self)
+                // Apple's answers have no text of the gateway.
+                #expect(path.hasPrefix("/3/") || text.contains("sources"), "\(path): \(text)")
+            }
+            #expect(try await gateway.request("GET", "/v1/whoami").status == 200)
+        }
+    }
+
     @Test func saysWhoAsks() async throws {
         try await Self.run { gateway, _ in
             let rita = try await gateway.request("GET", "/v1/whoami", token: "rita-token").json

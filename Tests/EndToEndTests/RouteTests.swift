@@ -21,7 +21,7 @@ import Testing
             try write(#"{ \#(inbox), "routes": [] }"#, to: directory + "/routes.json")
             let warned = try await binary.run(["routes", "check"], in: directory)
             #expect(warned.status == 0)
-            #expect(warned.output == "routes.json: 0 routes, 1 destinations, 0 sources: can be used\n")
+            #expect(warned.output == "routes.json: 0 routes, 1 destination, 0 sources: can be used\n")
             #expect(warned.errors.hasPrefix("routes.json:1:21: warning: /destinations/inbox: no route delivers to"))
             #expect(warned.errors.hasSuffix("routes.json: 1 warning\n"))
             let strict = try await binary.run(["routes", "check", "--strict"], in: directory)

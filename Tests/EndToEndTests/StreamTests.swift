@@ -162,6 +162,9 @@ import Testing
             #expect(rejections.allSatisfy { $0["source"] as? String == "default" && $0["door"] as? String == "api" })
             #expect(rejections.last?["bytes"] as? Int == 20)
             #expect(!"\(rejections)".contains("broken-value"))
+            for (query, count) in [("since=2020-01-01T00:00:00Z", 2), ("until=2020-01-01T00:00:00Z", 0)] {
+                #expect(try await Self.list(gateway, "/v1/rejections?" + query, "rejections").count == count)
+            }
         }
     }
 

@@ -65,7 +65,7 @@ import Testing
 
                 isUp.withLock { $0 = true }
                 let retried = try await binary.run(["deliveries", "retry", "--dead"], in: directory)
-                #expect(retried.output == "1 deliveries requeued\n")
+                #expect(retried.output == "1 delivery requeued\n")
                 _ = await receiver.next()
                 #expect(await gateway.stop() == 0)
                 let left = try await binary.run(["deliveries", "list", "--state", "delivered"], in: directory)

@@ -449,6 +449,34 @@ def old_tls(port, authority):
         report(refused=True)
 
 
+def bad_handshakes(port, authority):
+    """Handshakes that fail, one after the other. The file of the authority is not used: nobody trusts it here."""
+    def attempt(name, context=None, data=b""):
+        plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        try:
+            if context:
+                context.wrap_socket(plain, server_hostname="localhost").recv(1)
+            else:
+                plain.sendall(data)
+                plain.shutdown(socket.SHUT_WR)
+                while plain.recv(4096):
+                    pass
+        except (ssl.SSLError, ConnectionError):
+            pass
+        plain.close()
+        report(attempt=name)
+
+    cipher = ssl.create_default_context(cafile=authority)
+    cipher.maximum_version = ssl.TLSVersion.TLSv1_2
+    cipher.set_ciphers("AES128-GCM-SHA256")
+    attempt("probe")
+    attempt("cipher", cipher)
+    attempt("authority", ssl.create_default_context())
+    attempt("http", data=b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+    attempt("preface", data=PREFACE)
+    attempt("proxy", data=b"CONNECT api.push.apple.com:443 HTTP/1.1\r\n\r\n")
+
+
 def client_certificates(port, authority):
     """9: a client certificate by the authority, one without an issuer, and none."""
     import datetime

@@ -48,7 +48,10 @@ import Testing
             #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the secret")
             let large = try file("large", [UInt8](repeating: UInt8(ascii: "a"), count: 70_000))
             let binary = try file("binary", [0xFF, 0xFE, 0x80])
-            for unreadable in [binary, large, .file(directory), .file(directory + "/none"), .file("/dev/zero")] {
+            let pipe = directory + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let files = [directory, directory + "/none", "/dev/zero", "/dev/null", pipe]
+            for unreadable in [binary, large] + files.map({ SecretReference.file($0) }) {
                 #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the secret") == true)
             }
         }

@@ -127,6 +127,24 @@ import Testing
         }
     }
 
+    /// 17: a push that is not kept.
+    @Test func aDeliveryWithOneAttemptIsNotRetried() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let sender = ScriptedSender { _, _ in .replied(status: 503, retryAfter: nil) }
+            let dispatcher = dispatcher([(destination("crm"), sender)], queue)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, [DeliveryOrder(to: crm, notAfter: .afterFirstAttempt)])])
+            async let running: Void = dispatcher.runUntilDrained()
+            await sender.waitFor(attempts: 1)
+            dispatcher.drain()
+            await running
+            try await queue.tick()
+            #expect(sender.attempts == 1)
+            #expect(try await queue.counts() == [crm: [.expired: 1]])
+        }
+    }
+
     @Test func aDeadDeliveryMakesAnEventForTheRouteThatAsksForIt() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)

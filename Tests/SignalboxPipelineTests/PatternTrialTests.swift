@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxRouting
 import SignalboxStore
+import Synchronization
 import Testing
 
 @testable import SignalboxGateway
@@ -12,34 +13,47 @@ import Testing
 
     private static func pattern(_ text: String) throws -> Pattern { try Pattern(text: Array(text.utf8)) }
 
-    @Test func namesTheFieldAndTheValueThatWasFound() throws {
+    @Test func namesTheFieldAndTheValueThatWasFound() async throws {
         let events = Self.events([
             #"{"data":{"kind":"alert"}}"#, #"{"data":{"kind":"silent"}}"#, #"{"data":{}}"#, "damaged",
         ])
-        let trial = PatternTrial(try Self.pattern(#"{"data":{"kind":["alert"]}}"#), on: events) { true }
+        let pattern = try Self.pattern(#"{"data":{"kind":["alert"]}}"#)
+        let trial = await PatternTrial(pattern, on: events, within: Self.unlimited)
         #expect(trial.seen == 4 && trial.matched == 1 && trial.isComplete)
         #expect(trial.samples.map(\.event.id) == ["0", "1", "2"])
         #expect(trial.samples.map(\.mismatch?.pointer) == [nil, "/data/kind", "/data/kind"])
         #expect(trial.samples.map(\.mismatch?.found) == [nil, "\"silent\"", nil])
     }
 
-    @Test func samplesAreBounded() throws {
+    @Test func samplesAreBounded() async throws {
         let long = #"{"data":{"kind":"\#(String(repeating: "x", count: 5000))"}}"#
         let bodies = Array(repeating: #"{"data":{"kind":"alert"}}"#, count: 120) + Array(repeating: long, count: 120)
-        let trial = PatternTrial(try Self.pattern(#"{"data":{"kind":["alert"]}}"#), on: Self.events(bodies)) { true }
+        let pattern = try Self.pattern(#"{"data":{"kind":["alert"]}}"#)
+        let trial = await PatternTrial(pattern, on: Self.events(bodies), within: Self.unlimited)
         #expect(trial.seen == 240 && trial.matched == 120)
         #expect(trial.samples.count == 2 * PatternTrial.mostSamples)
         #expect(trial.samples.allSatisfy { ($0.mismatch?.found ?? "").count <= PatternTrial.longest })
     }
 
-    @Test func endsAtItsDeadline() throws {
-        var left = 3
-        let trial = PatternTrial(
-            try Self.pattern("{}"), on: Self.events(Array(repeating: "{}", count: 9))
-        ) {
-            left -= 1
-            return left >= 0
+    /// The clock advances by a second whenever it is read.
+    @Test func endsAtItsDeadline() async throws {
+        let clock = Mutex(ContinuousClock.now)
+        let slices = WorkSlices(upTo: .seconds(8)) {
+            clock.withLock { now in
+                now += .seconds(1)
+                return now
+            }
         }
-        #expect(trial.seen == 3 && !trial.isComplete)
+        let events = Self.events(Array(repeating: "{}", count: 9))
+        let trial = await PatternTrial(try Self.pattern("{}"), on: events, within: slices)
+        #expect((1..<9).contains(trial.seen) && !trial.isComplete)
     }
+
+    @Test func triesNoEventAfterItsDeadline() async throws {
+        let trial = await PatternTrial(
+            try Self.pattern("{}"), on: Self.events(["{}"]), within: WorkSlices(upTo: .zero))
+        #expect(trial.seen == 0 && !trial.isComplete)
+    }
+
+    private static var unlimited: WorkSlices { WorkSlices(upTo: .seconds(3600)) }
 }

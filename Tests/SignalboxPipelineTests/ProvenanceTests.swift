@@ -10,14 +10,15 @@ import Testing
 /// The origins of an event's values, found by reading changed payloads.
 @Suite struct ProvenanceTests {
     private static func explain(
-        _ payload: String, vendor: VendorID? = nil, stored: [UInt8]? = nil
+        _ payload: String, vendor: VendorID? = nil, stored: [UInt8]? = nil,
+        upTo limit: Duration = PayloadExplainer.longestSearch
     ) async throws -> PayloadExplanation {
         let pipeline = TestPipeline()
         let source = pipeline.reception.source
         let explainer = PayloadExplainer(
             normalizer: pipeline.normalizer, routes: RouteTable(), vendors: vendor.map { [source: $0] } ?? [:])
         return try await explainer.explanation(
-            of: Array(payload.utf8), from: source, at: TestPipeline.time, stored: stored)
+            of: Array(payload.utf8), from: source, at: TestPipeline.time, stored: stored, upTo: limit)
     }
 
     /// `raw -> event how`, for the links to one pointer of the event.
@@ -111,6 +112,12 @@ import Testing
         let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"text":"\#(text)",\#(members)}"#)
         #expect(!found.provenance.isComplete)
         #expect(found.provenance.unread.count < 20)
+    }
+
+    @Test func aSearchThatEndsEarlyIsNotComplete() async throws {
+        let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"x":1}"#, upTo: .zero)
+        #expect(!found.provenance.isComplete && found.provenance.links.isEmpty)
+        #expect(found.vendor == .unknown && !found.event.isEmpty)
     }
 
     @Test(arguments: ["{}", "[]", "nothing", #"{"aps":"#])

@@ -166,6 +166,29 @@ import Testing
         }
     }
 
+    /// Neither source lists the app, so both may send to it.
+    @Test func aChannelOfAnUnlistedAppBelongsToItsCreator() async throws {
+        let config = """
+            {"sources": { "mobile": {"apns": {"secrets": ["env:SECRET"]}}, "backup": {"apns": {"secrets": ["env:OTHER"]}}}}
+            """
+        try await APNsBench.run(config) { bench async throws in
+            let (own, foreign) = ("/s/open-sesame" + Self.app + "/channels", "/s/another" + Self.app + "/channels")
+            let created = try await Self.answer(bench, "POST", own, body: Self.definition)
+            let id = try #require(created.header("apns-channel-id"))
+            let field = ("apns-channel-id", id)
+            for method in ["GET", "DELETE"] {
+                let reply = try await Self.answer(bench, method, foreign, [field])
+                #expect(reply.summary == "400 ChannelNotRegistered")
+            }
+            #expect(try await Self.answer(bench, "GET", foreign).reason == #"{"channels":[]}"#)
+            let broadcast = try await Self.answer(
+                bench, "POST", "/s/another" + Self.broadcasts, [Self.liveActivity, field], body: APNsBench.payload)
+            #expect(broadcast.summary == "400 ChannelNotRegistered")
+            #expect(try await Self.answer(bench, "GET", own).reason == #"{"channels":["\#(id)"]}"#)
+            #expect(try await Self.answer(bench, "DELETE", own, [field]).status == 204)
+        }
+    }
+
     @Test func bindsAppsToSources() async throws {
         try await APNsBench.run(APNsBench.sources) { bench async throws in
             let path = "/s/open-sesame/1/apps/"

@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    /// Another program changed a number of the ledger.
+    @Test func aWrongNumberOfTheLedgerIsFound() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1), event(2)])
+            #expect(try await queue.audit().isRight)
+            let edit = "UPDATE ledger SET waiting_now = 7"
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: edit) }
+            let audit = try await queue.audit()
+            #expect(!audit.isRight && audit.accounts.map(\.miscounted) == [[.waiting]])
+            #expect(audit.accounts.map(\.missing) == [0])
+            let ledger = try await queue.accounts()
+            #expect(ledger.map(\.missing) == [-5])
+        }
+    }
+
     /// A power cut tears the end of the log. The file then has the first commits, each of them whole.
     @Test func aTornLogLosesWholeCommitsOnly() async throws {
         var random = SeededGenerator(seed: 20_261_121)

@@ -53,7 +53,7 @@ import Testing
     @Test func withoutTokensOnlyThisMachineHasAccess() {
         let open = AdminAccess(tokens: [], isOpen: true)
         #expect(Self.result(open, Self.request(nil)) == .success(.local))
-        #expect(Self.result(open, Self.request(nil, ["via": "1.1 proxy"])) == .failure(.foreignPage))
+        #expect(Self.result(open, Self.request(nil, ["via": "1.1 proxy"])) == .failure(.forwardedOpen))
         #expect(Self.result(AdminAccess(tokens: [], isOpen: false), Self.request(nil)) == .failure(.adminClosed))
     }
 

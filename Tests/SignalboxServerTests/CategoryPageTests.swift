@@ -22,7 +22,7 @@ import Testing
             let page = CategoryPage(
                 statics: statics, dynamic: Array(behind.prefix(limit + 1)), after: former, limit: limit, bytes: bytes)
             pages.append(page.records.map(\.identifier))
-            former = try page.next.map { try #require(PageCursor.position(of: $0)) }
+            former = try page.next.map { try #require(PageCursor.position(of: $0, in: CategoriesAPI.list)) }
         } while former != nil && pages.count < 100
         return pages
     }
@@ -55,7 +55,18 @@ import Testing
     }
 
     @Test(arguments: ["", "%", "a b", "_-8"])
-    func encodesACursorInBase64URL(_ cursor: String) {
-        #expect(PageCursor.position(of: cursor) == (cursor.isEmpty ? "" : nil))
+    func refusesWhatIsNotACursor(_ cursor: String) {
+        #expect(PageCursor.position(of: cursor, in: CategoriesAPI.list) == nil)
+    }
+
+    @Test func aCursorOfAnotherListIsRefused() {
+        let lists: [StaticString] = ["c", "m", "w", "d", "e", "a", "f", "u"]
+        for list in lists {
+            let cursor = PageCursor.text("17", in: list)
+            for other in lists {
+                let isSame = "\(list)" == "\(other)"
+                #expect(PageCursor.position(of: cursor, in: other) == (isSame ? "17" : nil))
+            }
+        }
     }
 }

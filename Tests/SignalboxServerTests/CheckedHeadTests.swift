@@ -127,6 +127,17 @@ import Testing
         #expect(try CheckedHead(Self.head([("host", "a")] + fields)).isPlain == isPlain)
     }
 
+    @Test(
+        arguments: [
+            ("forwarded", true), ("Via", true), ("X-Forwarded-For", true), ("X-Real-IP", true), ("x-forwarded", false),
+            ("vib", false), ("idempotency-kex", false),
+        ])
+    func recognisesForwardedRequests(_ name: String, isForwarded: Bool) throws {
+        let checked = try CheckedHead(Self.head([("host", "a"), (name, "x")]))
+        #expect(checked.credentials.isForwarded == isForwarded)
+        #expect(checked.isPlain)
+    }
+
     @Test func anAbsoluteTargetIsNotPlain() throws {
         #expect(try !CheckedHead(Self.head([("host", "a")], uri: "http://a/v1/notifications")).isPlain)
     }

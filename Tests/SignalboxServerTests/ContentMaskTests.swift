@@ -22,7 +22,8 @@ import Testing
     @Test(arguments: [
         ("https://shop.example/a/b?c=d#e", "https://shop.example/[hidden]"),
         ("https://user:pass@shop.example:8443/", "https://shop.example:8443/[hidden]"),
-        ("myapp://path/secret", "myapp://path/[hidden]"), ("tel:+48123", "[hidden]"),
+        ("myapp://secret-token/path", "[hidden]"), ("HTTPS://shop.example/a", "HTTPS://shop.example/[hidden]"),
+        ("tel:+48123", "[hidden]"),
         ("javascript:alert(1)", "[hidden]"),
         ("not a://link", "[hidden]"), ("://", "[hidden]"), ("https://", "[hidden]"), ("", ""),
     ])
@@ -44,6 +45,17 @@ import Testing
         let masked = try #require(ContentMask.message(Array(text.utf8)))
         let hidden = #"{"type":"[hidden]","path":"[hidden]","list":[{"id":"[hidden]"}]}"#
         #expect(String(decoding: masked, as: UTF8.self) == #"{"id":"m1","kind":"banner","content":\#(hidden)}"#)
+    }
+
+    @Test(arguments: [
+        ("\"https://user:p@crm.example/hook?x=1\"", "/destinations/crm/url", "\"https://crm.example/[hidden]\""),
+        ("\"file:/etc/secret\"", "/destinations/crm/secret", "\"[hidden]\""), ("15", "/routes/0/sample", "15"),
+        ("true", "/routes/0/stop", "true"), ("\"Sale\"", "/routes/0/match/data/title/0", "\"[hidden]\""),
+        ("48123", "/routes/0/match/data/custom/phone/0", "\"[hidden]\""), ("[]", "/routes/0/to", "[]"),
+        ("[1,2", "/routes/0/to", "\"[hidden]\""),
+    ])
+    func hidesTextsAndPatternsOfAConfig(text: String, pointer: String, shown: String) {
+        #expect(String(decoding: ContentMask.configValue(text, at: pointer), as: UTF8.self) == shown)
     }
 
     @Test(arguments: ["", "[]", "{", "3"])

@@ -43,7 +43,7 @@ package struct ConfigDiff: Sendable, Equatable {
 }
 
 /// The values of a config: everything that is not an object or array with members.
-private struct ConfigValues {
+struct ConfigValues {
     struct Value {
         /// The path with names of elements instead of their positions.
         let key: String

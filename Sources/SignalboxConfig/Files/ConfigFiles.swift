@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 
 /// The files of a config: its own, and those in the folder `routes.d` next to it. A snapshot: later changes of the
 /// files have no effect on it.
@@ -18,13 +19,13 @@ package struct ConfigFiles: Sendable {
     /// end in `.json` and do not begin with a dot are read from the folder; subfolders are not. A file beyond the
     /// limit is cut, and the reader then rejects the config.
     package init(_ path: String) throws(ConfigRefusal) {
-        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
+        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
             throw ConfigRefusal(
                 FileManager.default.fileExists(atPath: path)
                     ? "\(path) cannot be read."
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = path.parentPath
         try self.init(
             ConfigText(name: path, bytes: text),
             folder: parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName)

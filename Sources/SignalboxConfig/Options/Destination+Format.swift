@@ -14,6 +14,8 @@ extension Destination {
         /// The payload as the gateway received it.
         case raw
         case template(TemplateSource)
+        /// A message for the incoming webhook of a chat service.
+        case slack, teams, discord
 
         /// Names in the config, the default first.
         package enum Name: String, Sendable, CaseIterable {
@@ -21,7 +23,15 @@ extension Destination {
             case cloudEventsBinary = "cloudevents-binary"
             case cloudEventsBatch = "cloudevents-batch"
             case standardWebhooks = "standard-webhooks"
-            case raw, template
+            case raw, template, slack, teams, discord
+
+            /// False for messages to a chat service, which verifies no signature: its URL is the credential.
+            package var isSigned: Bool {
+                switch self {
+                case .slack, .teams, .discord: false
+                default: true
+                }
+            }
         }
 
         /// `template`: of the format of this name; nil only while the config has errors.
@@ -33,6 +43,9 @@ extension Destination {
             case .standardWebhooks: self = .standardWebhooks
             case .raw: self = .raw
             case .template: self = template.map { .template($0) } ?? .cloudEvents
+            case .slack: self = .slack
+            case .teams: self = .teams
+            case .discord: self = .discord
             }
         }
 
@@ -45,6 +58,9 @@ extension Destination {
             case .standardWebhooks: .standardWebhooks
             case .raw: .raw
             case .template: .template
+            case .slack: .slack
+            case .teams: .teams
+            case .discord: .discord
             }
         }
 

@@ -117,6 +117,7 @@ extension GatewayConfig {
     /// Every option of `routes.json`.
     static let options = Section(GatewayConfig()) {
         Option(ignoring: "$schema", inParts: true, "The location of this schema, for editors. Has no effect.")
+        Option(ignoring: "$comment", inParts: true, "Text for readers, of any form. Has no effect.")
         Option("gateway", \.gateway, .section(Gateway.options), "The gateway as a whole.")
         Option(
             "sources", \.sources, Source.type, adding: { $0.merge($1) { first, _ in first } },

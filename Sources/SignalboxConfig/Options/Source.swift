@@ -22,6 +22,8 @@ extension GatewayConfig {
         package var upstream: Upstream?
         /// Whether its devices may read explanations of in-app decisions.
         package var explain = false
+        /// The rights of its clients; nil for all.
+        package var may: Set<SourceRight>?
     }
 
     /// Rejects repeats of a value that the source sent within a time window.
@@ -72,6 +74,10 @@ extension GatewayConfig.Source {
             "explain", \.explain, .flag,
             "Answers `explain` of in-app triggers and slots. An explanation tells what the user has seen on all devices."
         )
+        Option(
+            "may", \.may, rights,
+            "The rights of the source's clients: `notifications` sends payloads, `interactions` reports taps, `inapp` asks for in-app messages, `categories` reads button sets. Default: all."
+        )
     } check: { source, value, reader in
         guard identities.contains(where: { value.member($0) != nil }) else {
             reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
@@ -83,7 +89,29 @@ extension GatewayConfig.Source {
             reader.note(value, "no client can be this source; add \"auth\", or \"serviceAccounts\" to \"fcm\"")
         }
         checkForwarding(source, value, &reader)
+        checkRights(source, value, &reader)
     }
+
+    /// Identities at provider endpoints serve no other purpose than to send.
+    private static func checkRights(
+        _ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader
+    ) {
+        guard let may = source.may, !may.isEmpty, !may.contains(.notifications), let member = value.member("may") else {
+            return
+        }
+        guard let identity = identities.dropFirst().first(where: { value.member($0) != nil }) else { return }
+        reader.note(
+            member,
+            "clients that \"\(identity)\" identifies can only send; add \"notifications\", or use another source for "
+                + "\"\(identity)\"")
+    }
+
+    private static let rights = OptionType<SourceRight>.choice("right").set(
+        of: "rights", 1...SourceRight.allCases.count,
+        orElse: "this must be an array of 1 to \(SourceRight.allCases.count) rights; leave it out to permit everything"
+    ) {
+        "the right \"\($0.rawValue)\" is listed twice; remove one"
+    }.map { Set($0) }
 
     /// A push can be forwarded only with a credential that the push service accepts.
     private static func checkForwarding(

@@ -92,7 +92,7 @@ package struct ConfigReader {
     /// Lists at most 60 words.
     package static func suggestion(for word: String, among known: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
-        let names = known.filter { $0 != "$schema" }
+        let names = known.filter { !$0.hasPrefix("$") }
         let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
         return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
     }

@@ -1,10 +1,10 @@
 /// The tables of the reference page, made from the declarations of the options. docs/reference/config.md has this
 /// text; a test compares them.
 package enum ConfigReference {
-    /// Markdown: a section with a table for each member of the config's object. The option `$schema` is left out.
-    /// Ends without a line end.
+    /// Markdown: a section with a table for each member of the config's object. Options without an effect, such as
+    /// `$schema`, are left out. Ends without a line end.
     package static var text: String {
-        GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
+        GatewayConfig.options.infos.filter { !$0.key.hasPrefix("$") }.map { info in
             let members = rows(of: info, below: info.key + info.type.entry + ".")
             return "## \(info.key)\n\n\(info.documentation)"
                 + (info.isInParts ? " Files in `routes.d` may also contain it." : "")

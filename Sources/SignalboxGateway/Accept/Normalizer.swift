@@ -2,6 +2,7 @@ import Foundation
 import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxNotification
+import SignalboxStore
 
 /// Turns one payload into an event, without network or disk: parse, recognise the platform and the vendor, read,
 /// write. A value without mutable state: many tasks use one normalizer, each with a parser of its own.
@@ -108,7 +109,7 @@ package struct Normalizer: Sendable {
         let time = payload.time?.date ?? reception.receivedAt
         let messages = registersMessages ? notification.registrations(arrivedAt: time, allowing: actions) : []
         let expiry =
-            payload.push?.expiration.expiry(receivedAt: reception.receivedAt)
+            payload.push?.expiration.expiry
             ?? recognised.expiry(receivedAt: reception.receivedAt)
         let end = Self.date(notification.schedule?.notAfter)
         let id = id ?? ids.next(at: time)
@@ -122,8 +123,16 @@ package struct Normalizer: Sendable {
             shown: showsPayloads ? shown(recognised, of: notification) : nil,
             category: notification.category == nil ? nil : categories.definition(in: notification),
             notBefore: Self.date(notification.schedule?.notBefore),
-            notAfter: end.map { min($0, expiry ?? $0) } ?? expiry, messages: messages,
+            notAfter: Self.end(end, expiry, at: reception.receivedAt), messages: messages,
             sampling: observation?.sampling(payload.text, of: notification.vendor) ?? .undecided)
+    }
+
+    /// The earlier end of the schedule and of the push service. A push that has one attempt keeps it while its schedule
+    /// lasts.
+    private static func end(_ schedule: Date?, _ expiry: Date?, at now: Date) -> Date? {
+        guard let schedule else { return expiry }
+        guard expiry == .afterFirstAttempt else { return min(schedule, expiry ?? schedule) }
+        return schedule > now ? expiry : schedule
     }
 
     /// The payload as an app should show it, with its tokens hashed; nil if APNs does not carry it.

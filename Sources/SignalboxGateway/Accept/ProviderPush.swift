@@ -1,5 +1,6 @@
 package import Foundation
 package import SignalboxNotification
+import SignalboxStore
 
 /// One payload that reached a provider endpoint, with the parameters of the request that brought it.
 package struct ProviderPush: Sendable {
@@ -54,19 +55,16 @@ package struct ProviderPush: Sendable {
     package enum Expiration: Sendable, Equatable {
         /// As long as the service chooses.
         case unlimited
-        /// Not at all: one attempt.
+        /// Not at all: each delivery has one attempt.
         case once
         /// Until this time. A time in the past ends the event's deliveries without an attempt.
         case at(Date)
 
-        /// The time for the only attempt of a push that is not kept.
-        package static let attemptWindow: TimeInterval = 1
-
         /// The end of the delivery period; nil for none.
-        func expiry(receivedAt: Date) -> Date? {
+        var expiry: Date? {
             switch self {
             case .unlimited: nil
-            case .once: receivedAt.addingTimeInterval(Self.attemptWindow)
+            case .once: .afterFirstAttempt
             case .at(let date): date
             }
         }

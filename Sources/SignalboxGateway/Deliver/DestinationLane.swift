@@ -207,7 +207,10 @@ struct DestinationLane: Sendable {
             return await leave(batch.map { Settlement($0, .returned) })
         }
         let begun = queue.now
-        let isOver = batch.map { $0.notAfter.map { $0 <= begun } ?? false }
+        let isOver = batch.map { lease in
+            // The store leases a delivery that has one attempt only for that one.
+            lease.notAfter?.hasPassed(at: begun, attempts: 0) ?? false
+        }
         let live = zip(batch, isOver).filter { !$1 }.map(\.0)
         let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
         guard !live.isEmpty else {

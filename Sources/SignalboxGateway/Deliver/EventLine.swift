@@ -49,7 +49,7 @@ package struct EventLine {
     }
 
     /// True for characters that could change the terminal or the direction of the text.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         // Joiners combine letters and emoji; other format characters change the text direction.
@@ -59,7 +59,7 @@ package struct EventLine {
     }
 
     /// Each such scalar becomes one space.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 }

@@ -60,6 +60,9 @@ package struct MessageWriter: Sendable {
             return WebhookMessage(contentType: "application/cloudevents-batch+json", body: body)
         case .cloudEventsBinary: return try lease.withEvent { .cloudEventsBinary($0) }
         case .standardWebhooks: return try lease.withEvent { .standardWebhooks($0) }
+        case .slack: return try lease.withEvent { .json(SlackMessage.json(ChatSummary($0))) }
+        case .teams: return try lease.withEvent { .json(TeamsMessage.json(ChatSummary($0))) }
+        case .discord: return try lease.withEvent { .json(DiscordMessage.json(ChatSummary($0))) }
         case .raw:
             guard let payload = lease.payload else {
                 throw UnwritableMessage(
@@ -92,6 +95,10 @@ extension Lease {
 }
 
 extension WebhookMessage {
+    fileprivate static func json(_ body: [UInt8]) -> WebhookMessage {
+        WebhookMessage(contentType: "application/json", body: body)
+    }
+
     /// Attributes and extensions in `ce-` headers, `data` as the body. Only `datacontenttype` becomes a header
     /// without the prefix.
     fileprivate static func cloudEventsBinary(_ event: EventDocument) -> WebhookMessage {

@@ -81,9 +81,13 @@ package struct WebhookSender: Sender {
         switch result.answer {
         case .success(let reply):
             attempt.excerpt = reply.excerpt
+            if !(200..<300).contains(reply.status) {
+                attempt.exchange = FailedExchange(request: request, reply: reply).json
+            }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
             attempt.error = error.code
+            attempt.exchange = FailedExchange(request: request, reply: nil).json
             return SendResult(.failed(error), attempt)
         }
     }
@@ -140,9 +144,11 @@ package struct WebhookSender: Sender {
             body = gzip(body)
             headers.append(("content-encoding", "gzip"))
         }
-        return OutboundRequest(
+        var request = OutboundRequest(
             url: webhook.url, headers: headers + self.headers, body: body, timeout: webhook.timeout,
             transport: webhook.transport)
+        request.failureHeaders = FailedExchange.responseFields
+        return request
     }
 }
 

@@ -1,4 +1,5 @@
 package import SignalboxConfig
+import SignalboxRouting
 
 /// Decides which failure rule takes a push, by the number of pushes that each rule has selected. A pure value: the same
 /// rules and pushes lead to the same decisions.
@@ -25,7 +26,35 @@ package struct FailureDecider: Sendable {
     private var file: [Entry] = []
     private var lastID = 0
 
-    package init() {}
+    /// Rules of a config; none by default.
+    package init(_ rules: [PreparedFailure] = []) { replaceFile(by: rules) }
+
+    /// The rules of a config, for a run without a gateway. `hash`: the hash of the events of the run.
+    init(_ selectors: [FailureSelector], hashedBy hash: TokenHash) {
+        self.init(selectors.map { PreparedFailure($0, hashedBy: hash) })
+    }
+
+    /// The counters of a rule.
+    package struct Counts: Sendable, Equatable, Codable {
+        /// Pushes that the rule selected.
+        package var selected = 0
+        /// Pushes that the rule took.
+        package var taken = 0
+    }
+
+    /// The counters of the config's rules, by name. Names without a rule are ignored.
+    package var counts: [String: Counts] {
+        get {
+            Dictionary(file.map { ($0.rule.name, Counts(selected: $0.selected, taken: $0.taken)) }) { first, _ in first
+            }
+        }
+        set {
+            for position in file.indices {
+                guard let counts = newValue[file[position].rule.name] else { continue }
+                (file[position].selected, file[position].taken) = (counts.selected, counts.taken)
+            }
+        }
+    }
 
     /// All rules in the order of evaluation. A rule of the API replaces that of the config with its name.
     package var entries: [Entry] {

@@ -58,20 +58,16 @@ package final class FailureRules: Sendable {
     ) -> [Int] {
         let needsToken = entries.contains { !$0.prepared.tokens.isEmpty }
         let token = needsToken ? push.token.map { intake.normalizer.tokens.name(of: $0) } : nil
-        let candidates = entries.filter { $0.prepared.selects(push, token: token) }
-        let needsEvent = candidates.contains { $0.prepared.selector.pattern != nil }
-        guard needsEvent else { return candidates.map(\.id) }
+        let subject = FailureSubject(push, token: token)
+        let candidates = entries.filter { $0.prepared.mismatch(subject) == nil }
+        guard candidates.contains(where: { $0.prepared.selector.pattern != nil }) else { return candidates.map(\.id) }
         let event = try? intake.preview(of: push)
         return ParserPool.events.withParser { parser in
             // The parsed event points into its bytes.
             defer { withExtendedLifetime(event) {} }
             let body = event.flatMap { try? parser.read($0, at: PayloadPosition()) }
             var work = MatchWork(limit: Intake.directWork)
-            return candidates.filter { entry in
-                guard let pattern = entry.prepared.selector.pattern else { return true }
-                guard let body else { return false }
-                return (try? pattern.matches(body, work: &work)) ?? false
-            }.map(\.id)
+            return candidates.filter { $0.prepared.matches(body, work: &work) }.map(\.id)
         }
     }
 }

@@ -27,14 +27,6 @@ package struct PreparedFailure: Sendable, Equatable {
     }
 
     private static let hashed = "sha256:"
-
-    /// Whether the rule selects a push. Does not evaluate the pattern.
-    func selects(_ push: ProviderPush, token: String?) -> Bool {
-        guard rule.source.map({ $0 == push.source }) ?? true, rule.service.map({ $0 == push.platform }) ?? true,
-            rule.run.map({ $0 == push.run }) ?? true
-        else { return false }
-        return tokens.isEmpty || token.map { tokens.contains($0) } ?? false
-    }
 }
 
 extension FailureRule {

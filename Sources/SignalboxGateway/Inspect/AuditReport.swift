@@ -23,7 +23,8 @@ extension Audit {
             + accounts.filter { $0.undelivered > 0 }.map { account in
                 let since =
                     account.undeliveredSince.map { "first at \(Timestamp($0).text)" } ?? "by an earlier version"
-                return "Removed before delivery: \(account.undelivered) deliveries to \(account.destination), \(since)."
+                let count = Counted.words(account.undelivered, "delivery")
+                return "Removed before delivery: \(count) to \(account.destination), \(since)."
             }
     }
 
@@ -50,17 +51,24 @@ extension Audit {
     }
 
     /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
-    /// error. Each ends with a full stop, in the order of the checks: accounts, orphans, waits, loss, damage.
+    /// error. Each ends with a full stop, in the order of the checks: accounts, counts, orphans, waits, loss, damage.
     package var findings: [String] {
         var lines: [String] = []
         for account in accounts where account.missing != 0 {
             lines.append(
                 account.missing > 0
-                    ? "\(account.missing) deliveries to \(account.destination) are missing."
+                    ? "Missing: \(Counted.words(account.missing, "delivery")) to \(account.destination)."
                     : "There are \(-account.missing) more deliveries to \(account.destination) than were accepted.")
         }
-        if orphans > 0 { lines.append("\(orphans) deliveries have no event.") }
-        if strayWaits > 0 { lines.append("\(strayWaits) waits for files have no delivery.") }
+        for account in accounts {
+            for state in account.miscounted {
+                lines.append(
+                    "The ledger counts \(account.counted?[state] ?? 0) \(state.rawValue) deliveries to "
+                        + "\(account.destination), and \(account.present[state] ?? 0) are stored.")
+            }
+        }
+        if orphans > 0 { lines.append("Without an event: \(Counted.words(orphans, "delivery")).") }
+        if strayWaits > 0 { lines.append("Without a delivery: \(Counted.words(strayWaits, "wait")) for files.") }
         if let loss { lines.append("The queue lost events: \(loss).") }
         lines += damage.map { "The file is damaged: \($0)." }
         if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }

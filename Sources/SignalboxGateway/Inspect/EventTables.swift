@@ -67,7 +67,7 @@ extension EventDetail {
 
 extension AttemptRecord {
     /// The attempt in words.
-    fileprivate var line: String {
+    package var line: String {
         let time = startedAt.map { Timestamp($0).text }
         let answer = status.map { "answered \($0)" } ?? error
         let length = duration.map { "after \($0) ms" }

@@ -10,16 +10,21 @@ package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
+    private let failures: [FailureDecider.Entry]
     /// The vendor that the config gives the source replaces the detectors' choice.
     private let reception: Reception
 
     /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload. The normalizer and the
     /// routes must come from the same config. `routes`: those without sampling for a repeatable answer, as the id of
-    /// the event decides about a sample.
-    package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
+    /// the event decides about a sample. `failures`: the failure rules of the config.
+    package init(
+        _ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, failures: [FailureSelector] = [],
+        as reception: Reception
+    ) {
         self.normalizer = normalizer.forPreviews
         self.chain = chain
         self.routes = routes
+        self.failures = FailureDecider(failures, hashedBy: normalizer.tokens).entries
         self.reception = reception
     }
 
@@ -37,6 +42,10 @@ package struct Explanation {
         print("\nEvent\n" + Self.indented(event.body))
         for message in event.messages { print("\nIn-app message \(message.id)\n" + Self.indented(message.body)) }
         print("\nRoutes\n" + routing(of: event))
+        let trial = FailureTrial(failures, on: event.body, from: reception.source)
+        guard !trial.verdicts.isEmpty else { return }
+        let lines = trial.lines.map { "  " + $0 }
+        print("\nFailure rules, if it were a push to a provider endpoint\n" + lines.joined(separator: "\n"))
     }
 
     /// True if a body that is not one payload is an array, or holds two or more payloads. The command then tells the

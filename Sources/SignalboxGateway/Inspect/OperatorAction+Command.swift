@@ -24,6 +24,12 @@ extension OperatorAction {
         parameters["state"] = filter.state?.rawValue
         parameters["destination"] = filter.destination?.name
         parameters["event"] = filter.event
+        parameters["vendor"] = filter.vendor
+        parameters["status"] = filter.status.map {
+            $0.count == 1 ? String($0.lowerBound) : "\($0.lowerBound / 100)xx"
+        }
+        parameters["error"] = filter.error
+        parameters["since"] = filter.acceptedSince.map { Timestamp($0).text }
         parameters["until"] = filter.acceptedBefore.map { Timestamp($0).text }
         let ids = filter.ids?.map { String($0) } ?? []
         if ids.count > 1 { parameters["ids"] = ids.joined(separator: ",") }

@@ -3,7 +3,7 @@ import SignalboxJSON
 package import SignalboxRouting
 package import SignalboxStore
 
-/// A pattern tried on events: how many match, and samples of those that do and do not. Pure.
+/// A pattern tried on events: how many match, and samples of those that do and do not.
 package struct PatternTrial: Sendable {
     /// An event, and why it does not match.
     package struct Sample: Sendable {
@@ -34,11 +34,11 @@ package struct PatternTrial: Sendable {
     /// Whether every event was tried: false if the work exceeded its limit.
     package private(set) var isComplete = true
 
-    /// `events`: bodies that cannot be read count as seen. `deadline`: asked before each event; false ends the trial.
-    package init(_ pattern: Pattern, on events: [EventBody], within deadline: () -> Bool) {
-        var mismatches = 0
+    /// `events`: bodies that cannot be read count as seen. `slices`: the deadline of the trial.
+    package init(_ pattern: Pattern, on events: some Sequence<EventBody>, within slices: WorkSlices) async {
+        var (mismatches, slices) = (0, slices)
         for event in events {
-            guard deadline() else {
+            guard await slices.advance() else {
                 isComplete = false
                 return
             }

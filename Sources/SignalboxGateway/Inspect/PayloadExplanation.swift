@@ -41,6 +41,8 @@ package struct PayloadExplanation: Sendable {
     package let provenance: Provenance
     /// Nil if evaluating the routes takes too much work.
     package let routes: RouteTrial?
+    /// The failure rules, as if the payload were pushed to a provider endpoint.
+    package let failures: FailureTrial
 }
 
 /// Explains payloads with the normalizer and the routes of a gateway. Stores nothing. Callable from any task.
@@ -48,21 +50,35 @@ package struct PayloadExplainer: Sendable {
     private let normalizer: Normalizer
     private let trials: RouteTrials
     private let vendors: [SourceName: VendorID]
-    /// Steps of the search between two pauses for other tasks.
-    private static let stepsPerPause = 8
+    private let failures: @Sendable () -> [FailureDecider.Entry]
+    /// The usual time for the search of origins.
+    package static let longestSearch: Duration = .seconds(30)
 
-    /// The arguments of the gateway's own intake.
-    package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
+    /// The arguments of the gateway's own intake. `failures`: the failure rules with their counters, read for each
+    /// explanation.
+    package init(
+        normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID],
+        failures: @escaping @Sendable () -> [FailureDecider.Entry] = { [] }
+    ) {
         self.normalizer = normalizer.forPreviews
         self.vendors = vendors
+        self.failures = failures
         trials = RouteTrials(normalizer: normalizer, routes: routes, vendors: vendors)
+    }
+
+    /// Explains with the routes and the failure rules of a config, without a gateway: no rule has selected a push yet.
+    package init(_ normalizer: Normalizer, _ config: RoutedConfig, vendors: [SourceName: VendorID]) {
+        let entries = FailureDecider(config.failures, hashedBy: normalizer.tokens).entries
+        self.init(normalizer: normalizer, routes: config.routes, vendors: vendors) { entries }
     }
 
     /// Explains a payload of a source. `stored`: the event that the gateway made of it; nil explains the event that it
     /// would make now. Values of a stored event that reading the payload again does not yield, such as those of the
-    /// request that brought it, have no provenance. Throws if the gateway would reject the payload.
+    /// request that brought it, have no provenance. `limit`: the time for the search of origins, which is incomplete
+    /// afterwards. Throws if the gateway would reject the payload.
     package func explanation(
-        of payload: [UInt8], from source: SourceName, at time: Date, stored: [UInt8]? = nil
+        of payload: [UInt8], from source: SourceName, at time: Date, stored: [UInt8]? = nil,
+        upTo limit: Duration = longestSearch
     ) async throws(Rejection) -> PayloadExplanation {
         let reception = Reception(from: source, at: time, vendor: vendors[source])
         let parser = Normalizer.makeParser()
@@ -76,12 +92,13 @@ package struct PayloadExplainer: Sendable {
         return PayloadExplanation(
             platform: recognition.platform, envelope: recognition.envelope, vendor: read.vendor,
             isVendorOfSource: reception.vendor != nil, detectors: recognition.detectors, event: event,
-            provenance: await provenance(of: event, in: payload, as: reception), routes: routes)
+            provenance: await provenance(of: event, in: payload, as: reception, WorkSlices(upTo: limit)),
+            routes: routes, failures: FailureTrial(failures(), on: event, from: source))
     }
 
     /// Reads the payload as often as the search needs. Other tasks run in between.
     private func provenance(
-        of event: [UInt8], in payload: [UInt8], as reception: Reception
+        of event: [UInt8], in payload: [UInt8], as reception: Reception, _ slices: WorkSlices
     ) async -> Provenance {
         let envelope = normalizer.envelope(of: reception)
         let parser = Normalizer.makeParser()
@@ -91,12 +108,11 @@ package struct PayloadExplainer: Sendable {
             }
         }
         guard var search else { return Provenance() }
-        var steps = 0
-        while search.step() {
-            steps += 1
-            if steps % Self.stepsPerPause == 0 { await Task.yield() }
+        var slices = slices
+        while await slices.advance() {
+            guard search.step() else { return search.provenance }
         }
-        return search.provenance
+        return search.unfinished
     }
 
     /// The event of a payload. Its id is not that of an event.

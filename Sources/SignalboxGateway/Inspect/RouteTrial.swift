@@ -61,6 +61,16 @@ package struct RouteTrials: Sendable {
         return try trial(of: document)
     }
 
+    /// Names of the routes that match a stored event; nil if evaluating them takes too much work, and for bytes that
+    /// are not an event.
+    package func routes(of event: [UInt8]) -> [String]? {
+        guard let document = EventDocument(event) else { return nil }
+        return document.withRoot { root, _ in
+            // Routes are an addition to a list, which must not fail for one costly event.
+            do throws(RoutingTooCostly) { return try routes.decide(root).routes } catch { return nil }
+        }
+    }
+
     /// Evaluates the routes twice: once by the index, once for the reasons. Both evaluations count against the limit
     /// of work separately, so an event that is accepted may still fail to be explained.
     private func trial(of event: EventDocument) throws(Rejection) -> RouteTrial {

@@ -37,9 +37,14 @@ package final class GatewayCounters: Sendable {
     package let received = SeriesTable<Received, Counter>(
         limit: 2000, other: { Received(source: SourceName(other), vendor: VendorID(other), kind: $0.kind) },
         make: { Counter() })
-    /// Payloads and reports that were refused, except those of requests without a valid token.
+    /// Payloads and reports of known sources that were refused. Beyond the limit, only codes of payloads have series
+    /// of their own.
     package let rejected = SeriesTable<Rejected, Counter>(
-        limit: 300, other: { Rejected(source: SourceName(other), code: $0.code) }, make: { Counter() })
+        limit: 300,
+        other: { key in
+            let isKnown = Rejection.Code(rawValue: key.code) != nil
+            return Rejected(source: SourceName(other), code: isKnown ? key.code : other)
+        }, make: { Counter() })
     package let warned = SeriesTable<Warned, Counter>(
         limit: 500, other: { _ in Warned(vendor: VendorID(other), code: other) }, make: { Counter() })
     /// Stored events that no route matched.
@@ -103,10 +108,9 @@ package final class GatewayCounters: Sendable {
         received.series(for: key).add(times)
     }
 
-    /// Counts a refused payload. `code`: of ``RefusedPayload``. `source`: nil if it is not known.
-    func rejected(_ code: String, from source: SourceName?) {
-        let source = source.map { sources.label(of: $0) } ?? Self.unknown
-        rejected.series(for: Rejected(source: source, code: code)).add()
+    /// Counts a refused payload. `code`: of ``RefusedPayload``.
+    func rejected(_ code: String, from source: SourceName) {
+        rejected.series(for: Rejected(source: sources.label(of: source), code: code)).add()
     }
 
     /// Counts the ends of one request to a destination. `trace`: of the attempt if it is exported. `now`: by the wall
@@ -121,8 +125,6 @@ package final class GatewayCounters: Sendable {
             counters.lags.observe(.seconds(now.timeIntervalSince(ready)), trace: trace)
         }
     }
-
-    private static let unknown = SourceName("unknown")
 
     private func countWarnings(of event: Event) {
         let vendor = vendors.label(of: event.vendor)

@@ -82,11 +82,13 @@ package final class Observation: Sendable {
         return true
     }
 
-    /// A payload, or a report of a device, that was refused.
+    /// A payload, or a report of a device, that was refused. One of a sender without identity is listed and not
+    /// counted: any client can cause it.
     package func refused(_ payload: RefusedPayload) {
-        activity.count(.rejected, payload.code, at: clock.nanoseconds())
         rejections.append(payload)
-        counters.rejected(payload.code, from: payload.source)
+        guard let source = payload.source else { return }
+        activity.count(.rejected, payload.code, at: clock.nanoseconds())
+        counters.rejected(payload.code, from: source)
     }
 
     // MARK: Deliveries

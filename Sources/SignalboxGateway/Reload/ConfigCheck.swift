@@ -1,4 +1,5 @@
 package import SignalboxConfig
+import SignalboxNotification
 import SignalboxRouting
 
 /// The check of a config text, as `signalbox routes check` makes it. Resolves no secret and writes nothing.
@@ -39,7 +40,10 @@ package struct ConfigCheck: Sendable {
     /// The numbers of routes, destinations and sources, in words.
     package var words: String {
         guard let config else { return "cannot be used" }
-        return "\(config.routes.count) routes, \(config.destinations.count) destinations, "
-            + "\(config.sources.count) sources: \(mistakes.isEmpty ? "nothing wrong" : "can be used")"
+        let counts = [
+            Counted.words(config.routes.count, "route"), Counted.words(config.destinations.count, "destination"),
+            Counted.words(config.sources.count, "source"),
+        ]
+        return "\(counts.joined(separator: ", ")): \(mistakes.isEmpty ? "nothing wrong" : "can be used")"
     }
 }

@@ -9,6 +9,8 @@ package struct DryRun {
     private let session: ReplaySession
     private let recording: Recording
     private let asJSON: Bool
+    /// The failure rules of the config; nil if the run applies none.
+    private let failures: RecordedFailures?
 
     /// `config`: its routes decide; its destinations need no secrets. The normalizer must come from the same config.
     /// Throws ``ReplayError/refused(_:)`` for an invalid selection.
@@ -16,7 +18,10 @@ package struct DryRun {
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
         self.session = session
-        recording = try Recording(options, by: normalizer, config.config, config.routes, in: session)
+        failures =
+            options.appliesFailures ? RecordedFailures(config.failures, hashedBy: normalizer.tokens) : nil
+        recording = try Recording(
+            options, by: normalizer, config.config, config.routes, in: session, failures: failures)
         asJSON = options.printsJSON
     }
 
@@ -25,20 +30,26 @@ package struct DryRun {
     /// that cannot be read; the tables are written then too.
     package func run(write: ([UInt8]) -> Void) async throws -> Bool {
         let (recording, asJSON) = (recording, asJSON)
+        var failures = self.failures
+        let applies = failures != nil
         // The tables are written however the run ends.
-        defer { session.report() }
+        defer { session.report(failures?.report(json: asJSON) ?? "") }
         _ = try await session.untilEnd {
             try await session.reading().run { block, parser in
-                recording.decisions(of: block, upTo: .max, asJSON: asJSON, with: parser)
+                // Failure rules count in the order of the recording, so workers cannot apply them.
+                var none: RecordedFailures?
+                let limit = applies ? 0 : Int.max
+                return recording.decisions(of: block, upTo: limit, asJSON: asJSON, failing: &none, with: parser)
             } consume: { block, all in
                 if session.interruption.happened { throw ReplayError.interrupted }
                 session.recordReading(block)
-                let isLast = all.tally.events >= session.room
+                let room = session.room
                 let decisions =
-                    isLast
+                    applies || all.tally.events >= room
                     ? ParallelReading.parsers.withParser {
-                        recording.decisions(of: block, upTo: session.room, asJSON: asJSON, with: $0)
+                        recording.decisions(of: block, upTo: room, asJSON: asJSON, failing: &failures, with: $0)
                     } : all
+                let isLast = decisions.tally.events >= room
                 write(decisions.lines)
                 session.add(decisions.tally)
                 for rejection in decisions.rejections { try session.add(rejection, of: block.input) }

@@ -8,8 +8,10 @@ import Synchronization
 package struct GatewayAddress: Sendable, Equatable {
     /// The address of the endpoint, with its path.
     package let url: String
+    /// The address without the path of an endpoint and without a slash at its end.
+    package let root: String
     /// The address of the captures.
-    let captures: String
+    var captures: String { root + "/v1/captures" }
 
     /// Reads the address of a gateway, with any path that a proxy adds; nil if it is not one. `source`: the source to
     /// send as; nil lets the token decide. Nil for other schemes than `http` and `https`, and for a URL with a user,
@@ -21,7 +23,7 @@ package struct GatewayAddress: Sendable, Equatable {
         else { return nil }
         var root = text[...]
         while root.hasSuffix("/") { root = root.dropLast() }
-        captures = root + "/v1/captures"
+        self.root = String(root)
         url = root + (source.map { "/v1/sources/\($0.name)/notifications" } ?? "/v1/notifications")
     }
 }

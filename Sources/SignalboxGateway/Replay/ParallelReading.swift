@@ -6,6 +6,8 @@ package import SignalboxJSON
 package struct ParallelReading {
     private let inputs: InputFiles
     private let start: InputPosition
+    /// Recognises the text of standard input in a run with a resume file; nil in other runs.
+    var head: StreamHead?
     static let parsers = ParserPool.forPayloads()
     /// Blocks in memory beyond the one that is being consumed.
     private let width = ProcessInfo.processInfo.activeProcessorCount + 1
@@ -77,12 +79,19 @@ package struct ParallelReading {
             let first = input == start.input ? start.offset : 0
             var file = try inputs.open(input)
             var blocks = PayloadBlocks()
-            var hasMore = true
+            let head = inputs.paths[input] == "-" ? head : nil
+            var (hasMore, end) = (true, 0)
             while hasMore {
                 if file.wouldWait { try await whileWaiting() }
-                hasMore = try file.read { blocks.append($0) }
+                hasMore = try file.read { piece in
+                    blocks.append(piece)
+                    head?.append(piece)
+                }
                 if !hasMore { blocks.finish() }
+                if let head, try !head.isKnown(isEnd: !hasMore) { continue }
                 let payloads = blocks.take()
+                end = max(end, payloads.end)
+                if head != nil, !hasMore, end < first { throw StreamHead.otherText("ends earlier") }
                 if payloads.isEmpty || payloads.end <= first { continue }
                 try await body(
                     Block(payloads: payloads, input: input, first: first, name: file.name, bytesRead: file.bytesRead))

@@ -11,6 +11,8 @@ package struct QueueReplay {
     private let gateway: Gateway
     private let session: ReplaySession
     private let recording: Recording
+    /// The failure rules of the config; nil if the run applies none.
+    private let failures: RecordedFailures?
 
     /// `gateway`: holds the data directory. `session`: created after `gateway`, so that no file of a run is touched
     /// while another process uses the directory. Throws ``ReplayError/refused(_:)`` for an invalid selection.
@@ -19,9 +21,12 @@ package struct QueueReplay {
         self.options = options
         self.gateway = gateway
         self.session = session
+        var failures = options.appliesFailures ? RecordedFailures(gateway.plan.failures) : nil
+        failures?.counts = session.failureCounts
+        self.failures = failures
         recording = try Recording(
             options, by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session,
-            hasLastingIDs: true)
+            failures: failures, hasLastingIDs: true)
     }
 
     /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed. After ^C
@@ -56,7 +61,12 @@ package struct QueueReplay {
         await gateway.checkpoint()
         try session.end(isComplete: (try? reading.get()) ?? false)
         let outcomes = DeliveryOutcomes(before: before, after: try await counts())
-        session.report(outcomes.text(json: options.printsJSON))
+        var text = outcomes.text(json: options.printsJSON)
+        if var failures {
+            failures.counts = session.failureCounts
+            text = failures.report(json: options.printsJSON) + text
+        }
+        session.report(text)
         _ = try reading.get()
         return session.rejected > 0 || outcomes.failed > 0
     }
@@ -72,6 +82,7 @@ package struct QueueReplay {
         guard session.room > 0 else { throw ReplayError.limitReached }
         var pace = session.pace
         var chunk = QueueChunk(pace)
+        chunk.failures = failures
         let recording = recording
         do {
             try await session.reading().run { block, parser in
@@ -95,10 +106,9 @@ package struct QueueReplay {
         _ pace: inout Pace
     ) async throws {
         for entry in entries {
-            if !chunk.add(entry, of: block.input) {
-                try await commit(&chunk, &pace)
-                _ = chunk.add(entry, of: block.input)
-            }
+            // The counters of failure rules that are saved with a chunk do not count the entries after it.
+            if !chunk.hasRoom(for: entry) { try await commit(&chunk, &pace) }
+            chunk.add(entry, of: block.input)
             if chunk.events.count >= session.room {
                 try await commit(&chunk, &pace)
                 throw ReplayError.limitReached
@@ -117,6 +127,7 @@ package struct QueueReplay {
     private func commit(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
         let full = chunk
         chunk = QueueChunk(pace)
+        chunk.failures = full.failures
         if pace.isBounded, !full.events.isEmpty {
             try await session.wait(
                 pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
@@ -130,6 +141,7 @@ package struct QueueReplay {
                 isRepeat: repeats[index] != nil)
         }
         for (rejection, input) in full.rejections { try session.add(rejection, of: input) }
+        if let counts = full.failures?.counts { session.failureCounts = counts }
         if let end = full.end { try session.reached(end) }
     }
 }
@@ -144,6 +156,8 @@ private struct QueueChunk {
     private(set) var recorded: Timestamp?
     /// Everything before it is in this chunk or an earlier one.
     var end: InputPosition?
+    /// The failure rules with their counters after the last entry; nil applies none.
+    var failures: RecordedFailures?
     /// The size of the events and their payloads.
     private var bytes = 0
     /// Events that the pace permits together.
@@ -162,18 +176,26 @@ private struct QueueChunk {
     /// True when the chunk must be committed.
     var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
 
-    /// False if the event belongs into the next chunk. Rejections always fit. Sets ``end`` after the entry.
-    mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
+    /// False if the event belongs into the next chunk. Rejections always fit.
+    func hasRoom(for entry: Recording.Entry<RoutedEvent>) -> Bool {
+        guard case .success = entry.value else { return true }
+        return events.count < most && isNear(entry.recorded)
+    }
+
+    /// Adds an entry for which there is room. Counts it for the failure rules that select it; a rule may reject it.
+    /// Sets ``end`` after the entry.
+    mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) {
+        end = InputPosition(input: input, offset: entry.place.offset + 1)
         switch entry.value {
         case .failure(let rejection): rejections.append((rejection, input))
         case .success(let routed):
-            guard events.count < most, isNear(entry.recorded) else { return false }
+            if let rejection = failures?.decide(entry.failures, at: entry.place) {
+                return rejections.append((rejection, input))
+            }
             if events.isEmpty { recorded = entry.recorded }
             events.append(routed)
             bytes += routed.event.body.count + (routed.payload?.count ?? 0)
         }
-        end = InputPosition(input: input, offset: entry.place.offset + 1)
-        return true
     }
 
     /// True for an event without a time.

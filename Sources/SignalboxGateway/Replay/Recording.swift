@@ -19,13 +19,16 @@ struct Recording: Sendable {
     private let selection: Selection
     /// Nil for runs whose events get ids as the gateway gives them.
     private let identity: RunIdentity?
+    /// The failure rules before the run; nil if it applies none.
+    private let failures: RecordedFailures?
     private let eventParsers = ParserPool.events
 
     /// `session`: the run, whose start ages count from. `hasLastingIDs`: derives event ids from the run, so that a
-    /// resumed run repeats them. Throws ``ReplayError/refused(_:)`` for an invalid selection.
+    /// resumed run repeats them. `failures`: the failure rules of the run; nil applies none. Throws
+    /// ``ReplayError/refused(_:)`` for an invalid selection.
     init(
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable,
-        in session: ReplaySession, hasLastingIDs: Bool = false
+        in session: ReplaySession, failures: RecordedFailures? = nil, hasLastingIDs: Bool = false
     ) throws(ReplayError) {
         self.normalizer = normalizer
         self.routes = routes
@@ -35,6 +38,7 @@ struct Recording: Sendable {
         vendor = config.sourceVendors[source]
         envelope = options.envelope
         selection = try options.selection.selection(now: session.began)
+        self.failures = failures
         identity = hasLastingIDs ? session.identity : nil
     }
 
@@ -44,6 +48,8 @@ struct Recording: Sendable {
         /// Line and offset in its input, decompressed.
         let place: PayloadPosition
         var recorded: Timestamp?
+        /// The ids of the failure rules that select the payload.
+        var failures: [Int] = []
         let value: Result<Value, Rejection>
 
         fileprivate init(_ value: Value, of payload: RecordedPayload) {
@@ -70,13 +76,25 @@ struct Recording: Sendable {
                 let routed = try routes.route(
                     event, at: payload.place, matching: selection.filter, hasLastingID: identity != nil,
                     with: eventParser, variants: variants)
-                if let routed { entries.append(Entry(routed, of: payload)) }
+                if let routed {
+                    var entry = Entry(routed, of: payload)
+                    entry.failures = try selecting(routed.event, at: payload.place, with: eventParser)
+                    entries.append(entry)
+                }
                 return true
             } rejected: {
                 entries.append(Entry($0))
             }
         }
         return entries
+    }
+
+    /// The ids of the failure rules that select the payload of an event. Invalidates values parsed before.
+    private func selecting(
+        _ event: Event, at place: PayloadPosition, with parser: JSONParser
+    ) throws(Rejection) -> [Int] {
+        guard let failures else { return [] }
+        return failures.selecting(try parser.read(event, at: place), from: source)
     }
 
     /// The selected payloads, unchanged, and the rejections, in the order of the input. Checks that each payload is
@@ -108,9 +126,11 @@ struct Recording: Sendable {
     }
 
     /// The routing decisions for at most `limit` events, as text or JSON. Counts the selected events only.
-    /// Routes are evaluated once if they decide the same for every event.
+    /// Routes are evaluated once if they decide the same for every event. `failures`: counts the events, so the blocks
+    /// must come in the order of the recording; nil applies no rule.
     func decisions(
-        of block: ParallelReading.Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
+        of block: ParallelReading.Block, upTo limit: Int, asJSON: Bool, failing failures: inout RecordedFailures?,
+        with parser: JSONParser
     ) -> Decisions {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
@@ -122,6 +142,11 @@ struct Recording: Sendable {
                             on: event, at: payload.place, matching: selection.filter, with: eventParser)
                     }
                 guard let decision else { return true }
+                if failures != nil {
+                    let root = try eventParser.read(event: event, at: payload.place)
+                    let selecting = failures?.selecting(root, from: source) ?? []
+                    if let rejection = failures?.decide(selecting, at: payload.place) { throw rejection }
+                }
                 decisions.add(decision, of: notification, asJSON: asJSON)
                 return decisions.tally.events < limit
             } rejected: {

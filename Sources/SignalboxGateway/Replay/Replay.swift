@@ -2,7 +2,7 @@ package import Foundation
 import SignalboxConfig
 import SignalboxJSON
 package import SignalboxNotification
-import SignalboxRouting
+package import SignalboxRouting
 
 /// The options of one replay: recorded payloads are read again and sent through the pipeline.
 ///
@@ -27,6 +27,8 @@ package struct ReplayOptions: Sendable {
     package var connections = 8
     /// Print decisions; store and send no event.
     package var isDryRun = false
+    /// Apply the failure rules of the config.
+    package var appliesFailures = false
     /// Events per second.
     package var rate: Double?
     /// Multiple of the recorded pace.
@@ -50,9 +52,6 @@ package struct ReplayOptions: Sendable {
     package func conflict(config: String, hasDataDirectory: Bool) -> String? {
         if let sentence = pacingConflict ?? uploadConflict(hasDataDirectory) { return sentence }
         if let resume {
-            if files.isEmpty || files.contains("-") {
-                return "--resume needs files: standard input cannot be read a second time."
-            }
             if let rejects, FileIdentity(resume) == FileIdentity(rejects) {
                 return "--resume and --rejects name the same file."
             }
@@ -62,6 +61,12 @@ package struct ReplayOptions: Sendable {
             if let sentence = FileIdentity.conflict(of: option, path, inputs: files, config: config) { return sentence }
         }
         return nil
+    }
+
+    /// A line for people about a part of the config that the run does not apply, with its line end; nil for none.
+    package func note(on config: RoutedConfig) -> String? {
+        guard !appliesFailures, showsProgress, address == nil, !config.failures.isEmpty else { return nil }
+        return "signalbox: the failure rules of the config are not applied; --failures applies them.\n"
     }
 
     /// Options that need recorded times, and options that a dry run cannot have.
@@ -93,6 +98,12 @@ package struct ReplayOptions: Sendable {
                 while no gateway uses that.
                 """
         }
+        if appliesFailures {
+            return """
+                --failures cannot be combined with --to: payloads go past the provider endpoints of that gateway. \
+                Replay into the queue, or with --dry-run.
+                """
+        }
         return hasDataDirectory ? "--data-dir cannot be combined with --to: that gateway has its own." : nil
     }
 
@@ -112,6 +123,7 @@ package struct ReplayOptions: Sendable {
         options["source"] = source?.name
         options["to"] = address
         options["rejects"] = rejects
+        options["failures"] = appliesFailures ? "given" : nil
         if address != nil {
             // They decide how many payloads share a request.
             options["rate"] = rate.map { "\($0)" }

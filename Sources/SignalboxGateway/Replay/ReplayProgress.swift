@@ -1,3 +1,5 @@
+import SignalboxNotification
+
 /// A position in the inputs of a run. Everything before it was read. Positions are comparable across inputs: a later
 /// input is behind every byte of an earlier one.
 package struct InputPosition: Sendable, Equatable, Comparable, Codable {
@@ -85,7 +87,7 @@ package struct ProgressMeter: Sendable {
     /// Events, rate, bytes and, if known, the share and the time left.
     private func line(at now: Duration) -> String {
         let seconds = max(0.001, (now - start) / .seconds(1))
-        var parts = ["\(events) events", "\(Int(Double(events) / seconds))/s", Self.size(bytes)]
+        var parts = [Counted.words(events, "event"), "\(Int(Double(events) / seconds))/s", Self.size(bytes)]
         if rejected > 0 { parts.append("\(rejected) rejected") }
         if let share, let totalBytes {
             parts.append("\(Int(share * 100)) %")

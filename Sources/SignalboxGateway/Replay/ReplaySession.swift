@@ -16,6 +16,8 @@ package final class ReplaySession {
     private(set) var tally = ReplayTally()
     /// Payloads that were selected and settled.
     private(set) var settled = 0
+    /// The counters of failure rules, earlier processes included.
+    var failureCounts: [String: FailureDecider.Counts] = [:]
     /// Time since any start.
     let elapsed: @Sendable () -> Duration
     private var rejections: RejectList
@@ -25,6 +27,8 @@ package final class ReplaySession {
     private let file: ResumeFile?
     /// The content of the file at its next write.
     private var state: ResumeState?
+    /// Nil unless standard input is read in a run with a resume file.
+    private let head: StreamHead?
     /// Nil if no progress is shown.
     private var meter: ProgressMeter?
     /// Bytes of each input as stored; nil unless all of them are regular files.
@@ -57,10 +61,12 @@ package final class ReplaySession {
         file = options.resume.map { ResumeFile(path: $0) }
         let state = try file.map { (file) throws(ReplayError) in try Self.state(of: options, in: file) }
         self.state = state
+        head = state?.inputs.first { $0.name == InputIdentity.standardInput.name }.map { StreamHead(resuming: $0) }
         identity = state?.identity
         tally = state?.tally ?? ReplayTally()
         settledBefore = state?.taken ?? 0
         settled = settledBefore
+        failureCounts = state?.failures ?? [:]
         sizes = inputs.sizes
         rejections = try RejectList(
             path: options.rejects, namesInputs: inputs.paths.count > 1, count: state?.rejected ?? 0,
@@ -77,7 +83,9 @@ package final class ReplaySession {
     /// The state of the resumed run, or of a new one. Throws ``ReplayError/refused(_:)`` if the file belongs to a run
     /// with other options or inputs.
     private static func state(of options: ReplayOptions, in file: ResumeFile) throws(ReplayError) -> ResumeState {
-        let inputs = try options.files.map { (path) throws(ReplayError) in try InputIdentity(ofFile: path) }
+        let inputs = try InputFiles(options.files).paths.map { (path) throws(ReplayError) -> InputIdentity in
+            try path == InputIdentity.standardInput.name ? .standardInput : InputIdentity(ofFile: path)
+        }
         guard let earlier = try file.load() else {
             return ResumeState(key: randomBytes(32), started: Date(), options: options.identity, inputs: inputs)
         }
@@ -110,7 +118,11 @@ package final class ReplaySession {
     var pace: Pace { Pace(perSecond: options.rate, speed: options.speed) }
 
     /// Reads from where the run stopped.
-    func reading() -> ParallelReading { ParallelReading(inputs: inputs, from: state?.position ?? InputPosition()) }
+    func reading() -> ParallelReading {
+        var reading = ParallelReading(inputs: inputs, from: state?.position ?? InputPosition())
+        reading.head = head
+        return reading
+    }
 
     /// Records that a block is being consumed.
     func recordReading(_ block: ParallelReading.Block) {
@@ -194,6 +206,10 @@ package final class ReplaySession {
         state.taken = settled
         state.rejected = rejections.count
         state.rejectBytes = rejections.bytes
+        state.failures = failureCounts.isEmpty ? nil : failureCounts
+        if let head, let index = state.inputs.firstIndex(where: { $0.name == InputIdentity.standardInput.name }) {
+            state.inputs[index] = head.identity
+        }
         self.state = state
         try rejections.sync()
         try file.save(state)

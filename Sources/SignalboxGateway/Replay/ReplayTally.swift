@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxNotification
 
 /// Counts events by vendor and route, and by warning code. Bounded: names beyond the first 10,000 are counted
 /// together. Stored in the resume file, so the tables of a resumed run include the earlier processes.
@@ -86,7 +87,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
             warningRows.isEmpty
             ? "" : TextTable.lines([["WARNING", "COUNT"]] + warningRows.map { [$0.code, String($0.events)] })
         let repeated = repeats > 0 ? ", \(repeats) were there already" : ""
-        return events + warnings + "\(self.events) events, \(rejected) rejected\(repeated)\n"
+        return events + warnings + "\(Counted.words(self.events, "event")), \(rejected) rejected\(repeated)\n"
     }
 
     /// The tables as one line of JSON. Ends with a line end. The members are `events`, `rejected`, `repeats`,

@@ -1,5 +1,6 @@
 package import Foundation
 import SignalboxEgress
+import SignalboxNotification
 
 /// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change. One
 /// process at a time may use it; nothing locks it.
@@ -48,7 +49,7 @@ package struct ResumeFile: Sendable {
 
     /// Without this, a power cut may restore the old name.
     private func syncDirectory() throws(ReplayError) {
-        let directory = (path as NSString).deletingLastPathComponent
+        let directory = path.parentPath
         let descriptor = open(directory.isEmpty ? "." : directory, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("Cannot sync the directory of \(path)") }
         defer { close(descriptor) }
@@ -71,7 +72,7 @@ package struct ResumeState: Sendable, Equatable, Codable {
     /// The options that decide which events are made and how requests are cut, by name.
     package let options: [String: String]
     /// In the order of the command line.
-    package let inputs: [InputIdentity]
+    package internal(set) var inputs: [InputIdentity]
     /// Everything before it is durable; a resumed run skips it.
     package var position = InputPosition()
     /// True if no payload is left.
@@ -84,6 +85,8 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package var rejected = 0
     /// Length of the file of rejections, in bytes.
     package var rejectBytes = 0
+    /// Counters of failure rules before ``position``; nil if the run applies none.
+    package var failures: [String: FailureDecider.Counts]?
 
     /// A new run.
     package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {
@@ -115,7 +118,8 @@ package struct ResumeState: Sendable, Equatable, Codable {
     }
 }
 
-/// Identifies an input file between two runs, so that a changed file is not resumed.
+/// Identifies an input between two runs, so that a changed one is not resumed. The size and the head of standard input
+/// are those of the text that was read so far, at most ``headLength`` bytes; ``StreamHead`` compares them.
 package struct InputIdentity: Sendable, Equatable, Codable {
     /// The path as it was typed.
     package let name: String
@@ -131,8 +135,11 @@ package struct InputIdentity: Sendable, Equatable, Codable {
         self.head = head
     }
 
-    /// Bytes of the beginning that identify a file.
-    private static let headLength = 64 * 1024
+    /// Bytes of the beginning that identify an input.
+    static let headLength = 64 * 1024
+
+    /// Standard input, of which no text was read yet.
+    static let standardInput = InputIdentity(name: "-", size: 0, head: hexadecimal(sha256([])))
 
     /// Reads the identity of a regular file. Throws ``ReplayError/refused(_:)`` if it is not one or cannot be read.
     /// Reads at most 64 KiB. Follows symbolic links.
@@ -154,9 +161,10 @@ package struct InputIdentity: Sendable, Equatable, Codable {
     }
 
     /// The change since this identity was read, as a clause; nil if there is none. A change after the first 64 KiB
-    /// that keeps the size is not found.
+    /// that keeps the size is not found. Standard input is not compared, because it was not read yet.
     package func difference(from now: InputIdentity) -> String? {
         if name != now.name { return "it was \(name) and is \(now.name) now" }
+        if name == Self.standardInput.name { return nil }
         if size != now.size { return "\(name) had \(size) bytes and has \(now.size) now" }
         if head != now.head { return "\(name) begins with other bytes now" }
         return nil

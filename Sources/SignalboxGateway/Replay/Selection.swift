@@ -77,15 +77,15 @@ package struct SelectionRequest: Sendable {
     }
 
     /// Refuses the name of a vendor that no detector and no source of a config produces: a slip would select no
-    /// payload. Throws ``ReplayError/refused(_:)``, with a suggestion if only the case is wrong.
+    /// payload. Throws ``ReplayError/refused(_:)``, with the nearest known one.
     package func check(_ chain: VendorChain, _ config: GatewayConfig) throws(ReplayError) {
         guard !vendors.isEmpty else { return }
         let recognised = chain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values
-        let known = Set(recognised.map(\.name) + [VendorID.unknown.name])
+        let known = recognised.map(\.name) + [VendorID.unknown.name]
         guard let stranger = vendors.first(where: { !known.contains($0) }) else { return }
         let hint =
-            known.contains(stranger.lowercased())
-            ? "Did you mean \(stranger.lowercased())?" : "Run `signalbox vendors` for the list."
+            Spelling.nearest(to: stranger, among: known).map { "Did you mean \($0)?" }
+            ?? "Run `signalbox vendors` for the list."
         throw .refused("Unknown vendor \"\(stranger)\". \(hint)")
     }
 }

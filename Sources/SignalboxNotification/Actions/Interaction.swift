@@ -40,6 +40,7 @@ package struct Interaction: Sendable, Equatable {
         guard value.isObject else {
             throw .malformed("An interaction is a JSON object with eventId, actionIdentifier and deviceTime.")
         }
+        var seen: Set<String> = []
         for (key, _) in value.members {
             let name = String(decoding: key, as: UTF8.self)
             guard Self.members.contains(name) else {
@@ -47,6 +48,7 @@ package struct Interaction: Sendable, Equatable {
                     "Unknown member \(name.prefix(100)); known: \(Self.members.joined(separator: ", "))."
                 )
             }
+            guard seen.insert(name).inserted else { throw .malformed("\(name) occurs twice: keep one of them.") }
         }
         eventID = try Self.text("eventId", of: value, upTo: 64, "the id that the gateway gave the event")
         actionIdentifier = try Self.text(

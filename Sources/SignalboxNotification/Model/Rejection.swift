@@ -44,6 +44,8 @@ package struct Rejection: Error, Sendable, Equatable {
         /// A recording of another tool lacks the payload, time or token where the options place it. Not used over
         /// HTTP.
         case envelope = "envelope-malformed"
+        /// A failure rule answers the recorded payload. Not used over HTTP.
+        case failureRule = "failure-rule"
     }
 
     /// `place`: the payload's first byte in the input.

@@ -15,6 +15,8 @@ struct CategoriesAPI: Sendable {
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
+    /// In cursors of categories.
+    static let list: StaticString = "c"
     /// Bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
@@ -25,7 +27,7 @@ struct CategoriesAPI: Sendable {
     /// page.
     func list(_ call: Call) async throws -> Response {
         let size = try call.number("limit", in: 1...QueryParameter.largestPage) ?? QueryParameter.largestPage
-        let previous = try call.position()
+        let previous = try call.position(in: Self.list)
         let dynamic = try await reply { () throws(StoreError) in
             try await queue.categories(limit: limit, after: previous, upTo: size + 1)
         }

@@ -24,7 +24,9 @@ struct CategoryPage {
             return left >= 0
         }.count
         records = Array(all.prefix(max(1, count)))
-        next = records.count < all.count ? records.last.map { PageCursor.text($0.identifier) } : nil
+        next =
+            records.count < all.count
+            ? records.last.map { PageCursor.text($0.identifier, in: CategoriesAPI.list) } : nil
     }
 
     /// Compares as SQLite orders text. True if the first identifier precedes the second. The order must equal that of

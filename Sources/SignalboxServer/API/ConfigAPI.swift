@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Hummingbird
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxJSON
+package import SignalboxGateway
+package import SignalboxJSON
 import SignalboxStore
 import Synchronization
 
@@ -47,37 +47,42 @@ struct ConfigAPI: Sendable {
             }
         }
         switch result {
-        case .success(let check)?: return .json { $0.members(of: check) }
-        case .failure(let refusal)?: throw .configUnreadable(refusal)
+        case .success(let check)?: return .json { $0.members(of: check, hidesContent: call.hidesContent) }
+        case .failure(let refusal)?: throw .configUnreadable(refusal, hidesPath: call.hidesContent)
         case nil: throw .checkBusy
         }
     }
 
-    /// The newest first.
-    func list() -> Response {
+    /// The newest first. An operator who may not read content sees which values changed, without paths and patterns.
+    func list(_ call: Call) -> Response {
         let (entries, active) = (history.entries, history.activeDigest)
         return .json { json in
-            json.array("history", entries) { json, entry in json.object { $0.members(of: entry, active: active) } }
+            json.array("history", entries) { json, entry in
+                json.object { $0.members(of: entry, active: active, hidesContent: call.hidesContent) }
+            }
         }
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func members(of check: ConfigCheck) {
+    /// The members of the result of a check: the mistakes with their positions, and the counts of a valid config.
+    /// `hidesContent`: leaves out the words about files other than the text that the operator sent.
+    package mutating func members(of check: ConfigCheck, hidesContent: Bool) {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })
         member("warnings", check.mistakes.count { $0.severity == .warning })
         array("problems", check.mistakes) { json, mistake in
             json.object { json in
                 json.member("severity", mistake.severity.rawValue)
-                json.member("file", check.files[mistake.file].name)
+                let isHidden = hidesContent && mistake.file > 0
+                json.member("file", isHidden ? ContentMask.hidden : check.files[mistake.file].name)
                 if let position = mistake.position {
                     json.member("line", position.line)
                     json.member("column", position.column)
                 }
                 json.member("pointer", mistake.pointer)
-                json.member("message", mistake.problem)
-                json.member("hint", mistake.hint)
+                json.member("message", isHidden ? ContentMask.hidden : mistake.problem)
+                if !isHidden { json.member("hint", mistake.hint) }
             }
         }
         guard let config = check.config else { return }
@@ -86,26 +91,33 @@ extension JSONWriter {
         member("sources", config.sources.count)
     }
 
-    fileprivate mutating func members(of entry: ConfigHistory.Entry, active: String?) {
+    fileprivate mutating func members(of entry: ConfigHistory.Entry, active: String?, hidesContent: Bool) {
         member("digest", entry.digest)
         member("at", entry.at)
         member("result", entry.isRefused ? "refused" : entry.digest == active ? "active" : "replaced")
-        if entry.isRefused { member("problems", entry.problems) }
+        if entry.isRefused {
+            member("problems", hidesContent ? entry.problems.map { _ in ContentMask.hidden } : entry.problems)
+        }
         array("changes", entry.diff?.changes ?? []) { json, change in
             json.object { json in
                 json.member("pointer", change.pointer)
                 json.member("change", change.from == nil ? "added" : change.to == nil ? "removed" : "changed")
-                json.value("from", change.from)
-                json.value("to", change.to)
+                for (name, text) in [("from" as StaticString, change.from), ("to", change.to)] {
+                    guard let text else { continue }
+                    json.key(name)
+                    if hidesContent {
+                        json.raw(ContentMask.configValue(text, at: change.pointer))
+                    } else {
+                        json.value(text)
+                    }
+                }
             }
         }
         member("more", entry.diff?.more ?? 0)
     }
 
     /// JSON text as a value. A value that was cut is a string.
-    private mutating func value(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
+    private mutating func value(_ text: String) {
         let parser = JSONParser()
         let isWhole = withExtendedLifetime(parser) { (try? parser.parse(Array(text.utf8))) != nil }
         if isWhole { raw(Array(text.utf8)) } else { string(text) }

@@ -20,6 +20,8 @@ struct ContentMask {
     ]
     /// Members whose numbers and keys' values are of the sender's own choice: all their values are hidden.
     private static let foreign: Set<String> = ["custom", "arguments", "extra"]
+    /// Options of a config that have conditions on events.
+    private static let patterns: Set<Substring> = ["match", "pattern"]
 
     /// The form of a structured CloudEvent; nil for bytes that are not a JSON object.
     static func event(_ bytes: [UInt8]) -> [UInt8]? {
@@ -50,6 +52,23 @@ struct ContentMask {
     /// The form of any other object, such as a category; nil for bytes that are not one.
     static func object(_ bytes: [UInt8]) -> [UInt8]? {
         read(bytes) { value, json in write(value, into: &json) }
+    }
+
+    /// The form of a value of a config, as JSON text. `pointer`: its location; every value within a pattern is
+    /// hidden.
+    static func configValue(_ text: String, at pointer: String) -> [UInt8] {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            .json { json in
+                do throws(JSONError) {
+                    let isPattern = pointer.split(separator: "/").contains { patterns.contains($0) }
+                    write(try parser.parse(Array(text.utf8)), isForeign: isPattern, into: &json)
+                } catch {
+                    // A value that was cut is not JSON.
+                    json.string(hidden)
+                }
+            }
+        }
     }
 
     private static func read(
@@ -89,21 +108,17 @@ struct ContentMask {
         }
     }
 
-    /// A link keeps its scheme and host, without user and port.
+    /// A web link keeps its scheme and host, without the user.
     static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
 
-    /// The form of a link; of any other text too, which is hidden as a whole.
+    /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the
+    /// text after them may be an identifier or a token.
     static func link(_ text: String) -> String {
-        guard let end = text.firstRange(of: "://"), text[..<end.lowerBound].utf8.allSatisfy(\.isASCIILetter) else {
-            return hidden
-        }
+        guard let end = text.firstRange(of: "://"), ["http", "https"].contains(text[..<end.lowerBound].lowercased())
+        else { return hidden }
         let rest = text[end.upperBound...].prefix { !"/?#".contains($0) }
         let host = rest.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard !host.isEmpty, host.utf8.count <= 255 else { return hidden }
         return "\(text[..<end.upperBound])\(host)/\(hidden)"
     }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
 }

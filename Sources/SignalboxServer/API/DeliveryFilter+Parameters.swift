@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxNotification
-import SignalboxStore
+package import SignalboxStore
 
 /// The conditions on deliveries, as clients write them: in a query, or as members of a `filter` in JSON.
 extension DeliveryFilter {
@@ -27,14 +27,18 @@ extension DeliveryFilter {
         throw .badQuery("Unknown state \(text.prefix(100)): write one of \(known).")
     }
 
-    /// A status, or a class of statuses such as `5xx`.
     private static func status(_ text: String) throws(Problem) -> ClosedRange<Int> {
-        let digits = text.lowercased().hasSuffix("xx") ? text.dropLast(2) : text[...]
-        if text.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) {
-            if digits.utf8.count == 3, (100...599).contains(number) { return number...number }
-            if digits.utf8.count == 1, (1...5).contains(number) { return number * 100...number * 100 + 99 }
-        }
+        if let statuses = statuses(text) { return statuses }
         throw .badQuery("status is \(text.prefix(100)): write an HTTP status from 100 to 599, or a class such as 5xx.")
+    }
+
+    /// The statuses of `503`, or of a class such as `5xx`; nil for other text.
+    package static func statuses(_ text: String) -> ClosedRange<Int>? {
+        let digits = text.lowercased().hasSuffix("xx") ? text.dropLast(2) : text[...]
+        guard text.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
+        else { return nil }
+        if digits.utf8.count == 3, (100...599).contains(number) { return number...number }
+        return digits.utf8.count == 1 && (1...5).contains(number) ? number * 100...number * 100 + 99 : nil
     }
 
     private static func time(

@@ -23,7 +23,11 @@ extension JSONWriter {
             json.member("acceptedAt", record.acceptedAt)
             if record.state == .waiting { json.member("due", record.due) }
             json.member("notBefore", record.notBefore)
-            json.member("notAfter", record.notAfter)
+            if record.notAfter == .afterFirstAttempt {
+                json.member("once", true)
+            } else {
+                json.member("notAfter", record.notAfter)
+            }
             if let wait {
                 json.member("blockedBy", wait.blockedBy?.rawValue)
                 json.key("waitingFor")
@@ -44,6 +48,36 @@ extension JSONWriter {
         object { json in
             json.member("attempt", attempt.number)
             json.members(of: attempt, hidesReply: hidesReply)
+            if let exchange = attempt.exchange { json.exchange(exchange, of: attempt, hidesReply: hidesReply) }
+        }
+    }
+
+    /// Writes `request` and `response`, as far as they are recorded. `hidesReply`: without the values of the response.
+    private mutating func exchange(_ exchange: [UInt8], of attempt: AttemptRecord, hidesReply: Bool) {
+        let parser = JSONParser()
+        withExtendedLifetime(parser) {
+            let root: JSONValue
+            // The record is for people: without it, the attempt is still described.
+            do throws(JSONError) { root = try parser.parse(exchange) } catch { return }
+            if let request = root["request"] {
+                key("request")
+                value(request)
+            }
+            guard let response = root["response"] else { return }
+            key("response")
+            object { json in
+                if let status = attempt.status { json.member("status", status) }
+                json.object("headers") { json in
+                    guard let headers = response["headers"] else { return }
+                    for (name, value) in headers.members {
+                        json.key(utf8: name)
+                        if hidesReply { json.string(ContentMask.hidden) } else { json.value(value) }
+                    }
+                }
+                if !attempt.excerpt.isEmpty, !hidesReply {
+                    json.member("body", String(decoding: attempt.excerpt, as: UTF8.self))
+                }
+            }
         }
     }
 

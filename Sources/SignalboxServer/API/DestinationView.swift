@@ -62,7 +62,8 @@ package struct DestinationView: Sendable {
 }
 
 extension JSONWriter {
-    /// Writes one destination as an object. Absent values have no member. `now`: the clock of the queue.
+    /// Writes one destination as an object. Absent values have no member. `hidesPath`: for an operator who may not read
+    /// content. `now`: the clock of the queue.
     package mutating func destination(_ view: DestinationView, hidesPath: Bool = false, now: Date) {
         object { json in
             json.member("name", view.name.name)
@@ -75,7 +76,7 @@ extension JSONWriter {
             json.member("dead", view.gauges?.dead ?? 0)
             json.member("oldestDue", view.gauges?.oldestDue)
             if let held = view.held { json.member("held", held) }
-            if let lane = view.lane { json.members(of: lane, now: now) }
+            if let lane = view.lane { json.members(of: lane, now: now, hidesReason: hidesPath) }
             guard let config = view.config else { return }
             json.member("concurrency", config.concurrency)
             json.member("url", view.url(hidesPath: hidesPath))
@@ -83,7 +84,8 @@ extension JSONWriter {
         }
     }
 
-    private mutating func members(of lane: LaneSnapshot, now: Date) {
+    /// `hidesReason`: a reason may quote the answer of the destination, which may repeat texts.
+    private mutating func members(of lane: LaneSnapshot, now: Date, hidesReason: Bool) {
         member("inFlight", lane.inFlight)
         key("breaker")
         object { json in
@@ -108,18 +110,18 @@ extension JSONWriter {
                 json.member("p99", latency.p99)
             }
         }
-        end("lastSuccess", lane.lastSuccess)
-        end("lastFailure", lane.lastFailure)
+        end("lastSuccess", lane.lastSuccess, hidesReason: hidesReason)
+        end("lastFailure", lane.lastFailure, hidesReason: hidesReason)
     }
 
-    private mutating func end(_ name: StaticString, _ end: LaneSnapshot.End?) {
+    private mutating func end(_ name: StaticString, _ end: LaneSnapshot.End?, hidesReason: Bool) {
         guard let end else { return }
         key(name)
         object { json in
             json.member("at", end.at)
             if let status = end.status { json.member("status", status) }
             json.member("error", end.error)
-            json.member("reason", end.reason)
+            json.member("reason", end.reason.map { hidesReason ? ContentMask.hidden : $0 })
         }
     }
 }

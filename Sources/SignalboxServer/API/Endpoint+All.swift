@@ -21,25 +21,27 @@ extension Endpoint {
 
     /// Of senders: payloads, taps and devices.
     private static let senders: [Endpoint] = [
-        Endpoint("POST", "/v1/notifications", .source, "Accepts payloads for the source of the token.") {
+        Endpoint("POST", "/v1/notifications", .source(.notifications), "Accepts payloads for the source of the token.")
+        {
             try await $0.notifications.accept($2, of: $1)
         },
-        Endpoint("POST", "/v1/sources/{source}/notifications", .source, "Accepts payloads for the named source.") {
-            try await $0.notifications.accept($2, of: $1)
-        },
-        Endpoint("POST", "/v1/interactions", .source, "Accepts reports of taps.") {
+        Endpoint(
+            "POST", "/v1/sources/{source}/notifications", .source(.notifications),
+            "Accepts payloads for the named source."
+        ) { try await $0.notifications.accept($2, of: $1) },
+        Endpoint("POST", "/v1/interactions", .source(.interactions), "Accepts reports of taps.") {
             try await $0.acceptInteractions($1, $2)
         },
         Endpoint(
-            "POST", "/v1/inapp/triggers", .source, "Decides which in-app message a device shows now.",
+            "POST", "/v1/inapp/triggers", .source(.inapp), "Decides which in-app message a device shows now.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.trigger($1, $2) },
         Endpoint(
-            "POST", "/v1/inapp/slots", .source, "Fills the slots of a page with inline messages.",
+            "POST", "/v1/inapp/slots", .source(.inapp), "Fills the slots of a page with inline messages.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.place($1, $2) },
         Endpoint(
-            "POST", "/v1/inapp/offers/{id}/outcome", .source, "Accepts a report about an offered message.",
+            "POST", "/v1/inapp/offers/{id}/outcome", .source(.inapp), "Accepts a report about an offered message.",
             bodyLimit: InAppAPI.requestLimit
         ) { try await $0.inApp.report($1, $2) },
     ]
@@ -49,7 +51,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/inapp/explain", .reader,
             "Explains what a trigger would bring, at another time or with other counters; stores nothing.",
-            bodyLimit: InAppAPI.requestLimit
+            bodyLimit: InAppAPI.requestLimit, work: .heavy
         ) { try await $0.inApp.explain($1, $2) },
         Endpoint(
             "GET", "/v1/inapp/messages", .reader, "Lists in-app messages by id.",
@@ -71,10 +73,10 @@ extension Endpoint {
     /// Button sets.
     private static let categories: [Endpoint] = [
         Endpoint(
-            "GET", "/v1/categories", .sourceOr(.reader), "Lists the button sets that an app registers.",
+            "GET", "/v1/categories", .sourceOr(.reader, .categories), "Lists the button sets that an app registers.",
             parameters: [.wholeLimit, .cursor]
         ) { try await $0.surface.categories.list($1) },
-        Endpoint("GET", "/v1/categories/{identifier}", .sourceOr(.reader), "Returns one button set.") {
+        Endpoint("GET", "/v1/categories/{identifier}", .sourceOr(.reader, .categories), "Returns one button set.") {
             try await $0.surface.categories.show($1)
         },
     ]
@@ -83,11 +85,11 @@ extension Endpoint {
     private static let events: [Endpoint] = [
         Endpoint(
             "GET", "/v1/events", .reader, "Lists events, newest first.",
-            parameters: EventQuery.parameters + [EventQuery.pattern]
+            parameters: EventQuery.parameters + [EventQuery.pattern], work: .heavyWith(EventQuery.examined)
         ) { try await $0.surface.events.list($1) },
         Endpoint(
             "POST", "/v1/events/search", .reader, "The same, with a `pattern` over the event in the body.",
-            parameters: EventQuery.parameters, bodyLimit: EventQuery.bodyLimit
+            parameters: EventQuery.parameters, bodyLimit: EventQuery.bodyLimit, work: .heavy
         ) { try await $0.surface.events.list($1, $2) },
         Endpoint(
             "GET", "/v1/events/{id}", .reader,
@@ -98,7 +100,8 @@ extension Endpoint {
         },
         Endpoint(
             "GET", "/v1/events/{id}/explain", .reader,
-            "Explains how the payload of an event was recognised and read, with the origin of each value."
+            "Explains how the payload of an event was recognised and read, with the origin of each value.",
+            work: .heavy
         ) { try await $0.surface.explanations.explainEvent($1) },
         Endpoint(
             "POST", "/v1/events/{id}/send", .operator, "Sends an event to a destination once more.",
@@ -106,7 +109,8 @@ extension Endpoint {
         ) { try await $0.surface.events.send($1) },
         Endpoint(
             "POST", "/v1/explain", .reader,
-            "Explains how a payload is recognised, read and routed; stores nothing.", parameters: [.source]
+            "Explains how a payload is recognised, read and routed; stores nothing.", parameters: [.source],
+            work: .heavy
         ) { try await $0.surface.explanations.explain($1, $2) },
     ]
 
@@ -166,7 +170,8 @@ extension Endpoint {
         ) { try await $0.captures.list($1) },
         Endpoint(
             "POST", "/v1/captures/search", .reader, "The same, with a `match` pattern over the event in the body.",
-            parameters: CaptureQuery.parameters + [.limit, .cursor], bodyLimit: CaptureQuery.bodyLimit
+            parameters: CaptureQuery.parameters + [.limit, .cursor], bodyLimit: CaptureQuery.bodyLimit,
+            work: .heavy
         ) { try await $0.captures.list($1, $2) },
         Endpoint(
             "GET", "/v1/captures/wait", .reader, "Waits for `count` pushes, at most `timeout`.",
@@ -189,7 +194,7 @@ extension Endpoint {
         },
         Endpoint(
             "POST", "/v1/routes/test", .reader, "Evaluates the routes for a payload or an event; stores nothing.",
-            parameters: [.source]
+            parameters: [.source], work: .heavy
         ) { try $0.surface.routes.test($1, $2) },
         Endpoint("GET", "/v1/routes/graph", .reader, "Returns sources, vendors, routes and destinations with counts.") {
             api, _ in
@@ -197,11 +202,11 @@ extension Endpoint {
         },
         Endpoint(
             "POST", "/v1/routes/match", .reader, "Tries a pattern on the newest stored events.",
-            bodyLimit: FlowsAPI.bodyLimit
+            bodyLimit: FlowsAPI.bodyLimit, work: .heavy
         ) { try await $0.surface.flows.match($1, $2) },
         Endpoint(
             "GET", "/v1/failures", .reader, "Lists failure rules in the order of evaluation, with their counters."
-        ) { api, _ in api.surface.failures.list() },
+        ) { $0.surface.failures.list($1) },
         Endpoint(
             "PUT", "/v1/failures/{name}", .operator,
             "Sets a failure rule until the process ends; before those of the config.",
@@ -214,7 +219,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/failures/reset", .operator, "Sets the counters of all failure rules to 0.",
             changes: .memory("failures.reset")
-        ) { api, _ in api.surface.failures.reset() },
+        ) { $0.surface.failures.reset($1) },
     ]
 
     /// The live view, and counts since the start.
@@ -227,9 +232,10 @@ extension Endpoint {
         Endpoint(
             "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
         ) { api, _ in api.observed.vendors() },
-        Endpoint("GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.") {
-            api, _ in api.observed.rejections()
-        },
+        Endpoint(
+            "GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.",
+            parameters: [.since, .until]
+        ) { try $0.observed.rejections($1) },
         Endpoint(
             "GET", "/v1/stats", .reader, "Returns counts of the last 15 minutes, by vendor, code and destination.",
             parameters: ObservationAPI.statsParameters
@@ -247,8 +253,7 @@ extension Endpoint {
             bodyLimit: ConfigAPI.bodyLimit
         ) { try await $0.surface.configs.check($1, $2) },
         Endpoint("GET", "/v1/config/history", .admin, "Lists the last configs with their changes, without secrets.") {
-            api, _ in
-            api.surface.configs.list()
+            $0.surface.configs.list($1)
         },
         Endpoint("GET", "/v1/ledger", .reader, "Returns the sums of deliveries by destination and state.") { api, _ in
             try await api.surface.ledger.ledger()
@@ -274,7 +279,8 @@ extension Endpoint {
         ) { api, _ in await api.readiness() },
         Endpoint(
             "GET", "/schemas/{file}", .none,
-            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json`, `inapp-event-1.json` "
+                + "or, of configs, `routes.json`."
         ) { try $0.schema($1) },
         Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]

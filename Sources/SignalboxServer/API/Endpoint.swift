@@ -8,12 +8,12 @@ import SignalboxNotification
 package struct Endpoint: Sendable {
     /// The credential that a request needs.
     package enum Access: Sendable, Equatable {
-        /// The token of a source.
-        case source
+        /// The token of a source with this right.
+        case source(SourceRight)
         /// The token of an operator whose role includes this one.
         case role(OperatorRole)
         /// Either of them.
-        case sourceOr(OperatorRole)
+        case sourceOr(OperatorRole, SourceRight)
         /// Decided by the signature of the link.
         case link
         /// No credential.
@@ -27,7 +27,7 @@ package struct Endpoint: Sendable {
             switch self {
             case .source: "source"
             case .role(let role): role.rawValue
-            case .sourceOr(let role): "source or \(role.rawValue)"
+            case .sourceOr(let role, _): "source or \(role.rawValue)"
             case .link: "link"
             case .none: "none"
             }
@@ -36,10 +36,13 @@ package struct Endpoint: Sendable {
         /// The least role that it accepts; nil for endpoints without operators.
         package var role: OperatorRole? {
             switch self {
-            case .role(let role), .sourceOr(let role): role
+            case .role(let role), .sourceOr(let role, _): role
             case .source, .link, .none: nil
             }
         }
+
+        /// Whether only sources have access.
+        var isOfSources: Bool { if case .source = self { true } else { false } }
     }
 
     /// A change that the action log records.
@@ -53,6 +56,24 @@ package struct Endpoint: Sendable {
         static func stored(_ name: String) -> Operation { Operation(name: name, isStored: true) }
         /// A change of the memory of this process, or a request to a destination.
         static func memory(_ name: String) -> Operation { Operation(name: name, isStored: false) }
+    }
+
+    /// How much a request computes. ``ReadGate`` admits heavy ones, a few at a time.
+    enum Work: Sendable {
+        /// Reads or changes a bounded part of the store, or accepts payloads.
+        case light
+        /// Computes over payloads.
+        case heavy
+        /// Computes over payloads if the query has one of these parameters.
+        case heavyWith([QueryParameter])
+
+        func isHeavy(_ call: Call) -> Bool {
+            switch self {
+            case .light: false
+            case .heavy: true
+            case .heavyWith(let parameters): parameters.contains { call.query($0.name) != nil }
+            }
+        }
     }
 
     /// Throws ``Problem`` for a rejected request. Any other error becomes a 500. Called after the access was checked,
@@ -75,28 +96,31 @@ package struct Endpoint: Sendable {
     /// The largest body in bytes; nil for an endpoint whose body is not collected. A POST to such an endpoint must not
     /// have a body.
     package let bodyLimit: Int?
+    /// Whether the handler runs behind ``ReadGate``.
+    let work: Work
     /// `body` is empty unless the endpoint takes a body.
     let handler: Handler
 
     /// An endpoint that takes a body.
     init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [QueryParameter] = [],
-        bodyLimit: Int? = GatewayServer.bodyLimit, changes operation: Operation? = nil, body handler: @escaping Handler
+        bodyLimit: Int? = GatewayServer.bodyLimit, changes operation: Operation? = nil, work: Work = .light,
+        body handler: @escaping Handler
     ) {
         (self.method, self.path, self.access, self.purpose) = (method, path, access, purpose)
         // Every change accepts a reason.
         self.parameters = operation == nil ? parameters : parameters + [.reason]
-        (self.bodyLimit, self.operation, self.handler) = (bodyLimit, operation, handler)
+        (self.bodyLimit, self.operation, self.work, self.handler) = (bodyLimit, operation, work, handler)
     }
 
     /// An endpoint without a body.
     init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [QueryParameter] = [],
-        changes operation: Operation? = nil,
+        changes operation: Operation? = nil, work: Work = .light,
         _ handler: @escaping @Sendable (GatewayAPI, Call) async throws -> Response
     ) {
         self.init(
-            method, path, access, purpose, parameters: parameters, bodyLimit: nil, changes: operation
+            method, path, access, purpose, parameters: parameters, bodyLimit: nil, changes: operation, work: work
         ) { api, call, _ in try await handler(api, call) }
     }
 

@@ -18,6 +18,8 @@ enum EventQuery {
     ]
     /// An EventBridge pattern over the whole event.
     static let pattern = QueryParameter("pattern", .text, "Events that this pattern matches: JSON, percent-encoded")
+    /// Parameters whose conditions are examined in the bytes of events.
+    static let examined = parameters.filter { ["type", "warning"].contains($0.name) } + [pattern]
     /// The largest body in bytes.
     static let bodyLimit = 256 * 1024
     /// In cursors of events.
@@ -49,21 +51,11 @@ enum EventQuery {
     /// Nil for an empty body, and for an object without a pattern.
     private static func patternOfBody(_ body: [UInt8]) throws(Problem) -> Pattern? {
         guard !body.isEmpty else { return nil }
-        var limits = JSONParser.Limits()
-        limits.bytes = bodyLimit
-        let parser = JSONParser(limits: limits)
-        let text = try withExtendedLifetime(parser) { () throws(Problem) -> JSONText? in
-            let root: JSONValue
-            do throws(JSONError) { root = try parser.parse(body) } catch {
-                throw .badPattern("the body is not valid JSON; send {\"pattern\": …}", at: "", nil)
-            }
-            guard root.isObject else { throw .badPattern("the body must be an object with \"pattern\"", at: "", nil) }
-            for (key, _) in root.members where !key.equals("pattern") {
-                let name = String(decoding: key, as: UTF8.self)
-                throw .badPattern("the body has \"pattern\" only", at: "/" + JSONPointer.escape(name), nil)
-            }
-            return root["pattern"].map { JSONText($0) }
-        }
+        let text = try JSONBody.read(
+            body, known: ["pattern"],
+            syntax: { _, _ in .badPattern("the body is not valid JSON; send {\"pattern\": …}", at: "", nil) },
+            refuse: { .pattern($0, at: $1) }
+        ) { root throws(Problem) in root["pattern"].map { JSONText($0) } }
         return try text.map { text throws(Problem) in try read(text.bytes, at: "/pattern") }
     }
 

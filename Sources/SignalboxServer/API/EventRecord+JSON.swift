@@ -7,8 +7,8 @@ package import SignalboxStore
 /// Events as the API and the command line list them.
 extension JSONWriter {
     /// Writes one event of a list as an object. Absent values have no member; `deliveries` has the states that occur.
-    /// `hidesContent`: without the title.
-    package mutating func event(_ record: EventRecord, hidesContent: Bool = false) {
+    /// `routes`: names of the routes that match; nil if they are not known. `hidesContent`: without the title.
+    package mutating func event(_ record: EventRecord, routes: [String]? = nil, hidesContent: Bool = false) {
         let summary = EventSummary(record)
         object { json in
             json.member("id", record.id)
@@ -20,6 +20,7 @@ extension JSONWriter {
             json.member("kind", summary.kind)
             json.member("title", summary.title.map { hidesContent ? ContentMask.hidden : $0 })
             json.member("warnings", summary.warnings)
+            if let routes { json.member("routes", routes) }
             json.key("deliveries")
             json.object { json in
                 for state in DeliveryRecord.State.allCases {

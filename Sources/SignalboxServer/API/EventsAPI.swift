@@ -19,6 +19,8 @@ struct EventsAPI: Sendable {
     var links = MediaLinks(publicUrl: nil)
 
     private var queue: any InspectionStore { operations.queue }
+    /// The time to evaluate the routes of one page.
+    private static let longestRouting: Duration = .milliseconds(100)
 
     /// Newest first, 50 by default. A page that is not `complete` ended because the conditions matched too few of the
     /// events that one request examines, or because of the size of its events; `next` continues. Throws 400 for an
@@ -30,11 +32,26 @@ struct EventsAPI: Sendable {
         let page = try await operations.reply { () throws(StoreError) in
             try await queue.eventPage(filter, limit: limit, examining: StoreLimits.scannedRows)
         }
+        let routes = await routes(of: page.records)
         return .json { json in
-            json.array("events", page.records) { $0.event($1, hidesContent: call.hidesContent) }
+            json.array("events", page.records) { json, record in
+                json.event(record, routes: routes[record.id], hidesContent: call.hidesContent)
+            }
             if let next = page.next { json.member("next", PageCursor.text(String(next), in: EventQuery.list)) }
             json.member("complete", page.isComplete)
         }
+    }
+
+    /// The routes of the active config that match, by the id of the event. An event is missing if evaluating it takes
+    /// too much work, or the events before it took ``longestRouting``.
+    private func routes(of records: [EventRecord]) async -> [String: [String]] {
+        var routes: [String: [String]] = [:]
+        var slices = WorkSlices(upTo: Self.longestRouting)
+        for record in records {
+            guard await slices.advance() else { break }
+            routes[record.id] = trials.routes(of: record.body)
+        }
+        return routes
     }
 
     /// One event with its deliveries, interactions and files, and the decision of each route of the active config.

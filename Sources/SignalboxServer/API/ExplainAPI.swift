@@ -11,13 +11,17 @@ struct ExplainAPI: Sendable {
     /// Finds stored payloads.
     let events: EventsAPI
 
+    /// The time for the search of origins; an answer after it is not `complete`.
+    private static let longestSearch: Duration = .seconds(2)
+
     /// Explains the body, which is one payload. `source`: as for `routes/test`. Throws 400, 413 or 422 for a payload
     /// that the gateway would reject.
     func explain(_ call: Call, _ body: [UInt8]) async throws -> Response {
         let source = call.query("source") ?? SourceName.default.name
         guard NameRule.allows(source) else { throw Problem.badQuery("source is not a name: \(NameRule.words).") }
         return try await response(to: call) { () throws(Rejection) in
-            try await explainer.explanation(of: body, from: SourceName(source), at: Date())
+            try await explainer.explanation(
+                of: body, from: SourceName(source), at: Date(), upTo: Self.longestSearch)
         }
     }
 
@@ -27,7 +31,8 @@ struct ExplainAPI: Sendable {
         let (payload, event) = try await events.storedPayload(call.path("id"))
         return try await response(to: call) { () throws(Rejection) in
             try await explainer.explanation(
-                of: payload, from: event.source, at: event.acceptedAt, stored: event.body)
+                of: payload, from: event.source, at: event.acceptedAt, stored: event.body,
+                upTo: Self.longestSearch)
         }
     }
 

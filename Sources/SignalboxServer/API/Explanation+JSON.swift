@@ -25,10 +25,25 @@ extension JSONWriter {
             }
             json.member("unread", explanation.provenance.unread)
             json.member("complete", explanation.provenance.isComplete)
+            if !explanation.failures.verdicts.isEmpty {
+                json.array("failures", explanation.failures.verdicts) { $0.failure($1) }
+            }
             guard let routes = explanation.routes else { return }
             json.verdicts(of: routes, hidesContent: hidesContent)
             json.member("fallback", routes.usesFallback)
             json.member("destinations", routes.destinations.map(\.name))
+        }
+    }
+
+    private mutating func failure(_ verdict: FailureTrial.Verdict) {
+        object { json in
+            json.member("name", verdict.name)
+            json.member("origin", verdict.isFromAPI ? "api" : "config")
+            json.member("selects", verdict.mismatch == nil)
+            json.member("mismatch", verdict.mismatch)
+            json.member("selected", verdict.selected)
+            json.member("due", verdict.isDue)
+            json.member("effects", verdict.effects)
         }
     }
 

@@ -17,10 +17,13 @@ struct FailuresAPI: Sendable {
     /// The largest body of a rule, in bytes.
     static let bodyLimit = 256 * 1024
 
-    /// All rules in the order of evaluation, with their counters.
-    func list() -> Response {
+    /// All rules in the order of evaluation, with their counters. Values of patterns are hidden from an operator who
+    /// may not read content.
+    func list(_ call: Call) -> Response {
         .json { json in
-            json.array("failures", rules.entries) { json, entry in json.object { $0.members(of: entry) } }
+            json.array("failures", rules.entries) { json, entry in
+                json.object { $0.members(of: entry, hidesContent: call.hidesContent) }
+            }
         }
     }
 
@@ -40,7 +43,7 @@ struct FailuresAPI: Sendable {
         guard let isNew = rules.put(PreparedFailure(selector, hashedBy: tokens)) else { throw .tooManyFailures }
         return .json(isNew ? .created : .ok) { json in
             guard let entry = rules.entries.first(where: { $0.isFromAPI && $0.rule.name == name }) else { return }
-            json.members(of: entry)
+            json.members(of: entry, hidesContent: call.hidesContent)
         }
     }
 
@@ -48,19 +51,19 @@ struct FailuresAPI: Sendable {
     func remove(_ call: Call) throws(Problem) -> Response {
         let name = call.path("name")
         guard rules.remove(name) else { throw .noFailure(name) }
-        return list()
+        return list(call)
     }
 
     /// Sets all counters to 0.
-    func reset() -> Response {
+    func reset(_ call: Call) -> Response {
         rules.reset()
-        return list()
+        return list(call)
     }
 }
 
 extension JSONWriter {
     /// A rule in the form of the config, with its counters. Tokens are hashed.
-    fileprivate mutating func members(of entry: FailureDecider.Entry) {
+    fileprivate mutating func members(of entry: FailureDecider.Entry, hidesContent: Bool) {
         let rule = entry.rule
         member("name", rule.name)
         member("origin", entry.isFromAPI ? "api" : "config")
@@ -70,7 +73,12 @@ extension JSONWriter {
         member("platform", rule.platform?.rawValue)
         member("run", rule.run)
         if !entry.prepared.tokens.isEmpty { member("token", entry.prepared.tokens.sorted()) }
-        member("match", rule.match)
+        if let match = rule.match, hidesContent {
+            key("match")
+            raw(ContentMask.configValue(match.string, at: "/match"))
+        } else {
+            member("match", rule.match)
+        }
         for (name, value) in [("every", rule.every), ("first", rule.first)] {
             guard let value else { continue }
             key(name)

@@ -51,12 +51,14 @@ struct FlowsAPI: Sendable {
     /// position in the body, and 503 when the queue does not answer.
     func match(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let (pattern, limit) = try Self.request(body)
-        var events = try await reply { () throws(StoreError) in
+        let events = try await reply { () throws(StoreError) in
             try await queue.newestEvents(limit, upTo: Self.mostBytes)
         }
-        if call.hidesContent { events = events.map(\.masked) }
-        let start = ContinuousClock.now
-        let trial = PatternTrial(pattern, on: events) { ContinuousClock.now - start < Self.longestTrial }
+        let slices = WorkSlices(upTo: Self.longestTrial)
+        let trial =
+            call.hidesContent
+            ? await PatternTrial(pattern, on: events.lazy.map(\.masked), within: slices)
+            : await PatternTrial(pattern, on: events, within: slices)
         return .json { json in
             json.member("seen", trial.seen)
             json.member("matched", trial.matched)

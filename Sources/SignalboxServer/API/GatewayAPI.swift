@@ -15,46 +15,28 @@ struct GatewayAPI: Sendable {
     let surface: GatewaySurface
     /// Shared with the direct responder.
     let notifications: NotificationsAPI
-    /// Shared by all configs, so an outage is logged once.
-    let alarm: QueueAlarm
-    /// Bounds the memory of all bodies; shared by all configs.
-    let budget: BodyBudget
     /// Shared by all configs.
-    let probe: Readiness
-    /// Reads the values of the metrics of provider endpoints.
-    let providers: @Sendable () -> ProviderValues
-
-    /// Pushes that reached the provider endpoints; shared by all configs.
-    let log: CaptureLog
-    /// Counts and delays wrong tokens; shared by all configs.
-    let failedTokens: FailedTokens
-    /// Bounds the refusals that are recorded; shared by all configs.
-    let refusals: RefusalBudget
-    /// Measurements of requests and actions; shared by all configs.
-    let counters: ServerCounters
-    /// The live streams; shared by all configs.
-    let streams: LiveStreams
+    let resources: ServerResources
 
     /// Observations of the gateway.
     var observed: ObservationAPI { ObservationAPI(observation: surface.observation) }
     /// The live view.
-    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: streams) }
-    /// Confirms bulk changes; shared by all configs.
-    let confirmations: BulkConfirmations
+    var live: StreamAPI { StreamAPI(observation: surface.observation, streams: resources.streams) }
 
     /// Captures, with the hashes of the same config.
-    var captures: CapturesAPI { CapturesAPI(log: log, tokens: surface.tokens) }
+    var captures: CapturesAPI { CapturesAPI(log: resources.providers.captures, tokens: surface.tokens) }
 
     /// The log of actions.
     var actions: ActionsAPI {
-        ActionsAPI(queue: surface.operations.queue, refusals: refusals, delayed: surface.operations.delayed)
+        ActionsAPI(
+            queue: surface.operations.queue, refusals: resources.refusals, delayed: surface.operations.delayed)
     }
 
     /// Changes of all deliveries that a filter selects.
-    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: confirmations) }
+    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: resources.confirmations) }
 
     /// In-app messages under the same config.
-    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: alarm) }
+    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: resources.alarm) }
 
     /// Other methods receive 404 from the router.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
@@ -64,7 +46,7 @@ struct GatewayAPI: Sendable {
     /// and the access, so a misspelled one is reported to every client.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
-        router.add(middleware: RequestTiming(counters: counters, telemetry: surface.telemetry))
+        router.add(middleware: RequestTiming(counters: resources.counters, telemetry: surface.telemetry))
         router.add(middleware: ProblemMiddleware())
         // The group turns its own problems into responses, so that they have the fields of operators' responses.
         let operators = router.group().add(middleware: OperatorFields())
@@ -107,12 +89,14 @@ struct GatewayAPI: Sendable {
         do {
             let response = try await perform(&call, at: endpoint)
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
-            if let operation = endpoint.operation { counters.count(operation.name, isDone: true) }
+            if let operation = endpoint.operation { resources.counters.count(operation.name, isDone: true) }
             return response
         } catch let problem as Problem {
-            if endpoint.access == .source { surface.observation.refused(problem, of: call) }
+            if endpoint.access.isOfSources { surface.observation.refused(problem, of: call) }
             await actions.refused(call, problem)
-            if let operation = endpoint.operation, call.actor != nil { counters.count(operation.name, isDone: false) }
+            if let operation = endpoint.operation, call.actor != nil {
+                resources.counters.count(operation.name, isDone: false)
+            }
             throw problem
         }
     }
@@ -121,12 +105,19 @@ struct GatewayAPI: Sendable {
         let source = try await check(endpoint.access, &call)
         guard let limit = endpoint.bodyLimit else {
             if call.request.method == .post { try await call.request.requireNoBody() }
-            return try await endpoint.handler(self, call, [])
+            return try await answer(call, [], at: endpoint)
         }
         if let source { call.source = source }
-        var reservation = BodyReservation(in: budget, for: BodyHolder(source: source, peer: call.context.peer))
+        var reservation = BodyReservation(
+            in: resources.budget, for: BodyHolder(source: source, peer: call.context.peer))
         let body = try await call.request.wholeBody(upTo: limit, reserving: &reservation)
-        return try await endpoint.handler(self, call, body)
+        return try await answer(call, body, at: endpoint)
+    }
+
+    /// A heavy request waits for its turn when its body is complete, so that slow clients hold no place.
+    private func answer(_ call: Call, _ body: [UInt8], at endpoint: Endpoint) async throws -> Response {
+        guard endpoint.work.isHeavy(call) else { return try await endpoint.handler(self, call, body) }
+        return try await resources.reads.run { try await endpoint.handler(self, call, body) }
     }
 
     /// Returns the source of a request to an endpoint for sources; nil for all other endpoints. Sets the actor of a
@@ -138,7 +129,7 @@ struct GatewayAPI: Sendable {
         } catch {
             if error.status == .unauthorized, head.headerFields[.authorization] != nil {
                 let address = call.context.channel.remoteAddress?.ipAddress ?? ""
-                await failedTokens.record(
+                await resources.failedTokens.record(
                     at: access.role == nil ? .source : .operator, from: call.context.peer, address: address)
             }
             reportForeignPage(error, call, at: access)
@@ -152,21 +143,22 @@ struct GatewayAPI: Sendable {
         _ access: Endpoint.Access, _ head: HTTPRequest, _ call: inout Call
     ) throws(Problem) -> SourceName? {
         switch access {
-        case .source:
-            return try surface.sources.source(named: call.context.parameters.get("source"), of: Credentials(head))
+        case .source(let right):
+            let name = call.context.parameters.get("source")
+            return try surface.sources.source(named: name, of: Credentials(head), for: right)
         case .role(let role):
             let found = try surface.operators.actor(of: head)
             // Set first: a refusal is recorded with its actor.
             call.actor = found
             try surface.browsers.check(head)
             try found.require(role)
-        case .sourceOr(let role):
+        case .sourceOr(let role, let right):
             if !surface.sources.isOpen, let found = surface.operators.actor(by: Credentials(head)) {
                 call.actor = found
                 try surface.browsers.check(head)
                 try found.require(role)
             } else {
-                _ = try surface.sources.source(named: nil, of: Credentials(head))
+                _ = try surface.sources.source(named: nil, of: Credentials(head), for: right)
             }
         case .link, .none: break
         }
@@ -194,7 +186,7 @@ struct GatewayAPI: Sendable {
     /// 503 while the queue cannot be written. Names upkeep that fails in the meantime. Answers within
     /// ``Readiness/patience``. Needs no credential, so the reason has no path of the data directory.
     func readiness() async -> Response {
-        switch await probe.verdict() {
+        switch await resources.readiness.verdict() {
         case .ready:
             let failing = surface.operations.queue.health.failing.map(\.rawValue)
             return .json { json in
@@ -210,13 +202,18 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Serves version 1 of the schemas only. Throws 404 for any other file. Needs no credential: the schemas are the
-    /// same in every gateway of this version.
+    /// Made once: any client may request it.
+    private static let configSchema = Array(ConfigSchema.text.utf8)
+
+    /// Serves version 1 of the events' schemas, and the schema of configs as `routes.json`. Throws 404 for any other
+    /// file. Needs no credential: the schemas are the same in every gateway of this version.
     func schema(_ call: Call) throws(Problem) -> Response {
         let file = call.path("file")
-        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
-            throw .notFound("/schemas/\(file)")
-        }
+        let text =
+            file == "routes.json"
+            ? Self.configSchema
+            : file.hasSuffix("-1.json") ? EventSchema.text(named: String(file.dropLast(7))) : nil
+        guard let text else { throw .notFound("/schemas/\(file)") }
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
@@ -237,7 +234,8 @@ struct GatewayAPI: Sendable {
     /// The values of all metrics, for the page and for the exporter. Throws like ``metrics(_:)``.
     func metricValues() async throws(Problem) -> MetricValues {
         try await surface.operations.metrics(
-            surface, providers(), failedTokens, server: counters, streams: streams.count)
+            surface, resources.providerValues, resources.failedTokens, server: resources.counters,
+            streams: resources.streams.count)
     }
 
     /// The description of the API. Answers 304 when the client has it. Needs no credential: it is the same in every

@@ -32,7 +32,10 @@ extension GatewaySurface {
         }
         if let address = addresses.proxy { try Self.check(tls, ofProxyOn: address) }
         let explaining = Set(config.sources.filter(\.value.explain).keys)
-        let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources, explaining: explaining)
+        let access =
+            config.sources.isEmpty
+            ? SourceAccess.open
+            : SourceAccess(sources, explaining: explaining, rights: config.sources.compactMapValues(\.may))
         let senders = try ProviderSenders(config, by: resolver)
         self.init(gateway, plan, sources: access, operators: operators, senders: senders, tls: tls)
     }

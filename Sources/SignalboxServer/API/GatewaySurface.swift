@@ -84,7 +84,8 @@ package struct GatewaySurface: Sendable {
         events = EventsAPI(operations: operations, trials: trials, orders: plan.orders, links: plan.links)
         explanations = ExplainAPI(
             explainer: PayloadExplainer(
-                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors), events: events)
+                normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors,
+                failures: { [rules = gateway.resources.failures] in rules.entries }), events: events)
         destinations = DestinationsAPI(
             queue: gateway.queue, destinations: config.destinations, lanes: gateway.dispatcher.snapshots,
             senders: plan.senders, events: OperationalEvent(gateway: config.gateway.name),

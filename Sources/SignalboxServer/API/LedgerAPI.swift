@@ -15,8 +15,9 @@ struct LedgerAPI: Sendable {
 
     // MARK: Ledger
 
-    /// The numbers of `signalbox audit`, without its search for damage. Removed deliveries count in their last state,
-    /// so the states and `missing` sum up to `accepted`. Throws 503 when the queue does not answer.
+    /// The numbers of the ledger, which `signalbox audit` compares with the stored deliveries. Removed deliveries
+    /// count in their last state, so the states and `missing` sum up to `accepted`. Throws 503 when the queue does
+    /// not answer.
     func ledger() async throws -> Response {
         let accounts = try await reply { () throws(StoreError) in try await queue.accounts() }
         return .json { json in

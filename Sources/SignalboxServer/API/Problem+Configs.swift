@@ -10,11 +10,11 @@ extension Problem {
         "Another check is in progress, or a file that the config names does not answer: send it again later.",
         headers: [.retryAfter: "1"])
 
-    /// For files next to the config.
-    static func configUnreadable(_ refusal: ConfigRefusal) -> Problem {
+    /// For files next to the config. `hidesPath`: the operator may not read content.
+    static func configUnreadable(_ refusal: ConfigRefusal, hidesPath: Bool) -> Problem {
         Problem(
             .conflict, "config-unreadable", title: "The config was not checked",
-            refusal.problems.first ?? "The files of the config cannot be read.")
+            (hidesPath ? nil : refusal.problems.first) ?? "The files of the config cannot be read.")
     }
 }
 

@@ -106,11 +106,31 @@ extension Problem {
     static let contentHidden = Problem(
         .forbidden, "content-hidden",
         "The token may not read the content of notifications, and this request would tell it: use another token.")
+    /// Too many requests compute over payloads. The client repeats it later.
+    static let readsBusy = Problem(
+        .serviceUnavailable, "reads-busy", title: "The request was not answered",
+        "Other requests that compute over payloads are in progress: send it again later.",
+        headers: [.retryAfter: "1"])
     /// Protects an open gateway from pages in a browser on the same machine (DNS rebinding).
     static let foreignPage = Problem(
         .forbidden, "not-from-this-machine",
         "Without sources in its config, the gateway accepts only requests that name localhost or a loopback address, "
             + "and none from pages of other sites. Configure sources with tokens, or use http://127.0.0.1.")
+
+    /// Behind a proxy all requests seem to come from this machine.
+    static let forwardedOpen = Problem(
+        .forbidden, "forwarded-without-sources",
+        "A proxy forwarded this request, and the config has no sources, so every client of the proxy would have access. "
+            + "Add \"sources\" with tokens to the config, and \"admin\" with a token for operators; or send requests "
+            + "to the gateway directly.")
+
+    /// The token is valid.
+    static func sourceForbidden(_ source: SourceName, _ right: SourceRight) -> Problem {
+        Problem(
+            .forbidden, "source-forbidden",
+            "The source \"\(source.name)\" may not do this: its option \"may\" does not have \"\(right.rawValue)\". "
+                + "Use the token of another source, or add the right.")
+    }
 
     /// For requests of browsers and for the console, with tokens and without (DNS rebinding).
     static let foreignHost = Problem(

@@ -56,6 +56,13 @@ package struct ProblemDescription: Sendable {
             "The config has no `sources`, and the request names another host or comes from another site's page.",
             "Configure sources with tokens, or use `http://127.0.0.1`."),
         Self(
+            "forwarded-without-sources", 403,
+            "The config has no `sources`, and a proxy forwarded the request (`forwarded`, `via`, `x-forwarded-for` or `x-real-ip`).",
+            "Configure sources with tokens, and an admin token for operators."),
+        Self(
+            "source-forbidden", 403, "The token is valid, and `may` of its source does not have this right.",
+            "Use the token of another source, or add the right that `detail` names."),
+        Self(
             "host-foreign", 403, "A browser's request, or one for the console, names another host.",
             "Open a loopback address, or set `gateway.publicUrl` to the address that operators open."),
         Self(
@@ -162,6 +169,9 @@ package struct ProblemDescription: Sendable {
         Self(
             "capture-body-malformed", 400, "The body of a search or a wait has a mistake.",
             "Correct the value at `pointer`; see `detail`."),
+        Self(
+            "reads-busy", 503, "Too many requests compute over payloads: explanations, trials and searches.",
+            "Repeat it after `retry-after`."),
         Self(
             "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
         Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),

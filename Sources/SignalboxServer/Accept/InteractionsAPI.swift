@@ -11,10 +11,10 @@ extension GatewayAPI {
     /// for an empty request, for a single report that is rejected, and when the queue fails. `call`: its source is
     /// that of the reports. 503 for a failure of the queue has `retry-after`.
     func acceptInteractions(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
-        let report = try await alarm.watching { () throws(Intake.Failure) in
+        let report = try await resources.alarm.watching { () throws(Intake.Failure) in
             try await surface.interactions.accept(body, from: call.source, trace: call.context.trace)
         }
-        alarm.recover(by: report.items)
+        resources.alarm.recover(by: report.items)
         guard report.isBatch else {
             switch report.items.first {
             case nil: throw .emptyInteraction

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore
@@ -97,7 +98,7 @@ final class NotificationsAPI: Sendable {
     func directHandler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
         guard intake.readsAtOnce, head.isPlain, head.head.method == .POST,
             let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
-            let source = try? sources.source(named: path.source, of: head.credentials)
+            let source = try? sources.source(named: path.source, of: head.credentials, for: .notifications)
         else { return nil }
         let timer = path.source == nil ? timers.plain : timers.named
         let start = ContinuousClock.now

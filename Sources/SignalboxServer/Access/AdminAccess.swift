@@ -16,8 +16,8 @@ package struct AdminAccess: Sendable {
     }
 
     /// The operator that makes a request. Throws ``Problem/adminUnauthorized`` without a valid token,
-    /// ``Problem/adminClosed`` when the config grants access to no request, and ``Problem/foreignPage`` for a request
-    /// that did not begin on this machine.
+    /// ``Problem/adminClosed`` when the config grants access to no request, and ``Problem/foreignPage`` or
+    /// ``Problem/forwardedOpen`` for a request that did not begin on this machine.
     func actor(of head: HTTPRequest) throws(Problem) -> Operator {
         let credentials = Credentials(head)
         guard tokens.isEmpty else {
@@ -25,10 +25,8 @@ package struct AdminAccess: Sendable {
             return found
         }
         guard isOpen else { throw .adminClosed }
-        let isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].contains {
-            head.headerFields[text: $0] != nil
-        }
-        guard credentials.isFromThisMachine, !isForwarded else { throw .foreignPage }
+        guard !credentials.isForwarded else { throw .forwardedOpen }
+        guard credentials.isFromThisMachine else { throw .foreignPage }
         return .local
     }
 

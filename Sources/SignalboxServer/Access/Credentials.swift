@@ -10,6 +10,11 @@ struct Credentials: Sendable {
     let origin: String?
     /// The field as sent, with its scheme; a secret.
     let authorization: String?
+    /// Whether a proxy sent the request on, so that its client may be on another machine.
+    var isForwarded = false
+
+    /// Fields that proxies add, in lower case.
+    static let forwardingFields = ["forwarded", "via", "x-forwarded-for", "x-real-ip"]
 
     /// False for a request that a page of another site made a browser send, or that names another host (DNS rebinding).
     /// Both reach a loopback address although their author cannot.
@@ -52,6 +57,7 @@ extension Credentials {
     init(_ head: HTTPRequest) {
         self.init(
             authority: head.authority, origin: head.headerFields[.origin],
-            authorization: head.headerFields[.authorization])
+            authorization: head.headerFields[.authorization],
+            isForwarded: Self.forwardingFields.contains { head.headerFields[text: $0] != nil })
     }
 }

@@ -6,7 +6,7 @@ import NIOCore
 extension GatewayAPI {
     /// Logs a request that a page of another site may have caused. Bounded, because such a page may send any number.
     func reportForeignPage(_ problem: Problem, _ call: Call, at access: Endpoint.Access) {
-        guard Problem.foreignCodes.contains(problem.code), access.role != nil, refusals.take() else { return }
+        guard Problem.foreignCodes.contains(problem.code), access.role != nil, resources.refusals.take() else { return }
         call.context.logger.warning(
             "Request of another site refused.",
             metadata: [

@@ -39,7 +39,8 @@ struct CheckedHead {
         expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
         isPlain = !isChanged && !fields.expectsContinue && !fields.hasOthers
         credentials = Credentials(
-            authority: fields.host, origin: fields.origin, authorization: fields.authorization)
+            authority: fields.host, origin: fields.origin, authorization: fields.authorization,
+            isForwarded: fields.isForwarded)
         traceparent = fields.traceparent
         tracestate = fields.tracestate
         self.head = head
@@ -60,6 +61,7 @@ struct CheckedHead {
         var hasUpgrade = false
         var expectsContinue = false
         var expectsOther = false
+        var isForwarded = false
         var origin: String?
         var authorization: String?
         var traceparent: String?
@@ -71,6 +73,9 @@ struct CheckedHead {
         init(_ headers: HTTPHeaders) {
             for (name, value) in headers {
                 switch name.utf8.count {
+                case 3 where equals(name, "via"), 9 where equals(name, "forwarded") || equals(name, "x-real-ip"),
+                    15 where equals(name, "x-forwarded-for"):
+                    isForwarded = true
                 case 4 where equals(name, "host"):
                     host = value
                     hosts += 1

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxInApp
 import SignalboxNotification
@@ -85,7 +86,7 @@ final class DirectInAppAPI: Sendable {
     func handler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
         guard head.isPlain, head.head.method == .POST, let length = head.bodyLength,
             length <= NotificationsAPI.directLimit, let target = Target(head.head.uri),
-            let source = try? sources.source(named: nil, of: head.credentials)
+            let source = try? sources.source(named: nil, of: head.credentials, for: .inapp)
         else { return nil }
         let timer = target == .trigger ? timers.triggers : timers.reports
         let start = ContinuousClock.now

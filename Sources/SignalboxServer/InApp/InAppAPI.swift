@@ -29,6 +29,8 @@ struct InAppAPI: Sendable {
     /// The largest body of any other request, in bytes.
     static let requestLimit = 64 * 1024
 
+    /// In cursors of messages, without and with withdrawn ones.
+    private static let (active, all): (StaticString, StaticString) = ("m", "w")
     /// Messages in one page of the list, also for a larger `limit`.
     private static let longestPage = 100
 
@@ -113,13 +115,14 @@ struct InAppAPI: Sendable {
         let limit = min(try call.pageSize(), Self.longestPage)
         let withdrawn = call.query("withdrawn") ?? "false"
         guard ["true", "false"].contains(withdrawn) else { throw .badQuery("withdrawn is true or false.") }
-        let previous = try call.position()
+        let list = withdrawn == "true" ? Self.all : Self.active
+        let previous = try call.position(in: list)
         let messages = try await watching(isWrite: false) { () throws(InAppFailure) in
             try await flow.messages(after: previous, upTo: limit + 1, includingWithdrawn: withdrawn == "true")
         }
         return .json { json in
             json.array("messages", messages.prefix(limit)) { json, message in json.object { $0.members(of: message) } }
-            if messages.count > limit { json.member("next", PageCursor.text(messages[limit - 1].id)) }
+            if messages.count > limit { json.member("next", PageCursor.text(messages[limit - 1].id, in: list)) }
         }
     }
 

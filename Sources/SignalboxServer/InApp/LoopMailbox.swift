@@ -5,28 +5,17 @@ import Synchronization
 /// decisions wakes the loop once. A class because it is shared state between the store's thread and the loop.
 final class LoopMailbox: Sendable {
     private let eventLoop: any EventLoop
-    /// In the order in which it was added.
-    private let waiting = Mutex<[@Sendable () -> Void]>([])
+    private let waiting = Mailbox<@Sendable () -> Void>()
 
     /// `eventLoop`: runs the work. It drops work that is added after its shutdown.
     init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
     /// Callable from any thread; does not block. `work` runs on the event loop, once, after all that was added before.
     func add(_ work: @escaping @Sendable () -> Void) {
-        let isFirst = waiting.withLock { waiting in
-            waiting.append(work)
-            return waiting.count == 1
+        guard waiting.append(work) else { return }
+        eventLoop.execute { [waiting] in
+            for work in waiting.takeAll() { work() }
         }
-        if isFirst { eventLoop.execute { self.run() } }
-    }
-
-    /// Runs all work that waits.
-    private func run() {
-        let works = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for work in works { work() }
     }
 }
 

@@ -19,10 +19,12 @@ struct ObservationAPI: Sendable {
         QueryParameter("step", .duration, "The time that one number counts; whole seconds, default 10s"),
     ]
 
-    /// The newest first, without any part of their bodies.
-    func rejections() -> Response {
-        .json { json in
-            json.array("rejections", observation.rejections.newest) { json, refusal in
+    /// The newest first, without any part of their bodies. Throws 400 for an invalid time.
+    func rejections(_ call: Call) throws(Problem) -> Response {
+        let (since, until) = (try call.time("since") ?? .distantPast, try call.time("until") ?? .distantFuture)
+        return .json { json in
+            let newest = observation.rejections.newest.filter { $0.at >= since && $0.at < until }
+            json.array("rejections", newest) { json, refusal in
                 json.object { json in
                     json.member("at", refusal.at)
                     json.member("source", refusal.source?.name)

@@ -64,9 +64,9 @@ extension Endpoint {
         var codes = Self.connectionCodes + ["parameter-unknown", "parameter-repeated"]
         if parameters.contains(where: { $0.form != .text || $0 == .cursor }) { codes += EndpointContract.query }
         switch access {
-        case .source: codes += ["unauthorized", "not-from-this-machine"]
+        case .source: codes += Self.openCodes + ["source-forbidden"]
         case .role: codes += Self.operatorCodes
-        case .sourceOr: codes += Self.operatorCodes
+        case .sourceOr: codes += Self.operatorCodes + ["source-forbidden"]
         case .link, .none: break
         }
         if bodyLimit != nil {
@@ -76,6 +76,7 @@ extension Endpoint {
         } else if method == "POST" {
             codes += ["body-unexpected", "body-incomplete", "body-too-slow"]
         }
+        if case .light = work {} else { codes.append("reads-busy") }
         // Of browsers only.
         if access.role != nil, method != "GET" { codes.append("origin-foreign") }
         codes += contract.problems
@@ -83,9 +84,8 @@ extension Endpoint {
         return codes.filter { seen.insert($0).inserted }
     }
 
-    private static let operatorCodes = [
-        "unauthorized", "not-from-this-machine", "role-insufficient", "admin-closed", "host-foreign",
-    ]
+    private static let openCodes = ["unauthorized", "not-from-this-machine", "forwarded-without-sources"]
+    private static let operatorCodes = openCodes + ["role-insufficient", "admin-closed", "host-foreign"]
     /// Of a request that the HTTP layer rejects, and of a defect.
     private static let connectionCodes = [
         "host-invalid", "target-invalid", "framing-ambiguous", "request-refused", "expectation-unsupported",

@@ -23,5 +23,11 @@ final class ProviderState: Sendable {
     /// Rejected credentials.
     let failures: FailedProofs
 
-    init(logger: Logger) { failures = FailedProofs(logger: logger) }
+    /// Failed TLS handshakes.
+    let handshakes: FailedHandshakes
+
+    init(logger: Logger) {
+        failures = FailedProofs(logger: logger)
+        handshakes = FailedHandshakes(logger: logger)
+    }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
-import SignalboxServer
 import SignalboxStore
 
 /// All subcommands work on the file of the queue, next to a running gateway, which sees their changes at its next
@@ -14,18 +15,42 @@ struct Deliveries: AsyncParsableCommand {
         abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
-    /// Reads at most `--limit` rows, also of a large queue.
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
-
-        /// Without a config, `list` cannot tell unknown destinations from known ones, and counts all as known.
-        @OptionGroup var options: GatewayOptions
+    /// Conditions that `list`, `retry` and `purge` share. All given ones must hold.
+    struct Selection: ParsableArguments {
         /// Nil: all states.
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
         /// May name a destination that is no longer in the config. Nil: all destinations.
         @Option(help: "Only deliveries to this destination.") var destination: String?
         /// As `signalbox normalize` and receivers print it. Nil: all events.
         @Option(help: "Only deliveries of the event with this id.") var event: String?
+        @Option(help: "Only deliveries of events of this vendor.") var vendor: String?
+        @Option(help: "Only deliveries whose last attempt was answered with this status, such as 503 or 5xx.")
+        var status: String?
+        @Option(help: "Only deliveries whose last attempt failed without an answer, for this reason: timeout, dns, …")
+        var error: String?
+        @Option(help: "Only deliveries of events accepted since this time (RFC 3339) or age (24h).") var since: String?
+        @Option(help: "Only deliveries of events accepted before this time or age.") var until: String?
+
+        var conditions: DeliveryConditions {
+            var all = DeliveryConditions()
+            (all.state, all.destination, all.event, all.vendor) = (state, destination, event, vendor)
+            (all.status, all.error, all.since, all.until) = (status, error, since, until)
+            return all
+        }
+
+        /// Throws for an unknown vendor or destination, which would select nothing.
+        func check(_ config: GatewayConfig, _ queue: any Store) async throws {
+            try KnownNames.check(vendor: vendor, config)
+            try await KnownNames.check(destination: destination, config, queue)
+        }
+    }
+
+    /// Reads at most `--limit` rows, also of a large queue.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
+
+        @OptionGroup var options: GatewayOptions
+        @OptionGroup var selection: Selection
         /// A negative number counts as 0. There is no cursor: use `GET /v1/deliveries` to page through a large queue.
         @Option(help: "Maximum number of deliveries.") var limit = 50
         /// The same objects as in the operations API, without a heading.
@@ -36,12 +61,9 @@ struct Deliveries: AsyncParsableCommand {
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
-            let filter = DeliveryFilter(
-                state: state, destination: destination.map { DestinationName($0) }, event: event)
-            let records = try await queue.deliveries(filter, limit: max(0, limit))
-            let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
-            if !json { print(DeliveryWaits.heading) }
-            for record in records { print(json ? record.json(waits.wait(of: record)) : waits.row(record)) }
+            let filter = try selection.conditions.filter(now: Date())
+            try await selection.check(config, queue)
+            try await Deliveries.listing(queue, config, options).list(filter, limit: limit, asJSON: json) { print($0) }
         }
     }
 
@@ -49,28 +71,23 @@ struct Deliveries: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show one delivery, its attempts, and its event.",
-            discussion: "One JSON object per line: the delivery, each attempt from the first to the last, the event.")
+            discussion: """
+                One JSON object per line: the delivery, each attempt from the first to the last, the event. With --json, \
+                the delivery alone, with its attempts as the member log, as in the API.
+                """)
 
         /// As for `list`: the config explains the wait, and names the data directory.
         @OptionGroup var options: GatewayOptions
         /// As `list` prints it. Numbers are never reused.
         @Argument(help: "The delivery's number.") var id: Int64
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Prints the event as stored. A destination with a transformation received another one. The event is left
         /// out if it is removed between the reads. The attempts have the members of the operations API.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
-            guard let record = try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1).first else {
-                StandardError.write("signalbox: there is no delivery \(id).\n")
-                throw ExitCode.incomplete
-            }
-            let waits = DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses())
-            print(record.json(waits.wait(of: record)))
-            for attempt in try await queue.attempts(of: id) {
-                print(attempt.json)
-            }
-            if let body = try await queue.body(ofEvent: record.event) { print(String(decoding: body, as: UTF8.self)) }
+            try await Deliveries.listing(queue, config, options).show(id, asOneObject: json) { print($0) }
         }
     }
 
@@ -78,36 +95,35 @@ struct Deliveries: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Requeue deliveries, with a new budget of attempts.",
-            discussion: "A running gateway attempts them at once; otherwise the next start does.")
+            discussion: """
+                A running gateway attempts them at once; otherwise the next start does. Conditions select dead deliveries, \
+                unless --state names another state.
+                """)
 
-        /// Only the data directory is read from the config, which may be missing.
+        /// Only the data directory and the names are read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
-        /// At most 500. The other options narrow the selection.
+        /// At most 500. The conditions narrow the selection.
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
-        /// May select any number of deliveries. Together with numbers it selects those of them that were moved to
-        /// dead letters.
+        /// The same as `--state dead`.
         @Flag(help: "All dead deliveries.") var dead = false
-        /// Narrows the selection and selects none by itself. Nil: all destinations.
-        @Option(help: "Only deliveries to this destination.") var destination: String?
-        /// Not required.
-        @Option(help: "Why; the action log records it.") var reason: String?
+        @OptionGroup var selection: Selection
+        @OptionGroup var change: Change
 
         /// An empty selection is an error, so a typing mistake does not requeue everything.
         func validate() throws {
-            try Deliveries.check(ids, orElse: dead, "Name deliveries by number, or use --dead.")
+            try Deliveries.check(
+                ids, orElse: dead || selection.conditions.isSelective, "Name deliveries by number, or use --dead.")
+            if dead, selection.state != nil { throw ValidationError("Use --dead or --state, not both.") }
         }
 
         /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
         /// cannot be requeued; a named one counts as not requeued. Deliveries that wait for media stay as they are.
         /// See ``InspectionStore/retry(_:)``.
         func run() async throws {
-            let queue = try options.queue()
-            let filter = DeliveryFilter(
-                ids: ids.isEmpty ? nil : ids, state: dead ? .dead : nil,
-                destination: destination.map { DestinationName($0) })
-            let count = try await queue.retry(filter, as: .command("deliveries.retry", filter, reason: reason))
-            print("\(count) deliveries requeued")
-            if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
+            var conditions = selection.conditions
+            conditions.ids = ids
+            if dead || ids.isEmpty { conditions.state = conditions.state ?? .dead }
+            try await change.run(.retry, conditions, options, selection)
         }
     }
 
@@ -117,30 +133,28 @@ struct Deliveries: AsyncParsableCommand {
             abstract: "Remove deliveries permanently, and events that have no delivery left.",
             discussion: """
                 Removed deliveries cannot be restored; the audit continues to count them. The command asks before it \
-                removes deliveries that were never delivered.
+                removes deliveries that were never delivered, and needs --yes for that without a terminal.
                 """)
 
-        /// Only the data directory is read from the config, which may be missing.
+        /// Only the data directory and the names are read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
-        /// At most 500. The other options narrow the selection.
+        /// At most 500. The conditions narrow the selection.
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
-        /// Nil only if deliveries are named by number.
-        @Option(help: "All deliveries that are delivered, dead, expired, or waiting.") var state: DeliveryRecord.State?
-        /// Nil: all destinations.
-        @Option(help: "Only deliveries to this destination.") var destination: String?
+        @OptionGroup var selection: Selection
         /// The age of the event, not of the delivery, as a duration of the config. Nil: any age.
-        @Option(help: "Only deliveries of events accepted longer ago than this, such as 30d.") var olderThan: String?
-        /// Required without a terminal when waiting deliveries are selected.
-        @Flag(help: "Remove waiting deliveries without asking.") var yes = false
-        /// Not required.
-        @Option(help: "Why; the action log records it.") var reason: String?
+        @Option(help: "Only deliveries of events accepted longer ago than this, such as 30d; the same as --until 30d.")
+        var olderThan: String?
+        @OptionGroup var change: Change
 
         /// Rejects an empty selection and an invalid age. Called by ArgumentParser before ``run()``, so no delivery
         /// is removed after a mistake.
         func validate() throws {
-            try Deliveries.check(ids, orElse: state != nil, "Name deliveries by number, or use --state.")
+            try Deliveries.check(ids, orElse: selection.state != nil, "Name deliveries by number, or use --state.")
             if let olderThan, Duration(text: olderThan) == nil {
                 throw ValidationError("Invalid duration \(olderThan): write it as 30d, with ms, s, m, h or d.")
+            }
+            if olderThan != nil, selection.until != nil {
+                throw ValidationError("Use --older-than or --until, not both.")
             }
         }
 
@@ -149,37 +163,45 @@ struct Deliveries: AsyncParsableCommand {
         /// because an attempt was in progress. A purge that is interrupted has removed whole deliveries only; repeat
         /// it for the rest.
         func run() async throws {
-            let queue = try options.queue()
-            let age = olderThan.flatMap { Duration(text: $0) }
-            let filter = DeliveryFilter(
-                ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
-                acceptedBefore: age.map { Date(timeIntervalSinceNow: -($0 / .seconds(1))) })
-            let isAgreed = try await agrees(to: filter, in: queue)
-            let count = try await queue.purge(
-                filter, sparingWaiting: !isAgreed, as: .command("deliveries.purge", filter, reason: reason))
-            print("\(count) deliveries removed")
-            if !ids.isEmpty, count < Set(ids).count { throw ExitCode.incomplete }
+            var conditions = selection.conditions
+            (conditions.ids, conditions.until) = (ids, conditions.until ?? olderThan)
+            try await change.run(.purge, conditions, options, selection)
         }
+    }
 
-        /// True if waiting deliveries may be removed too. Asks if there are some; without a terminal it refuses.
-        /// False without a question when no waiting delivery is selected, so one that becomes selected afterwards is
-        /// spared. Throws ``ExitCode/unusable`` after a refusal, and unless both standard input and standard error
-        /// are terminals.
-        private func agrees(to filter: DeliveryFilter, in queue: any Store) async throws -> Bool {
-            if yes { return true }
-            let count = try await queue.undeliveredCount(filter)
-            guard count > 0 else { return false }
-            guard isatty(STDIN_FILENO) == 1, StandardError.isTerminal else {
-                throw refuse(
-                    "\(count) of these deliveries were never delivered, so none was removed. Add --yes to remove them.")
+    /// The part of `retry` and `purge` that changes the queue.
+    struct Change: ParsableArguments {
+        @Flag(help: "Print what would change, and change nothing.") var dryRun = false
+        /// A purge of undelivered deliveries needs it without a terminal.
+        @Flag(help: "Do not ask.") var yes = false
+        /// Not required.
+        @Option(help: "Why; the action log records it.") var reason: String?
+        @Flag(help: "Print the count as JSON.") var json = false
+
+        func run(
+            _ kind: BulkChange, _ conditions: DeliveryConditions, _ options: GatewayOptions, _ selection: Selection
+        ) async throws {
+            let config = try options.optionalConfig().config
+            let queue = try options.existingQueue(config)
+            try await selection.check(config, queue)
+            let change = DeliveryChange(kind, conditions, isForced: yes, reason: reason)
+            if dryRun {
+                let preview = try await change.preview(in: queue)
+                return json ? print(preview.json) : preview.lines(change.verb).forEach { print($0) }
             }
-            StandardError.write(
-                "\(count) of these deliveries were never delivered. Remove them permanently? [y/N] ")
-            guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
-                throw refuse("No delivery was removed.")
-            }
-            return true
+            let count = try await change.run(in: queue)
+            let words = "\(Counted.words(count, "delivery")) \(change.verb)"
+            print(json ? JSONText.members { $0.member("count", count) } : words)
+            let named = Set(conditions.ids).count
+            if count < named { throw ExitCode.incomplete }
         }
+    }
+
+    /// Explains waits by the config, if there is one, and by the status of destinations.
+    private static func listing(
+        _ queue: any Store, _ config: GatewayConfig, _ options: GatewayOptions
+    ) async throws -> DeliveryListing {
+        DeliveryListing(queue, DeliveryWaits(options.isConfigMissing ? nil : config, try await queue.statuses()))
     }
 
     /// `isNamed`: whether another option selects deliveries. `sentence`: the error if neither selects deliveries.

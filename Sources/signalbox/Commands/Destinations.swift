@@ -1,11 +1,10 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
-import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
-import SignalboxServer
 import SignalboxStore
 
 /// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too. A destination
@@ -15,14 +14,11 @@ struct Destinations: AsyncParsableCommand {
         abstract: "List destinations, pause and resume them, send a test event.",
         subcommands: [List.self, Pause.self, Resume.self, Ping.self])
 
-    /// The destination of that name in the config. Throws ``ExitCode/unusable`` for an unknown name. The config may be
-    /// the empty one, which has no destinations.
+    /// The destination of that name. Throws for an unknown name. The config may be the empty one, which has no
+    /// destinations.
     private static func find(_ name: String, _ options: GatewayOptions) throws -> (GatewayConfig, Destination) {
         let config = try options.optionalConfig().config
-        guard let destination = config.destinations.first(where: { $0.name.name == name }) else {
-            throw refuse("\(options.configPath) has no destination \(name).")
-        }
-        return (config, destination)
+        return (config, try DestinationWork.find(name, in: config, options.configPath))
     }
 
     /// Includes destinations that only the queue knows.
@@ -41,12 +37,7 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
-            let (statuses, gauges) = (try await queue.statuses(), try await queue.gauges())
-            let lines =
-                json
-                ? DestinationView.all(config.destinations, statuses, gauges).map { $0.json(now: queue.now) }
-                : DestinationTable.lines(config, statuses, gauges)
-            for line in lines { print(line) }
+            for line in try await DestinationWork.lines(config, queue, asJSON: json) { print(line) }
         }
     }
 
@@ -65,17 +56,16 @@ struct Destinations: AsyncParsableCommand {
         @Option(help: "Why; the action log records it.") var reason: String?
         /// The gateway resumes the destination then. Nil: never.
         @Option(help: "When the gateway resumes it: RFC 3339, or a time from now such as 30m.") var until: String?
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
         /// returns. A running gateway notices the change at its next tick.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            let end = until.flatMap { PauseEnd.date($0, now: Date()) }
-            if let until, end == nil { throw refuse("Invalid end \(until): write \(PauseEnd.words).") }
-            try await options.existingQueue(config).set(
-                .paused, of: destination.name, until: end,
-                as: .command("destinations.pause", target: destination.name.name, until: end, reason: reason))
-            print("\(name) is paused; its deliveries wait")
+            let queue = try options.existingQueue(config)
+            print(
+                try await DestinationWork.pause(
+                    destination, until: until, reason: reason, in: queue, now: Date(), asJSON: json))
         }
     }
 
@@ -92,15 +82,14 @@ struct Destinations: AsyncParsableCommand {
         @Argument(help: "Name of the destination.") var name: String
         /// Not required.
         @Option(help: "Why; the action log records it.") var reason: String?
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// One write. Resuming an active destination has no effect. Durable when it returns. A destination that
         /// answers 410 again is disabled again.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            try await options.existingQueue(config).set(
-                nil, of: destination.name,
-                as: .command("destinations.resume", target: destination.name.name, reason: reason))
-            print("\(name) is active")
+            let queue = try options.existingQueue(config)
+            print(try await DestinationWork.resume(destination, reason: reason, in: queue, asJSON: json))
         }
     }
 
@@ -115,21 +104,16 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// Must be in the config.
         @Argument(help: "Name of the destination.") var name: String
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Requests a permission if the destination needs one, makes one attempt without retries, and records
         /// neither. Works for a paused or disabled destination too, and does not change its state. Throws
         /// ``ConfigRefusal`` if a secret cannot be read.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            let clients = ClientPool(allow: config.egressAllow)
-            defer { clients.stop() }
-            let sender = GatewayPlan.sender(
-                for: destination, try ResolvedConfig.WebhookSecrets(of: destination, by: options.secretResolver),
-                clients: clients,
-                version: Version.current, inbox: InboxSender(color: StandardOutput.hasColor) { print($0) })
-            let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
-            let ping = await sender.ping(lease)
-            print("\(name): \(ping.words)")
+            let ping = try await DestinationWork.ping(
+                destination, config, secrets: options.secretResolver, version: Version.current, asJSON: json)
+            print(ping.text)
             guard ping.wasTaken else { throw ExitCode.incomplete }
         }
     }

@@ -1,11 +1,7 @@
 import ArgumentParser
-import Foundation
+import SignalboxCommands
 import SignalboxGateway
-import SignalboxJSON
-import SignalboxNotification
 import SignalboxRouting
-import SignalboxServer
-import SignalboxStore
 
 /// Both subcommands read the file of the queue, next to a running gateway. The config is optional: it names the data
 /// directory, and its routes explain where an event goes.
@@ -40,12 +36,9 @@ struct Events: AsyncParsableCommand {
 
         /// An empty result prints the heading only and is a success.
         func run() async throws {
-            let filter = try search.filter(now: Date())
-            let queue = try options.queue()
-            if !json { print(EventTable.heading) }
-            try await EventSearch.newest(max(0, limit), filter, in: queue) { record in
-                print(json ? JSONText.object { $0.event(record) } : EventTable.row(record))
-            }
+            let config = try options.optionalConfig().config
+            let listing = EventListing(try options.existingQueue(config), config)
+            try await listing.list(search, limit: limit, asJSON: json) { print($0) }
         }
     }
 
@@ -57,31 +50,20 @@ struct Events: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// As `list` prints it.
         @Argument(help: "The event's id.") var id: String
+        /// Replaces everything else. May name a destination that is no longer in the config.
+        @Option(help: "Tell why the event reached this destination, or did not.") var destination: String?
         /// With the event itself.
         @Flag(help: "Print one JSON object, as in the API.") var json = false
 
         /// The routes are those of the config now, which may differ from those that the event met.
         func run() async throws {
             let loaded = try options.optionalConfig()
-            let queue = try options.existingQueue(loaded.config)
             let trials = RouteTrials(
                 normalizer: try options.normalizer(for: loaded.config), routes: loaded.routes, vendors: [:])
-            guard let detail = try await EventDetail(id, in: queue, routes: { trials.trial(of: $0) }) else {
-                StandardError.write("signalbox: there is no event \(id).\n")
-                throw ExitCode.incomplete
-            }
-            let waits = DeliveryWaits(options.isConfigMissing ? nil : loaded.config, try await queue.statuses())
-            if json { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
-            for line in detail.lines(attempts: try await detail.attempts(in: queue), waits: waits) { print(line) }
+            let listing = EventListing(try options.existingQueue(loaded.config), loaded.config)
+            try await listing.show(
+                id, to: destination, trials: trials, isComplete: !options.isConfigMissing, asJSON: json
+            ) { print($0) }
         }
-    }
-}
-
-extension JSONText {
-    /// The text of an object that `write` writes, on one line.
-    static func object(_ write: (inout JSONWriter) -> Void) -> String {
-        var json = JSONWriter()
-        write(&json)
-        return JSONText(json).string
     }
 }

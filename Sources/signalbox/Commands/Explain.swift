@@ -1,11 +1,7 @@
 import ArgumentParser
-import Foundation
-import SignalboxConfig
-import SignalboxGateway
-import SignalboxJSON
+import SignalboxCommands
 import SignalboxNotification
 import SignalboxRouting
-import SignalboxServer
 
 /// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the
 /// destinations. Without a config there are no routes to explain. The text is for people and may change between
@@ -34,42 +30,8 @@ struct Explain: AsyncParsableCommand {
     /// Exits with 1 for an input that the gateway would reject. Stores no event. The sections are printed as they are
     /// made, so the recognition is shown even if a later step rejects the payload.
     func run() async throws {
-        let inputs = InputFiles([file])
-        let body = try payload(inputs)
         let loaded = try options.optionalConfig()
-        let config = loaded.config
-        let (normalizer, vendors) = (try options.normalizer(for: config), config.sourceVendors)
-        let explanation = Explanation(
-            normalizer, chain: config.vendorChain, routes: loaded.routes,
-            as: Reception(from: source, at: Date(), vendor: vendors[source]))
-        do throws(Rejection) {
-            if json {
-                let explainer = PayloadExplainer(normalizer: normalizer, routes: loaded.routes, vendors: vendors)
-                let result = try await explainer.explanation(of: body, from: source, at: Date())
-                return StandardOutput.print(JSONText.object { $0.explanation(result) })
-            }
-            try explanation.explain(body) { StandardOutput.print($0) }
-        } catch {
-            let text =
-                explanation.holdsSeveral(body)
-                ? "\(inputs.name(of: 0)) holds several payloads; explain takes one, an object by itself."
-                : error.message
-            StandardError.write("signalbox: \(text)\n")
-            throw ExitCode.incomplete
-        }
-    }
-
-    /// Reads little more than the largest payload; a larger file is rejected. Throws ``ExitCode/unusable`` beyond
-    /// ``Normalizer/payloadLimit``, and a `ReplayError` for a file that cannot be read or decompressed.
-    private func payload(_ inputs: InputFiles) throws -> [UInt8] {
-        var body: [UInt8] = []
-        var file = try inputs.open(0)
-        while try file.read({ body.append(contentsOf: $0) }) {
-            guard body.count <= Normalizer.payloadLimit else {
-                throw refuse(
-                    "\(file.name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
-            }
-        }
-        return body
+        let run = ExplainRun(loaded, by: try options.normalizer(for: loaded.config), from: source)
+        try await run.explain(file, asJSON: json) { print($0) }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxInApp
@@ -36,8 +37,7 @@ struct InApp: AsyncParsableCommand {
         /// Exits with 2 for a timeline with mistakes. The table needs all steps to size its columns; JSON is written
         /// step by step.
         func run() throws {
-            let policy = try options.optionalConfig().config.inapp
-            let timeline = try read(policy)
+            let timeline = try InputTexts.timeline(timeline, try options.optionalConfig().config.inapp)
             var output = StandardOutput()
             defer { output.flush() }
             var steps: [SimulationStep] = []
@@ -46,21 +46,6 @@ struct InApp: AsyncParsableCommand {
                 if step.isDecision { output.write(step.json + [UInt8(ascii: "\n")]) }
             }
             if !json { output.write(Array(SimulationStep.table(steps).utf8)) }
-        }
-
-        /// Writes every mistake of the timeline on standard error and throws ``ExitCode/unusable``.
-        private func read(_ policy: Policy) throws -> Timeline {
-            let files = InputFiles([timeline])
-            var bytes: [UInt8] = []
-            var input = try files.open(0)
-            while try input.read({ bytes.append(contentsOf: $0) }), bytes.count <= Timeline.Bounds.bytes {}
-            do throws(InvalidTimeline) {
-                return try Timeline(bytes, policy: policy)
-            } catch {
-                let lines = error.faults.map { $0.text(in: files.name(of: 0)) + "\n" }.joined()
-                StandardError.write(lines + (error.more > 0 ? "and \(error.more) more\n" : ""))
-                throw ExitCode.unusable
-            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxGateway
 
 /// Stores no key: the output is the only copy.
@@ -20,13 +21,12 @@ struct Keys: ParsableCommand {
         /// any.
         @Flag(help: "An Ed25519 pair, whsk_ and whpk_, instead of a whsec_ secret.")
         var ed25519 = false
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Keys come from the system's random generator. The formats are those of Standard Webhooks. Reads no config.
         /// Each run makes another key.
         func run() {
-            let key = ed25519 ? NewWebhookKey.ed25519() : .symmetric()
-            print(key.secret)
-            if let publicKey = key.publicKey { print(publicKey) }
+            print(Results.key(ed25519 ? .ed25519() : .symmetric(), asJSON: json))
         }
     }
 }

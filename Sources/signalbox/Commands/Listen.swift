@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
@@ -9,7 +10,10 @@ import SignalboxServer
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
-        discussion: "Use the sender's secret, and send to http://127.0.0.1:9000/.")
+        discussion: """
+            Use the sender's secret, and send to http://127.0.0.1:9000/. With --forward-to, a gateway elsewhere can reach \
+            an application under development through one verified address.
+            """)
 
     /// Only the log level is used: the receiver needs neither config nor queue.
     @OptionGroup var options: GatewayOptions
@@ -25,10 +29,16 @@ struct Listen: AsyncParsableCommand {
     )
     var secret: String?
 
-    /// From 200 to 599. Webhooks with an invalid signature always get another status. Webhooks are printed with any
-    /// status. 410 makes a gateway disable the destination.
-    @Option(help: "Status of replies to verified webhooks.")
-    var status = 204
+    /// Answers with the status of the application, or 502 without an answer. Nil: answers itself.
+    @Option(
+        help: ArgumentHelp(
+            "Pass verified webhooks on to this address, and reply with the status of its answer.", valueName: "url"))
+    var forwardTo: String?
+
+    /// From 200 to 599. Nil: 204. Webhooks with an invalid signature always get another status. Webhooks are printed
+    /// with any status. 410 makes a gateway disable the destination.
+    @Option(help: "Status of replies to verified webhooks (default: 204).")
+    var status: Int?
 
     /// A duration as in the config. Nil: replies are sent at once. Webhooks are printed before the delay. One that is
     /// longer than the sender's timeout simulates a receiver that hangs.
@@ -45,13 +55,16 @@ struct Listen: AsyncParsableCommand {
 
     /// Rejects values before the address is opened.
     func validate() throws {
-        guard (200...599).contains(status) else { throw ValidationError("Invalid --status \(status): use 200 to 599.") }
+        if let status, !(200...599).contains(status) {
+            throw ValidationError("Invalid --status \(status): use 200 to 599.")
+        }
+        if status != nil, forwardTo != nil { throw ValidationError("Use --status or --forward-to, not both.") }
         if let delay, Duration(text: delay) == nil {
             throw ValidationError("Invalid --delay \(delay): write a duration such as 2s or 250ms.")
         }
     }
 
-    /// Exits with 130 after ^C, and with 1 if events could not be shown. The summary is on standard error in every
+    /// Exits with 130 after ^C, and with 2 if events could not be shown. The summary is on standard error in every
     /// case. Exits with 2 for an invalid address and for a secret that cannot be read, before the address is opened.
     /// The summary follows when the receiver has stopped.
     func run() async throws {
@@ -59,8 +72,10 @@ struct Listen: AsyncParsableCommand {
         guard let address = ListenAddress(listen) else {
             throw refuse("Invalid listen address \(listen): write it as 127.0.0.1:9000.")
         }
+        let forwarder = try forwardTo.map { (url) throws(CommandFailure) in try WebhookForwarder(url) }
         let desk = WebhookDesk(
-            keys: try keys(), status: status, form: quiet ? .none : json ? .json : .lines,
+            keys: try InputTexts.webhookKeys(secret, ProcessInfo.processInfo.environment), status: status ?? 204,
+            form: quiet ? .none : json ? .json : .lines,
             color: StandardOutput.hasColor
         ) { Terminal.show($0) }
         let delay = delay.flatMap { Duration(text: $0) }
@@ -70,32 +85,15 @@ struct Listen: AsyncParsableCommand {
                 StandardError.write("signalbox \(Version.current) receiving webhooks on http://\(address)/\n")
             },
             receive: { message in
-                let answer = desk.accept(message)
+                let answer = await desk.accept(message, forward: forwarder?.forward)
                 if let delay { try? await Task.sleep(for: delay) }
                 return answer
             })
         let interrupted = try await runServices([receiver], logger: options.makeLogger())
+        forwarder?.stop()
         let isShown = Terminal.finish()
         StandardError.write(desk.summary + "\n")
         if interrupted { throw ExitCode.interrupted }
-        if !isShown { throw ExitCode.incomplete }
-    }
-
-    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start. Throws
-    /// ``ExitCode/unusable`` for a text that is not a reference, and for a secret that cannot be read or is not a key
-    /// of Standard Webhooks.
-    private func keys() throws(ExitCode) -> WebhookKeys? {
-        let environment = ProcessInfo.processInfo.environment
-        let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"
-        guard let text = secret ?? implied else { return nil }
-        guard let reference = SecretReference(text) else {
-            throw refuse(
-                "--secret takes a reference, env:NAME or file:/path. A secret itself would show in the process list.")
-        }
-        do {
-            return WebhookKeys([try WebhookKey(try reference.resolve(environment: environment))])
-        } catch {
-            throw refuse("\(error).")
-        }
+        if !isShown { throw ExitCode.unusable }
     }
 }

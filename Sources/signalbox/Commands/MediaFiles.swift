@@ -1,10 +1,7 @@
 import ArgumentParser
-import Foundation
+import SignalboxCommands
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxNotification
 import SignalboxRouting
-import SignalboxStore
 
 /// Works on the queue and the folder `media` of the data directory, also while the gateway runs.
 struct MediaFiles: AsyncParsableCommand {
@@ -29,18 +26,7 @@ struct MediaFiles: AsyncParsableCommand {
         /// Reads one page, also of a large queue. Reads the queue only: a listed file may be missing on the disk,
         /// which `verify` finds.
         func run() async throws {
-            let queue = try options.queue()
-            if downloads {
-                if !json { print(MediaURLRecord.heading) }
-                for record in try await queue.mediaURLs(
-                    [.wanted, .resting, .failed], before: nil, limit: max(0, limit))
-                { print(json ? record.json : record.row) }
-            } else {
-                if !json { print(MediaFileRecord.heading) }
-                for record in try await queue.mediaFiles(after: nil, limit: max(0, limit)) {
-                    print(json ? record.json : record.row)
-                }
-            }
+            try await MediaFiles.upkeep(options).list(downloads: downloads, limit: limit, asJSON: json) { print($0) }
         }
     }
 
@@ -62,16 +48,8 @@ struct MediaFiles: AsyncParsableCommand {
         /// Takes as long as reading all stored files. Each bad file is printed when it is found. A file that was
         /// downloaded again between the check and its removal is kept.
         func run() async throws {
-            let (queue, store) = try MediaFiles.open(options)
-            let (whole, bad) = try await store.verify(queue) { print("\($0.sha256)  \($1)") }
-            print("\(whole) files intact, \(bad.count) damaged or missing.")
-            guard !bad.isEmpty else { return }
-            if forget {
-                try await store.forget(bad, queue)
-                try await queue.record(.command("media.forget"), count: bad.count)
-                print("They are removed, and downloaded again for the next event that names them.")
-            }
-            throw ExitCode.incomplete
+            let isIntact = try await MediaFiles.upkeep(options).verify(forgets: forget) { print($0) }
+            if !isIntact { throw ExitCode.incomplete }
         }
     }
 
@@ -89,23 +67,13 @@ struct MediaFiles: AsyncParsableCommand {
 
         @Option(
             help: "Remove files that were not used for this time, such as 30d.",
-            transform: { text in
-                guard let duration = Duration(text: text) else {
-                    throw ValidationError("Invalid duration \(text): write it as 12h or 30d.")
-                }
-                return duration
-            })
+            transform: argument({ Duration(text: $0) }) { "Invalid duration \($0): write it as 12h or 30d." })
         /// Nil: the value of media.retention.
         var unused: Duration?
 
         @Option(
             help: "Remove the least recently used files down to this total size, such as 5GB.",
-            transform: { text in
-                guard let bytes = ByteCount.read(text) else {
-                    throw ValidationError("Invalid size \(text): write it as 500MB or 5GB.")
-                }
-                return bytes
-            })
+            transform: argument({ ByteCount.read($0) }) { "Invalid size \($0): write it as 500MB or 5GB." })
         /// In bytes. Nil: the value of media.retention.
         var bytes: Int?
 
@@ -113,39 +81,18 @@ struct MediaFiles: AsyncParsableCommand {
         /// Without the lock, files are removed from the queue only, and the gateway that holds it removes them from
         /// the disk.
         func run() async throws {
-            let (queue, store) = try MediaFiles.open(options)
-            let config = try options.optionalConfig().config
-            var retention = config.media.retention
+            var retention = try options.optionalConfig().config.media.retention
             if let unused { retention.age = unused }
             if let bytes { retention.bytes = Int64(bytes) }
-            let pruning = OperatorAction.command(
-                "media.prune",
-                parameters: ["unused": retention.age.text, "bytes": String(retention.bytes)])
-            let cleanup = MediaCleanup(queue, store) { [retention] in retention }
-            // Without the lock, a gateway may store files that are being removed.
-            guard let directory = try lock(options.dataDirectory(file: config.gateway.dataDirectory)) else {
-                let count = try await cleanup.forget()
-                try await queue.record(pruning, count: count)
-                print("\(count) files forgotten; the running gateway removes them within the hour.")
-                return
-            }
-            defer { withExtendedLifetime(directory) {} }
-            let count = try await cleanup.run()
-            try await queue.record(pruning, count: count)
-            print("\(count) files removed.")
-        }
-
-        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive
-        /// while it removes files. Other failures of the directory are thrown.
-        private func lock(_ path: String) throws(StoreError) -> DataDirectory? {
-            do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
+            print(try await MediaFiles.upkeep(options).prune(retention))
         }
     }
 
-    /// The store does not lock the directory. Throws when there is no queue.
-    private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
+    /// Throws when there is no queue.
+    private static func upkeep(_ options: GatewayOptions) throws -> MediaUpkeep {
         let config = try options.optionalConfig().config
-        let media = options.dataDirectory(file: config.gateway.dataDirectory) + "/media"
-        return (try options.existingQueue(config), MediaStore(besideOwnerOf: media))
+        return MediaUpkeep(
+            try options.existingQueue(config),
+            dataDirectory: options.dataDirectory(file: config.gateway.dataDirectory))
     }
 }

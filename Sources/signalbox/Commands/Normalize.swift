@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
@@ -50,6 +51,7 @@ struct Normalize: AsyncParsableCommand {
         let normalization = Normalization(
             by: try options.normalizer(for: config, mediaStatus: .pending), from: source,
             vendor: config.sourceVendors[source], envelope: envelope.recorded)
+        StandardError.announceInput(files, of: "payloads")
         var output = StandardOutput()
         // Events are printed however the run ends.
         defer { output.flush() }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
@@ -19,10 +20,10 @@ struct Replay: AsyncParsableCommand {
             --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
 
             With --resume, repeat the same command to continue a run that was interrupted or killed: no payload is \
-            missed, and an event that is sent twice has the same id.
+            missed, and an event that is sent twice has the same id. Standard input must be fed from its beginning again.
             """)
 
-    /// Read in this order, one at a time. Empty: standard input, which cannot be resumed.
+    /// Read in this order, one at a time. Empty: standard input.
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
@@ -46,26 +47,23 @@ struct Replay: AsyncParsableCommand {
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
+    /// In the order of the input, with counters that begin at 0.
+    @Flag(
+        help: "Apply the failure rules of the config: reject the payloads that a rule answers with a failure.")
+    var failures = false
+
     /// In events per second. Nil: as fast as the receiver accepts.
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
-        transform: { text in
-            guard let rate = ReplayText.rate(text) else {
-                throw ValidationError("Invalid rate \(text): write a number and a unit, such as 200/s, 60/m or 1000/h.")
-            }
-            return rate
+        transform: argument({ ReplayText.rate($0) }) {
+            "Invalid rate \($0): write a number and a unit, such as 200/s, 60/m or 1000/h."
         })
     var rate: Double?
 
     /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     @Option(
         help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
-        transform: { text in
-            guard let speed = ReplayText.speed(text) else {
-                throw ValidationError("Invalid speed \(text): write a factor, such as 1, 10 or 0.5.")
-            }
-            return speed
-        })
+        transform: argument({ ReplayText.speed($0) }) { "Invalid speed \($0): write a factor, such as 1, 10 or 0.5." })
     var speed: Double?
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
@@ -97,19 +95,11 @@ struct Replay: AsyncParsableCommand {
     /// which the run checks.
     private var request: ReplayOptions {
         var request = ReplayOptions()
-        request.files = files
-        request.source = source
-        request.envelope = envelope.recorded
-        request.selection = selection.request
-        request.address = upload.to
+        (request.files, request.source, request.envelope) = (files, source, envelope.recorded)
+        (request.selection, request.address, request.isDryRun) = (selection.request, upload.to, dryRun)
         request.connections = upload.connections ?? request.connections
-        request.isDryRun = dryRun
-        request.rate = rate
-        request.speed = speed
-        request.resume = resume
-        request.rejects = rejects
-        request.printsJSON = json
-        request.showsProgress = !quiet
+        (request.appliesFailures, request.rate, request.speed, request.resume) = (failures, rate, speed, resume)
+        (request.rejects, request.printsJSON, request.showsProgress) = (rejects, json, !quiet)
         return request
     }
 
@@ -120,6 +110,7 @@ struct Replay: AsyncParsableCommand {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
         let interruption = Interruption(by: SIGINT)
+        StandardError.announceInput(files, of: "payloads")
         let isIncomplete =
             if dryRun {
                 try await decide(interruption)
@@ -142,6 +133,7 @@ struct Replay: AsyncParsableCommand {
     /// selections were checked when the command line was parsed.
     private func check(_ config: RoutedConfig) throws {
         try selection.request.check(config.config.vendorChain, config.config)
+        if let note = request.note(on: config) { StandardError.write(note) }
     }
 
     /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
@@ -158,9 +150,9 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether
-    /// the run is incomplete. Throws ``ExitCode/unusable`` for a token that cannot be read.
+    /// the run is incomplete. Throws ``CommandFailure`` for a token that cannot be read.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
-        let token = try upload.resolvedToken()
+        let token = try CommandToken.read(upload.token, option: "--token", variable: nil)
         let config = try options.optionalConfig()
         try check(config)
         let normalizer = try options.normalizer(for: config.config)
@@ -185,6 +177,7 @@ struct Replay: AsyncParsableCommand {
             _ = Terminal.finish()
             throw error
         }
-        return !Terminal.finish() || isIncomplete
+        guard Terminal.finish() else { throw ExitCode.unusable }
+        return isIncomplete
     }
 }

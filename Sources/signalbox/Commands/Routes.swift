@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 
@@ -25,6 +26,8 @@ struct Routes: ParsableCommand {
         /// Changes the exit code only.
         @Flag(help: "Treat warnings as errors.")
         var strict = false
+        /// Replaces the report on standard error.
+        @Flag(help: "Print the mistakes and the counts as one JSON object.") var json = false
 
         /// Rejects two names of the config.
         func validate() throws {
@@ -39,9 +42,13 @@ struct Routes: ParsableCommand {
         func run() throws {
             let file = file ?? options.configPath
             let check = ConfigCheck(try ConfigFiles(file).texts)
-            StandardError.write(check.report(hasColor: StandardError.hasColor))
+            if json {
+                print(Results.check(check))
+            } else {
+                StandardError.write(check.report(hasColor: StandardError.hasColor))
+            }
             guard check.config != nil, !strict || check.mistakes.isEmpty else { throw ExitCode.unusable }
-            StandardOutput.print("\(file): \(check.words)")
+            if !json { print("\(file): \(check.words)") }
         }
     }
 }

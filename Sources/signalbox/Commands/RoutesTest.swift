@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxJSON
-import SignalboxNotification
 import SignalboxRouting
 
 /// Split from `Routes.swift` for its size.
@@ -39,34 +38,8 @@ extension Routes {
             let normalizer = try options.normalizer(for: config)
             let trials = RouteTrials(
                 normalizer: normalizer, routes: loaded.routes.withoutSampling, vendors: config.sourceVendors)
-            let folder = (cases as NSString).deletingLastPathComponent
-            let results = try read(for: config).map { item in
-                guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: Date()) else {
-                    throw refuse("\(cases): cannot read the file of the case \"\(item.name)\".")
-                }
-                return result
-            }
-            let failed = results.count { !$0.passed }
-            if json {
-                StandardOutput.print(String(decoding: RouteCaseResult.json(results), as: UTF8.self))
-            } else {
-                for result in results {
-                    StandardOutput.print(result.text(hasColor: StandardOutput.hasColor), terminator: "")
-                }
-                StandardOutput.print("\(results.count) cases: \(results.count - failed) passed, \(failed) failed")
-            }
-            if failed > 0 { throw ExitCode.incomplete }
-        }
-
-        /// Throws all errors of the cases. `config`: the only routes and destinations that cases may expect.
-        private func read(for config: GatewayConfig) throws -> [RouteCase] {
-            guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
-                throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")
-            }
-            let text = ConfigText(name: cases, bytes: bytes)
-            do throws(InvalidConfig) { return try RouteCase.read(text, for: config) } catch {
-                throw ConfigRefusal(error, in: [text])
-            }
+            let run = try RouteTestRun(cases, for: config, by: trials, at: Date())
+            try run.report(asJSON: json, hasColor: StandardOutput.hasColor) { print($0, terminator: "") }
         }
     }
 

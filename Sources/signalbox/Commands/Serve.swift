@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
@@ -27,7 +28,7 @@ struct Serve: AsyncParsableCommand {
     var acceptQueueLoss = false
 
     /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
-    /// with 0 after SIGTERM, and with 2 if the gateway could not start.
+    /// with 0 after SIGTERM, and with 2 if the gateway could not start or events could not be shown.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
@@ -39,20 +40,21 @@ struct Serve: AsyncParsableCommand {
         let loaded = try options.loadConfig()
         let config = loaded.config
         let stamps = FileStamps(of: config.origin)
-        let addresses = try addresses(config.gateway.listen)
+        let addresses = try GatewayServer.Addresses(
+            http: options.listenAddress(flag: listen, file: config.gateway.listen.http), config.gateway.listen)
+        let preparation = ServePreparation(
+            options.configPath, format: options.usedLogFormat, addresses: addresses
+        ) { _ in options.secretResolver }
         let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
         defer { withExtendedLifetime(directory) {} }
         if acceptQueueLoss { try await gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
-            try surface(gateway, gateway.plan, addresses), addresses: addresses, logger: logger,
+            try preparation.surface(gateway, gateway.plan), addresses: addresses, logger: logger,
             probe: { await gateway.fault() },
             onListening: { addresses in
                 config.reportWarnings(to: logger)
-                if options.usedLogFormat == .json {
-                    Self.report(addresses, to: logger)
-                } else {
-                    Self.greet(addresses, config, dataDirectory: directory.path)
-                }
+                preparation.announce(
+                    addresses, config, version: Version.current, dataDirectory: directory.path, to: logger)
             })
         await gateway.reportStranded()
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
@@ -60,7 +62,7 @@ struct Serve: AsyncParsableCommand {
         try await gateway.openInApp()
         let drift = DriftService(
             gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
-        let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, addresses, logger) }
+        let reload = ConfigReload(gateway, logger: logger) { preparation.reload(gateway, server, logger) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
         // First, so that it stops last and sends the spans of the last attempts.
@@ -76,68 +78,6 @@ struct Serve: AsyncParsableCommand {
         await gateway.checkpoint()
         let isShown = Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
-        if !isShown { throw ExitCode.incomplete }
-    }
-
-    /// The addresses of the command line, the environment and the config. Throws for a text that is not an address.
-    private func addresses(_ listen: GatewayConfig.Listen) throws -> GatewayServer.Addresses {
-        func address(_ text: String) throws -> ListenAddress {
-            if let address = ListenAddress(text) { return address }
-            throw refuse("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
-        }
-        return GatewayServer.Addresses(
-            http: try address(options.listenAddress(flag: self.listen, file: listen.http)),
-            providers: try listen.apns.map { try address($0) }, proxy: try listen.proxy.map { try address($0) })
-    }
-
-    /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
-    /// config watch. A rejected config leaves the active one unchanged. Problems are stored in the status, so `GET
-    /// /v1/routes` shows them.
-    private func prepare(
-        _ gateway: Gateway, _ server: GatewayServer, _ addresses: GatewayServer.Addresses, _ logger: Logger
-    ) -> ConfigReload.Preparation {
-        var (namedFiles, files): ([String], [ConfigText]) = ([], [])
-        do throws(ConfigRefusal) {
-            let config = try RoutedConfig(path: options.configPath)
-            (namedFiles, files) = (config.config.origin.files, config.files)
-            let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
-            let surface = try surface(gateway, plan, addresses)
-            return .ready(plan, serve: { server.replace(by: surface) })
-        } catch {
-            if options.usedLogFormat == .json {
-                for problem in error.problems {
-                    logger.error("Configuration problem.", metadata: ["problem": "\(problem)"])
-                }
-            } else {
-                // Lines of the config belong on a terminal, not in a log.
-                StandardError.write(
-                    StandardError.isTerminal
-                        ? error.report(hasColor: StandardError.hasColor)
-                        : error.problems.joined(separator: "\n") + "\n")
-            }
-            return .rejected(
-                problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
-        }
-    }
-
-    /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
-    /// without sources.
-    private func surface(
-        _ gateway: Gateway, _ plan: GatewayPlan, _ addresses: GatewayServer.Addresses
-    ) throws(ConfigRefusal) -> GatewaySurface {
-        try GatewaySurface(gateway, plan, on: addresses, config: options.configPath, by: options.secretResolver)
-    }
-
-    /// The greeting for programs, at the level of the default log. Called once, when the server listens.
-    private static func report(_ addresses: GatewayServer.Addresses, to logger: Logger) {
-        var metadata: Logger.Metadata = ["version": "\(Version.current)", "http": "http://\(addresses.http)"]
-        if let providers = addresses.providers { metadata["apns"] = "\(providers)" }
-        if let proxy = addresses.proxy { metadata["proxy"] = "\(proxy)" }
-        logger.notice("Gateway listening.", metadata: metadata)
-    }
-
-    /// Called once, when the server listens: the address has the assigned port.
-    private static func greet(_ addresses: GatewayServer.Addresses, _ config: GatewayConfig, dataDirectory: String) {
-        StandardError.write(addresses.greeting(config, version: Version.current, dataDirectory: dataDirectory))
+        if !isShown { throw ExitCode.unusable }
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import SignalboxCommands
 import SignalboxNotification
 
 /// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation. Includes the vendors
@@ -11,14 +11,12 @@ struct VendorList: ParsableCommand {
     /// For docs/reference/vendors.md.
     @Flag(help: "Print a Markdown table.")
     var markdown = false
+    @Flag(help: "Print one JSON object per line.") var json = false
 
     /// Needs no config: vendors that a config adds are not listed. In the order of the detector chain, which decides
     /// between equal evidence.
     func run() {
         if markdown { return print(Vendors.markdown) }
-        let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0
-        for profile in Vendors.profiles {
-            print(profile.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + profile.looksFor)
-        }
+        for line in Results.vendors(asJSON: json) { print(line) }
     }
 }

@@ -1,39 +1,14 @@
-import Logging
 import NIOCore
-import Synchronization
 import Testing
 
 @testable import SignalboxServer
 
 @Suite struct FailedProofsTests {
-    /// A clock that tests move.
-    private final class Clock: Sendable {
-        private let seconds = Atomic(0)
-        private let start = ContinuousClock.now
-
-        var now: ContinuousClock.Instant { start + .seconds(seconds.load(ordering: .relaxed)) }
-
-        func advance(by count: Int) { seconds.add(count, ordering: .relaxed) }
-    }
-
-    /// Keeps log lines without their time and level.
-    private final class Log: Sendable {
-        private let recorded = Mutex<[String]>([])
-
-        var lines: [String] { recorded.withLock { $0 } }
-
-        func append(_ line: String) {
-            let text = line.split(separator: " ", maxSplits: 2).last ?? ""
-            recorded.withLock { $0.append(String(text.dropLast())) }
-        }
-    }
-
-    private let log = Log()
-    private let clock = Clock()
+    private let log = LineLog()
+    private let clock = MovedClock()
 
     private func makeProofs() -> FailedProofs {
-        let logger = Logger(label: "test") { [log] _ in LineLogHandler { log.append($0) } }
-        return FailedProofs(logger: logger) { [clock] in clock.now }
+        FailedProofs(logger: log.logger) { [clock] in clock.now }
     }
 
     private static func connection(_ address: String) throws -> ProviderConnection {

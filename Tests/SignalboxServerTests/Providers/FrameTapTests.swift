@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import Synchronization
 import Testing
 
 @testable import SignalboxServer
@@ -38,6 +39,23 @@ import Testing
     @Test func leavesPayloadsThatLookLikeAFrameHead() throws {
         let payload: [UInt8] = [0, 0, 200, 1, 5, 0, 0, 0, 5]
         #expect(try Self.sent([payload]) { $0.add(Self.fields, to: 5) } == payload)
+    }
+
+    /// A promise of the frame that gets fields is kept.
+    @Test func aWriteWithFieldsKeepsItsPromise() throws {
+        let tap = FrameTap(preface: 0)
+        let channel = EmbeddedChannel(handler: tap)
+        defer { _ = try? channel.finish() }
+        tap.add(Self.fields, to: 5)
+        let isWritten = Mutex(false)
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenSuccess { isWritten.withLock { $0 = true } }
+        channel.write(ByteBuffer(bytes: Self.frame(stream: 5)), promise: promise)
+        channel.flush()
+        let wasWritten = isWritten.withLock { $0 }
+        #expect(wasWritten)
+        let sent = try channel.readOutbound(as: ByteBuffer.self).map { Array($0.readableBytesView) }
+        #expect(sent == Self.frame(stream: 5, [0x88] + Self.block))
     }
 
     @Test func forgetsTheFieldsOfAStreamThatIsOver() throws {

@@ -35,6 +35,7 @@ struct ProviderTLSTests {
     /// Runs `body` with a listener whose authority is in a file. `replace` is a reload with another certificate.
     private static func run(
         clientCA: Bool = false, isProxy: Bool = false, limits: ProviderLimits = ProviderLimits(),
+        handshakes: FailedHandshakes? = nil,
         _ body:
             @Sendable @escaping (
                 TestListener, _ authority: String, _ replace: @Sendable () throws -> Void
@@ -48,7 +49,9 @@ struct ProviderTLSTests {
             let ca = clientCA ? authority.certificate : nil
             let tls = Replaceable(try tls(maker.issue(for: hosts), clientCA: ca))
             let next = try Self.tls(maker.issue(for: hosts), clientCA: ca)
-            try await TestListener.run(limits: limits, tls: tls, isProxy: isProxy) { listener in
+            try await TestListener.run(
+                limits: limits, tls: tls, isProxy: isProxy, handshakes: handshakes
+            ) { listener in
                 try await body(listener, directory + "/ca.crt") { tls.replace(by: next) }
             }
         }
@@ -77,6 +80,28 @@ struct ProviderTLSTests {
             let results = try await listener.play("old_tls", authority: authority)
             #expect(results.first?["refused"] as? Bool == true)
         }
+    }
+
+    /// Every failure has a minute of its own; the check of the port, which comes first, has no line.
+    @Test func logsWhyHandshakesFail() async throws {
+        let (log, clock) = (LineLog(), MovedClock())
+        let handshakes = FailedHandshakes(logger: log.logger) {
+            clock.advance(by: 61)
+            return clock.now
+        }
+        try await Self.run(handshakes: handshakes) { listener, authority, _ in
+            _ = try await listener.play("bad_handshakes", authority: authority)
+        }
+        let reasons = log.lines.map { line in
+            #expect(line.hasPrefix("TLS handshake failed. address=127.0.0.1 failures=1 reason="))
+            return line.split(separator: "\"").last
+        }
+        #expect(
+            reasons == [
+                "no cipher in common", "the client does not trust the CA of gateway.listen.tls",
+                "the client speaks HTTP without TLS", "the client does not speak TLS",
+                "the client speaks to a proxy; see gateway.listen.proxy",
+            ])
     }
 
     @Test func aReloadReplacesTheCertificate() async throws {

@@ -64,13 +64,13 @@ final class TestListener: Sendable {
     /// Runs a listener while `body` runs.
     static func run<R: Sendable>(
         limits: ProviderLimits = ProviderLimits(), tls: Replaceable<ProviderTLS?>? = nil, isProxy: Bool = false,
-        budget: BodyBudget = BodyBudget(bytes: 64 << 20),
+        budget: BodyBudget = BodyBudget(bytes: 64 << 20), handshakes: FailedHandshakes? = nil,
         _ body: @Sendable @escaping (TestListener) async throws -> R
     ) async throws -> R {
         let endpoint = TestEndpoint()
         let serving = ProviderServing(
             endpoints: { ProviderEndpoints(all: [endpoint]) }, budget: budget, limits: limits,
-            table: ConnectionTable(capacity: 1000), mostConnections: 1016)
+            handshakes: handshakes, table: ConnectionTable(capacity: 1000), mostConnections: 1016)
         let (addresses, listening) = AsyncStream.makeStream(of: ListenAddress.self)
         let listener = ListenerService(
             listener: ProviderListener(

@@ -64,6 +64,13 @@ struct ProvenanceSearch {
         return provenance
     }
 
+    /// The same of a search that its caller ends early.
+    var unfinished: Provenance {
+        var provenance = provenance
+        provenance.isComplete = provenance.isComplete && next >= raw.leaves.count
+        return provenance
+    }
+
     // MARK: One value
 
     /// The effect of one change.

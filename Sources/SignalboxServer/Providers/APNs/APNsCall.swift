@@ -72,8 +72,10 @@ struct APNsAccess: Sendable {
         return APNsSender(source: .default)
     }
 
-    /// Why ``sender(of:)`` throws ``APNsReason/invalidProviderToken``, in words for the operator.
+    /// Why ``sender(of:)`` throws ``APNsReason/invalidProviderToken`` or ``APNsReason/forbidden``, in words for the
+    /// operator.
     func detail(of call: APNsCall) -> String? {
+        if senders.isOpen, call.request.isForwarded { return Problem.forwardedOpen.detail }
         if !senders.isOpen, call.target.secret != nil { return "the secret in the path is unknown" }
         return call.headers.authorization.map { tokens.detail(of: $0) }
     }
@@ -93,6 +95,7 @@ struct APNsAccess: Sendable {
     /// False for a request that a page of another site made a browser send; see ``Credentials/isFromThisMachine``. The
     /// host may be Apple's, if a name override leads here: an attacker cannot make such a name lead to this machine.
     private func isFromThisMachine(_ request: ProviderRequest) -> Bool {
+        guard !request.isForwarded else { return false }
         // Bytes, because characters take many times as long.
         let host = Substring((request.authority ?? "").utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
         let authority = host.hasSuffix(".push.apple.com") ? nil : request.authority

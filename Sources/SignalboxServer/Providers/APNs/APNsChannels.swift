@@ -9,6 +9,8 @@ import SignalboxStore
 /// Source: developer.apple.com, "Sending channel management requests to APNs"; parse-community/node-apn; APNSwift
 struct APNsChannels: Sendable {
     let store: any ChannelStore
+    /// Decide who may use a channel.
+    let senders: APNsSenders
     /// Logs outages of the store.
     let alarm: QueueAlarm
 
@@ -38,8 +40,10 @@ struct APNsChannels: Sendable {
     }
 
     /// Creates a channel from the body of a request, and returns its identifier.
-    func create(for app: String, _ body: [UInt8]) async throws(APNsReason) -> String {
-        let channel = BroadcastChannel(id: Self.newID(), app: app, storesLast: try Self.storesLast(body))
+    func create(for app: String, by source: SourceName, _ body: [UInt8]) async throws(APNsReason) -> String {
+        let channel = BroadcastChannel(
+            id: Self.newID(), app: app, storesLast: try Self.storesLast(body),
+            source: senders.isOpen ? nil : source)
         let isCreated = try await asking { () throws(StoreError) in
             try await store.create(channel, upTo: Self.most, ofAll: Self.mostOfAll)
         }
@@ -47,16 +51,24 @@ struct APNsChannels: Sendable {
         return channel.id
     }
 
-    /// A known channel of the app.
-    func channel(_ id: String, of app: String) async throws(APNsReason) -> BroadcastChannel {
+    /// A known channel of the app, which the source may use.
+    func channel(_ id: String, of app: String, for source: SourceName) async throws(APNsReason) -> BroadcastChannel {
         let channel = try await asking { () throws(StoreError) in try await store.channel(id, of: app) }
-        guard let channel else { throw .channelNotRegistered }
+        // Another source's channel and an unknown one look alike.
+        guard let channel, senders.shares(channel, with: source) else { throw .channelNotRegistered }
         return channel
     }
 
-    /// Removes a known channel of the app.
-    func remove(_ id: String, of app: String) async throws(APNsReason) {
-        let isRemoved = try await asking { () throws(StoreError) in try await store.removeChannel(id, of: app) }
+    /// The identifiers of the app's channels that the source may use.
+    func list(of app: String, for source: SourceName) async throws(APNsReason) -> [String] {
+        try await asking { () throws(StoreError) in try await store.channels(of: app) }
+            .filter { senders.shares($0, with: source) }.map(\.id)
+    }
+
+    /// Removes a known channel of the app, which the source may use.
+    func remove(_ id: String, of app: String, for source: SourceName) async throws(APNsReason) {
+        let known = try await channel(id, of: app, for: source)
+        let isRemoved = try await asking { () throws(StoreError) in try await store.removeChannel(known.id, of: app) }
         guard isRemoved else { throw .channelNotRegistered }
     }
 

@@ -15,6 +15,7 @@ extension APNsEndpoint {
     func broadcast(_ call: APNsCall, to bundle: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         try APNsHeaders.checkID(call.headers.requestID)
         let id = try APNsChannels.id(call.headers.channelID)
         try check(bundle, of: sender)
@@ -32,7 +33,7 @@ extension APNsEndpoint {
             body async throws(APNsReason) -> ProviderReply in
             // A forwarded broadcast names a channel of Apple's.
             if endpoint.acceptance.forwarding?.forwardsAll(of: sender.source) != true {
-                let channel = try await endpoint.channels.channel(id, of: bundle)
+                let channel = try await endpoint.channels.channel(id, of: bundle, for: sender.source)
                 guard channel.storesLast || parameters.expiration ?? 0 == 0 else { throw .badExpirationDate }
             }
             var push = ProviderPush(body: body, source: sender.source, platform: .apns)
@@ -48,22 +49,23 @@ extension APNsEndpoint {
     // MARK: Channels
 
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
-    /// as APNSwift has it; others send the header field. Channels belong to the app: every source that may send to it
-    /// manages them.
+    /// as APNSwift has it; others send the header field. Channels belong to the sources that list the app as a topic, or
+    /// else to the source that created them.
     func manage(
         _ call: APNsCall, of bundle: String, id: String?, methods: [String]
     ) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: methods.contains(call.request.method))
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         try APNsHeaders.checkID(call.headers.requestID)
         try check(bundle, of: sender)
         guard acceptance.forwarding?.refusesOthers(of: sender.source) != true else { throw .serviceUnavailable }
-        let (channels, reply) = (self.channels, call.reply)
+        let (channels, reply, source) = (self.channels, call.reply, sender.source)
         if call.request.method == "POST" {
             try call.checkLength(upTo: Self.largestChannel)
             return body(of: call, from: sender.source, upTo: Self.largestChannel) {
                 body async throws(APNsReason) -> ProviderReply in
-                let id = try await channels.create(for: bundle, body)
+                let id = try await channels.create(for: bundle, by: source, body)
                 return reply.success(201, [.init(name: "apns-channel-id", value: id)])
             }
         }
@@ -74,10 +76,10 @@ extension APNsEndpoint {
         return body(of: call, from: sender.source, upTo: Self.largestChannel) {
             _ async throws(APNsReason) -> ProviderReply in
             if isRemoval {
-                try await channels.remove(known, of: bundle)
+                try await channels.remove(known, of: bundle, for: source)
                 return reply.success(204)
             }
-            let channel = try await channels.channel(known, of: bundle)
+            let channel = try await channels.channel(known, of: bundle, for: source)
             return reply.success(
                 json: .json { json in
                     json.object { json in
@@ -93,8 +95,7 @@ extension APNsEndpoint {
         let (channels, reply) = (self.channels, call.reply)
         return body(of: call, from: source, upTo: Self.largestChannel) {
             _ async throws(APNsReason) -> ProviderReply in
-            let ids = try await channels.asking { () throws(StoreError) in try await channels.store.channels(of: bundle)
-            }
+            let ids = try await channels.list(of: bundle, for: source)
             return reply.success(json: .json { json in json.object { $0.member("channels", ids) } })
         }
     }

@@ -26,7 +26,7 @@ final class APNsEndpoint: ProviderEndpoint {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         access = APNsAccess(senders: senders, tokens: APNsTokens(senders, now: now))
-        self.channels = APNsChannels(store: channels, alarm: acceptance.store.alarm)
+        self.channels = APNsChannels(store: channels, senders: senders, alarm: acceptance.store.alarm)
         self.acceptance = acceptance
         self.failures = failures
     }
@@ -50,7 +50,7 @@ final class APNsEndpoint: ProviderEndpoint {
             if error.isFailedProof {
                 refusal.delay = failures.record(
                     .apns(error), from: request.connection,
-                    detail: error == .invalidProviderToken ? access.detail(of: call) : nil)
+                    detail: [.invalidProviderToken, .forbidden].contains(error) ? access.detail(of: call) : nil)
             }
             return .reply(refusal)
         }
@@ -86,6 +86,7 @@ final class APNsEndpoint: ProviderEndpoint {
     private func push(_ call: APNsCall, to token: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
+        call.request.mark.identify(sender.source)
         let headers = call.headers
         try APNsHeaders.checkID(headers.id)
         let isForwarded = acceptance.forwarding?.forwardsAll(of: sender.source) == true

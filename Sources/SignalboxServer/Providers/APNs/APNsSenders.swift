@@ -1,6 +1,7 @@
 package import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
+import SignalboxStore
 
 /// The sources of a config that send to the APNs endpoint, with the proofs that identify them. Holds secrets. An
 /// immutable value: a new config brings a new one.
@@ -138,6 +139,14 @@ extension APNsSenders {
         let holders = [topic, bundle].compactMap { $0 }.compactMap { owners[$0] }
         if holders.contains(where: { $0.contains(source) }) { return true }
         return holders.isEmpty && sources[source]?.topics.isEmpty != false
+    }
+}
+
+extension APNsSenders {
+    /// Whether a source may use a channel: one of its own, one without a source, and those of the apps that it lists.
+    func shares(_ channel: BroadcastChannel, with source: SourceName) -> Bool {
+        guard !isOpen, let creator = channel.source else { return true }
+        return creator == source || owners[channel.app]?.contains(source) == true
     }
 }
 

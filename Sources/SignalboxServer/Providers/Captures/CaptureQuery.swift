@@ -100,12 +100,10 @@ struct CaptureQuery {
 
     /// `{"match": …, "token": …}`, both optional.
     private func read(_ body: [UInt8], into selection: inout CaptureSelection) throws(Problem) {
-        var limits = JSONParser.Limits()
-        limits.bytes = Self.bodyLimit
-        let parser = JSONParser(limits: limits)
-        let (match, token) = try withExtendedLifetime(parser) { () throws(Problem) in
-            try Self.members(of: body, parser)
-        }
+        let (match, token) = try JSONBody.read(
+            body, known: ["match", "token"],
+            syntax: { _, _ in .captureBody("The body is not valid JSON: send {\"match\": PATTERN}.", at: "") },
+            refuse: { .captureBody($0, at: $1) }, Self.members)
         if let token { select(token, in: &selection) }
         guard let match else { return }
         // The matches of a pattern over texts would reveal the texts.
@@ -113,18 +111,7 @@ struct CaptureQuery {
         selection.match = try Self.pattern(match)
     }
 
-    private static func members(
-        of body: [UInt8], _ parser: JSONParser
-    ) throws(Problem) -> (match: JSONText?, token: String?) {
-        let root: JSONValue
-        do throws(JSONError) { root = try parser.parse(body) } catch {
-            throw .captureBody("The body is not valid JSON: send {\"match\": PATTERN}.", at: "")
-        }
-        guard root.isObject else { throw .captureBody("The body must be an object with \"match\".", at: "") }
-        for (key, _) in root.members where !key.equals("match") && !key.equals("token") {
-            let name = String(decoding: key, as: UTF8.self)
-            throw .captureBody("The body has match and token only.", at: "/" + JSONPointer.escape(name))
-        }
+    private static func members(_ root: JSONValue) throws(Problem) -> (match: JSONText?, token: String?) {
         let token = root["token"]
         if let token, token.string == nil { throw .captureBody("The token must be a string.", at: "/token") }
         if token?.string?.isEmpty == true {

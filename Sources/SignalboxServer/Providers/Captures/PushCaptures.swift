@@ -144,6 +144,7 @@ struct PushCaptures: Sendable {
     ) {
         guard reply.status >= 400, !request.mark.isSet, log.isOn || observation != nil, let facts = facts()
         else { return }
+        let source = source ?? request.mark.source
         let reason = reply.reason
         observation?.refused(
             facts.service, status: reply.status, reason: reason, from: source, bytes: request.bodyLength)
@@ -192,10 +193,17 @@ struct RefusedPart: Sendable {
     let reason: String?
 }
 
-/// Whether the pushes of a request were captured.
+/// Whether the pushes of a request were captured, and the source of the request.
 final class CaptureMark: Sendable {
     // A class because the copies of a request share it.
     private let mark = Atomic(false)
+    private let sender = Mutex(SourceName?.none)
+
+    /// The source whose identity the request proved; nil until then.
+    var source: SourceName? { sender.withLock { $0 } }
+
+    /// Records the source of a request after its proof was checked.
+    func identify(_ source: SourceName) { sender.withLock { $0 = source } }
 
     var isSet: Bool { mark.load(ordering: .relaxed) }
 

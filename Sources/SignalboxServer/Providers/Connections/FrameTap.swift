@@ -65,7 +65,11 @@ final class FrameTap: ChannelDuplexHandler {
             return
         }
         let piece = unwrapOutboundIn(data)
-        if !fields.isEmpty, let more = takeFields(of: piece) { return join(piece, with: more, context) }
+        if !fields.isEmpty, let more = takeFields(of: piece) {
+            join(piece, with: more, context)
+            if let promise { passOn(context, promise) }
+            return
+        }
         guard promise == nil, joined.readableBytes + piece.readableBytes <= Self.largestJoined else {
             passOn(context)
             return context.write(data, promise: promise)
@@ -83,19 +87,20 @@ final class FrameTap: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    private func passOn(_ context: ChannelHandlerContext) {
+    /// `promise`: of the last frame that was joined.
+    private func passOn(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>? = nil) {
         guard joined.readableBytes > 0 else { return }
         let piece = joined
         // Before the write, which may call this handler again. An idle connection keeps no bytes.
         joined = ByteBuffer()
-        context.write(wrapOutboundOut(piece), promise: nil)
+        context.write(wrapOutboundOut(piece), promise: promise)
     }
 }
 
 // MARK: Fields of responses
 
 extension FrameTap {
-    /// Adds fields to the response of a stream, whose HEADERS frame is written next, without a promise.
+    /// Adds fields to the response of a stream, whose HEADERS frame is written next.
     func add(_ headers: [ProviderReply.Header], to stream: UInt32) {
         guard !headers.isEmpty else { return }
         fields[stream] = FieldBlock(headers).bytes

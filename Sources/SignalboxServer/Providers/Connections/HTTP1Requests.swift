@@ -22,7 +22,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     // A class because the channel calls it, only on its event loop.
     private let serving: ProviderServing
     private let connection: ProviderConnection
-    private let replies = ReplyQueue<Int>()
+    private let replies = Mailbox<(number: Int, reply: ProviderReply)>()
     private var phase = Phase.idle
     /// Whether the current response is for HEAD and so has no body.
     private var isHead = false
@@ -149,7 +149,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
             let (number, eventLoop) = (number, context.eventLoop)
             let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
             body.handle { [replies] reply in
-                guard replies.append(reply, for: number) else { return }
+                guard replies.append((number, reply)) else { return }
                 eventLoop.execute {
                     let (handler, context) = bound.value
                     for (number, reply) in handler.replies.takeAll() {

@@ -24,7 +24,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     var lastStream = HTTP2StreamID.rootStream
     var farewell = ConnectionFarewell()
     var window = PeerWindow()
-    private let replies = ReplyQueue<HTTP2StreamID>()
+    private let replies = Mailbox<(id: HTTP2StreamID, reply: ProviderReply)>()
     var context: ChannelHandlerContext?
     /// Whether frames were written since the last flush.
     private var hasWritten = false
@@ -177,7 +177,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         stream.phase = .handled
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         body.handle { [replies] reply in
-            guard replies.append(reply, for: id) else { return }
+            guard replies.append((id, reply)) else { return }
             eventLoop.execute { bound.value.sendReplies() }
         }
     }

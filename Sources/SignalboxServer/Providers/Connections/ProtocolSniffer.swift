@@ -24,6 +24,8 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     var providerHost: ProviderHost?
     private let activity = ConnectionActivity(idleSince: .now())
     private var peer = PeerAddress(nil)
+    /// The numeric address of the client; empty when it has none.
+    private var address = ""
     private var timeout: Scheduled<Void>?
     private var received = ByteBuffer()
     private var isReady: Bool
@@ -42,6 +44,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     /// Closes the connection at once when the table does not admit it.
     func channelActive(context: ChannelHandlerContext) {
         peer = PeerAddress(context.remoteAddress)
+        address = context.remoteAddress?.ipAddress ?? ""
         let (channel, table, peer) = (context.channel, serving.table, peer)
         // For every handler that the connection has later. Has no effect for an unknown connection.
         channel.closeFuture.whenComplete { _ in table.close(channel, by: peer) }
@@ -81,13 +84,15 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         promise?.succeed()
     }
 
-    /// Failed handshakes are common on the internet, so they are not logged.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isDecided else { return context.fireErrorCaught(error) }
         // A failed handshake may cause several errors. A client may also just end the connection.
-        if error is NIOSSLError, !isReady, !hasFailed {
+        if let error = error as? NIOSSLError, !isReady, !hasFailed {
             hasFailed = true
             serving.refusals.count(.handshake)
+            if let fault = HandshakeFault(error) {
+                serving.handshakes?.record(fault, from: peer, address: address)
+            }
         }
         context.close(promise: nil)
     }
@@ -125,7 +130,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         isDecided = true
         timeout?.cancel()
         let connection = ProviderConnection(
-            peer: peer, address: context.remoteAddress?.ipAddress ?? "", isTLS: tls != nil,
+            peer: peer, address: address, isTLS: tls != nil,
             isLoopback: context.remoteAddress?.isLoopback ?? false, version: version,
             certificate: tls?.clientCertificate(of: context.pipeline), providerHost: providerHost)
         do {

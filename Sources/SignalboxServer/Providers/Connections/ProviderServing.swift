@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// The environment of every connection to the provider endpoints.
 struct ProviderServing: Sendable {
@@ -10,6 +9,8 @@ struct ProviderServing: Sendable {
     let limits: ProviderLimits
     /// Counts the connections that are refused.
     var refusals = Tally<RefusedConnection>()
+    /// Logs failed TLS handshakes; nil logs none.
+    var handshakes: FailedHandshakes?
     /// All connections of the listener.
     let table: ConnectionTable
     /// The most connections, when none of them is idle and so none can be replaced.
@@ -24,26 +25,3 @@ struct ProviderServing: Sendable {
 
 /// Ends a connection as soon as its requests are answered. An outbound event of its channel.
 struct StopConnection: Sendable {}
-
-/// Answers that other threads hand to a connection. They are sent together, because the commit of a group answers many
-/// requests at once.
-final class ReplyQueue<ID: Sendable>: Sendable {
-    // A class because the answering threads and the event loop share it.
-    private let replies = Mutex<[(id: ID, reply: ProviderReply)]>([])
-
-    /// Returns true when the caller must make the connection call ``takeAll()``.
-    func append(_ reply: ProviderReply, for id: ID) -> Bool {
-        replies.withLock { replies in
-            replies.append((id, reply))
-            return replies.count == 1
-        }
-    }
-
-    /// The answers since the last call, in their order.
-    func takeAll() -> [(id: ID, reply: ProviderReply)] {
-        replies.withLock { replies in
-            defer { replies = [] }
-            return replies
-        }
-    }
-}

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -33,6 +34,7 @@ struct ExpoEndpoint: ProviderEndpoint {
             guard ["send", "getReceipts"].contains(operation) else { throw .notFound }
             guard request.method == "POST" else { throw .methodNotAllowed(request.method) }
             let source = try source(of: request)
+            request.mark.identify(source)
             let permit: (any Sendable)?
             switch acceptance.admission.admit(source, request) {
             case .admitted(let admitted): permit = admitted
@@ -58,6 +60,7 @@ struct ExpoEndpoint: ProviderEndpoint {
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
+            guard !credentials.isForwarded else { throw .forwardedOpen }
             let isExpo = ProviderHost.isNamed(by: request.authority, of: [.expo])
             guard request.connection.isLoopback,
                 credentials.isFromThisMachine || (isExpo && credentials.origin == nil)
@@ -67,6 +70,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         guard let source = credentials.granted(of: tokens).first ?? sources.owner(of: credentials) else {
             throw .unauthorized
         }
+        guard sources.may(source, .notifications) else { throw .sourceForbidden }
         return source
     }
 

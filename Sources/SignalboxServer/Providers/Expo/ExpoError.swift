@@ -32,6 +32,9 @@ struct ExpoError: Error, Equatable, Sendable {
     static let unauthorized = ExpoError(
         status: 401, code: "UNAUTHORIZED", message: "The bearer token is missing or invalid.")
     static let foreignPage = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.foreignPage.message)
+    static let forwardedOpen = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.forwardedOpen.message)
+    static let sourceForbidden = ExpoError(
+        status: 403, code: "FORBIDDEN", message: GoogleError.sourceForbidden.message)
     static let tooManyRequests = ExpoError(
         status: 429, code: "TOO_MANY_REQUESTS", message: "The source sends too many requests; try again later.",
         isTransient: true)

@@ -99,7 +99,9 @@ struct FCMEndpoint: ProviderEndpoint {
     /// The source of a request. Records a rejected credential.
     private func source(of request: ProviderRequest) throws(GoogleError) -> SourceName {
         do throws(GoogleError) {
-            return try access.source(of: request, at: now())
+            let source = try access.source(of: request, at: now())
+            request.mark.identify(source)
+            return source
         } catch {
             var refusal = error
             refusal.delay = failures.record(.fcm(error.status), from: request.connection)

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 
@@ -39,6 +40,7 @@ struct GoogleAccess: Sendable {
     func source(of request: ProviderRequest, at now: Date) throws(GoogleError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
+            guard !credentials.isForwarded else { throw .forwardedOpen }
             guard request.connection.isLoopback, credentials.isFromThisMachine || request.namesPushService else {
                 throw .foreignPage
             }
@@ -49,7 +51,10 @@ struct GoogleAccess: Sendable {
             guard let source = Self.owner(of: key, serverKeys) else { throw .unauthenticated(.unsupported) }
             return source
         }
-        if let source = sources.owner(of: credentials) { return source }
+        if let source = sources.owner(of: credentials) {
+            guard sources.may(source, .notifications) else { throw .sourceForbidden }
+            return source
+        }
         let token = authorization.split(separator: " ", maxSplits: 1).last.map { $0.drop { $0 == " " } } ?? ""
         if let account = tokens.account(of: String(token), at: now), let source = accounts[account]?.source {
             return source
@@ -93,11 +98,22 @@ extension Credentials {
     init(_ request: ProviderRequest) {
         self.init(
             authority: request.authority, origin: request.header("origin"),
-            authorization: request.header("authorization"))
+            authorization: request.header("authorization"), isForwarded: request.isForwarded)
     }
 }
 
 extension ProviderRequest {
+    /// Whether a proxy sent the request on; see ``Credentials/isForwarded``.
+    var isForwarded: Bool {
+        headers.contains { field in
+            switch field.name.utf8.count {
+            // Most fields have another length, and every push is checked.
+            case 3, 9, 15: Credentials.forwardingFields.contains(field.name)
+            default: false
+            }
+        }
+    }
+
     /// True for a request that a client sends to a push service, whose name leads to this machine. An attacker cannot
     /// make such a name lead here, so this is not DNS rebinding. False for a request of a browser's page.
     fileprivate var namesPushService: Bool {

@@ -164,6 +164,13 @@ extension GoogleError {
         status: .permissionDenied,
         message: "Without sources, the gateway accepts requests from this machine only, by a loopback address or the "
             + "name of a push service.")
+    /// Without sources, for a request that a proxy sent on.
+    static let forwardedOpen = GoogleError(status: .permissionDenied, message: Problem.forwardedOpen.detail)
+    /// The token is valid.
+    static let sourceForbidden = GoogleError(
+        status: .permissionDenied,
+        message: "The source of this token may not send notifications: its option \"may\" does not have "
+            + "\"notifications\".")
     static let notFound = GoogleError(status: .notFound, message: "Requested entity was not found.")
     static let noSuchMethod = GoogleError(status: .notFound, message: "Method not found.")
     /// The queue cannot accept events, or the memory for bodies is exhausted.

@@ -1,26 +1,22 @@
 import Foundation
 import SignalboxGateway
 
-/// Replaces Swift's `print`, which ignores failures to write. Text that cannot be written ends the process with code
-/// 2.
-func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
-
 /// Standard output, written in large pieces. Noncopyable, so lines are written once. The owner calls ``flush()`` at
 /// the end; a dropped value loses its buffer.
-struct StandardOutput: ~Copyable {
+package struct StandardOutput: ~Copyable {
     /// Empty after ``flush()``.
     private var buffer: [UInt8] = []
     /// Bytes that are collected before a write.
     private static let capacity = 256 * 1024
 
     /// Allocates the buffer once; writes do not grow it.
-    init() { buffer.reserveCapacity(Self.capacity) }
+    package init() { buffer.reserveCapacity(Self.capacity) }
 
     /// Appends whole lines.
-    mutating func write(_ lines: [UInt8]) { lines.withUnsafeBytes { write($0) } }
+    package mutating func write(_ lines: [UInt8]) { lines.withUnsafeBytes { write($0) } }
 
     /// Appends whole lines. Large pieces are written without a copy.
-    mutating func write(_ lines: UnsafeRawBufferPointer) {
+    package mutating func write(_ lines: UnsafeRawBufferPointer) {
         if buffer.count + lines.count < Self.capacity {
             buffer.append(contentsOf: lines)
         } else {
@@ -30,7 +26,7 @@ struct StandardOutput: ~Copyable {
     }
 
     /// Writes the buffer. A closed pipe ends the process, as with other filters.
-    mutating func flush() {
+    package mutating func flush() {
         buffer.withUnsafeBytes { put($0) }
         buffer.removeAll(keepingCapacity: true)
     }
@@ -48,7 +44,7 @@ struct StandardOutput: ~Copyable {
     }
 
     /// Writes a text at once, for short output.
-    static func print(_ text: String, terminator: String = "\n") {
+    package static func print(_ text: String, terminator: String = "\n") {
         var output = StandardOutput()
         output.write(Array((text + terminator).utf8))
         output.flush()
@@ -57,7 +53,7 @@ struct StandardOutput: ~Copyable {
     /// Opens standard streams that the caller has closed. Otherwise a file or connection opened later would get their
     /// number and receive the output. Writing to standard output then fails; error messages are dropped. Must run
     /// before any file is opened.
-    static func reserveDescriptors() {
+    package static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
             // Opens the lowest free number, which is this one.
@@ -66,10 +62,10 @@ struct StandardOutput: ~Copyable {
     }
 
     /// True to use colours: on a terminal, unless the environment forbids it.
-    static var hasColor: Bool { isatty(STDOUT_FILENO) == 1 && wantsColor }
+    package static var hasColor: Bool { isatty(STDOUT_FILENO) == 1 && wantsColor }
 
     /// False if NO_COLOR (no-color.org) is set or the terminal is dumb.
-    static var wantsColor: Bool {
+    package static var wantsColor: Bool {
         let environment = ProcessInfo.processInfo.environment
         return environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }

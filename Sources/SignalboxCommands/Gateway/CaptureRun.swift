@@ -1,0 +1,36 @@
+import SignalboxConfig
+package import SignalboxGateway
+
+/// One run of `signalbox capture`.
+package struct CaptureRun: Sendable {
+    private let follow: CaptureFollow
+    private let timeout: Duration
+
+    /// `until`: completes the run after so many pushes; nil for a run that never ends by itself. `timeout`: the longest
+    /// wait for them.
+    package init(_ connection: GatewayConnection, _ request: CaptureRequest, until: Int?, timeout: Duration) {
+        follow = CaptureFollow(
+            CaptureClient(connection.address, token: connection.token, http: connection.http), request, until: until,
+            timeout: until == nil ? nil : timeout)
+        self.timeout = timeout
+    }
+
+    /// Prints each push. Throws ``CommandFailure/incomplete(_:)`` when the pushes did not come in time, after a report
+    /// on standard error.
+    package func run(onlyNew: Bool, asJSON: Bool, print: (String) -> Void) async throws(CommandFailure) {
+        do throws(CaptureClient.Failure) {
+            let end = try await follow.run(onlyNew: onlyNew) { capture in
+                print(asJSON ? capture.string : CaptureLine.text(capture))
+            } warn: {
+                StandardError.write("signalbox: \($0)\n")
+            }
+            guard case .timeout(let nearMisses) = end else { return }
+            StandardError.write(CaptureWords.report(nearMisses, after: timeout))
+        } catch .interrupted {
+            throw .interrupted
+        } catch .refused(let sentence) {
+            throw .refused(sentence)
+        }
+        throw .incomplete("")
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+
+/// The texts and arguments of `signalbox capture`.
+package enum CaptureWords {
+    /// Why a wait ended without enough pushes, as whole lines.
+    package static func report(_ nearMisses: [String], after time: Duration) -> String {
+        let heading = "signalbox: the pushes did not arrive within \(time.text)."
+        guard !nearMisses.isEmpty else { return heading + " No other push arrived.\n" }
+        return heading + " Other pushes, newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
+    }
+
+    /// The pattern of an argument: JSON, or the path of a file with JSON. Throws for anything else.
+    package static func pattern(_ argument: String) throws(CommandFailure) -> [UInt8] {
+        let isJSON = argument.drop { $0.isWhitespace }.hasPrefix("{")
+        let text =
+            isJSON
+            ? Array(argument.utf8) : ConfigText.beginning(of: argument, upTo: ConfigBounds.bytes + 1, orPipe: true)
+        guard let text else {
+            throw .refused("Cannot read \(argument); --match takes JSON or the path of a file.")
+        }
+        guard let pattern = CaptureRequest.pattern(text) else {
+            throw .refused("The pattern of --match is not a JSON object.")
+        }
+        return pattern
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+package import SignalboxConfig
+package import SignalboxEgress
+package import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxServer
+
+/// The requests of a command to a running gateway. The operator typed the address, so the egress policy does not apply.
+package struct GatewayConnection: Sendable {
+    /// The address of the gateway, without a path.
+    package let address: GatewayAddress
+    /// Sent as a bearer token; nil for an open gateway.
+    package let token: String?
+    /// Its policy permits every address.
+    package let http: OutboundHTTP
+
+    package init(_ address: GatewayAddress, token: String?) {
+        self.address = address
+        self.token = token
+        http = OutboundHTTP(policy: AddressPolicy(allow: ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }))
+    }
+
+    /// Ends all requests, also those in progress, with ``CommandFailure/interrupted``.
+    package func stop() { http.stop() }
+
+    /// The headers of a request, with the token.
+    func headers(_ more: [(name: String, value: String)] = []) -> [(name: String, value: String)] {
+        more + (token.map { [(name: "authorization", value: "Bearer \($0)")] } ?? [])
+    }
+
+    /// Sends a request and returns the answer, of any status. Throws for a gateway that cannot be reached, and after
+    /// ``stop()``.
+    func answer(to request: OutboundRequest) async throws(CommandFailure) -> OutboundReply {
+        switch await http.attempt(request).answer {
+        case .success(let reply): return reply
+        case .failure(.stopped): throw .interrupted
+        case .failure(let error): throw .refused(unreachable(error))
+        }
+    }
+
+    /// The sentence for a gateway that does not answer.
+    func unreachable(_ error: TransportError) -> String {
+        "Cannot reach \(address.root): \(error). Start the gateway, or name its address with --url."
+    }
+}
+
+extension OutboundReply {
+    /// The reason of an answer that is a problem (RFC 9457) or names a `reason`.
+    var detail: String {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            guard let root = try? parser.parse(excerpt), root.isObject else {
+                return "The answer \(status) is not one of a Signalbox gateway."
+            }
+            return root["detail"]?.string ?? root["reason"]?.string ?? "The gateway answered \(status)."
+        }
+    }
+
+    /// True for an answer about the credential.
+    var isAboutAccess: Bool { status == 401 || status == 403 }
+}
+
+/// The address of a running gateway, as commands find it.
+package enum GatewayURL {
+    /// The address without any setting.
+    private static let standard = "http://127.0.0.1:8080"
+
+    /// The option, else `SIGNALBOX_URL`, else the address of `SIGNALBOX_LISTEN`, else port 8080 of this machine. An
+    /// empty variable counts as unset. `environment`: nil for that of the process. Throws for a text that is not the
+    /// address of a gateway, without repeating one that may contain a password.
+    package static func read(
+        _ option: String?, _ environment: [String: String]? = nil
+    ) throws(CommandFailure) -> GatewayAddress {
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        let text = option ?? variable("SIGNALBOX_URL") ?? variable("SIGNALBOX_LISTEN").flatMap { local($0) } ?? standard
+        guard let address = GatewayAddress(text, source: nil) else {
+            throw .refused(
+                "Invalid gateway address\(text.contains("@") ? "" : " \(text)"): write it as \(standard), "
+                    + "without a user, a query or a fragment.")
+        }
+        return address
+    }
+
+    /// The address at which this machine reaches a listener. Nil for a port that the system chooses.
+    private static func local(_ listen: String) -> String? {
+        guard let address = ListenAddress(listen), address.port != 0 else { return nil }
+        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
+        return "http://\(ListenAddress(host: host, port: address.port))"
+    }
+}
+
+/// A token that a command sends. It never comes from the command line, which other users of the machine can see.
+package enum CommandToken {
+    /// The secret that a reference names; without a reference, the token of the environment's variable; nil without
+    /// both. `option`: takes the reference. An empty variable counts as unset. Throws for a secret that cannot be
+    /// read, without repeating it.
+    package static func read(
+        _ reference: SecretReference?, option: String, variable: String?,
+        _ environment: [String: String]? = nil
+    ) throws(CommandFailure) -> String? {
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        let implied = variable.flatMap { environment[$0, default: ""].isEmpty ? nil : SecretReference.environment($0) }
+        guard let reference = reference ?? implied else { return nil }
+        do throws(UnresolvedSecret) {
+            return try reference.resolve(environment: environment)
+        } catch {
+            throw .refused("\(option): \(error).")
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import SignalboxEgress
+import SignalboxGateway
+import SignalboxJSON
+import Synchronization
+
+/// Prints occurrences of a running gateway as they happen, for `signalbox tail`. Reconnects where the stream broke off.
+package struct LiveTail: Sendable {
+    /// The selection of occurrences, as the API reads it.
+    package struct Request: Sendable {
+        /// Frames to receive, such as `event` and `delivery`.
+        package var types: [String] = ["event", "delivery", "destination"]
+        /// The JSON text of an event pattern, for frames of events.
+        package var pattern: String?
+        /// Ends the run after so many lines.
+        package var limit: Int?
+
+        package init() {}
+
+        /// A pattern for the events of one vendor. Throws if there is a pattern already.
+        package mutating func select(vendor: String?) throws(CommandFailure) {
+            guard let vendor else { return }
+            guard pattern == nil else { throw .refused("Use --vendor or --filter, not both.") }
+            pattern = JSONText.members { json in
+                json.key("data")
+                json.beginObject()
+                json.key("vendor")
+                json.strings([vendor])
+                json.endObject()
+            }
+        }
+
+        var query: String {
+            var parts = ["types=\(Self.escape(types.joined(separator: ",")))"]
+            if let pattern { parts.append("pattern=\(Self.escape(pattern))") }
+            return parts.joined(separator: "&")
+        }
+
+        private static func escape(_ text: String) -> String {
+            let allowed = CharacterSet(
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+            return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+        }
+    }
+
+    private let connection: GatewayConnection
+    private let request: Request
+    private let clock: any Clock<Duration>
+
+    /// Frames that wait to be printed; a slower terminal reconnects, and the gateway reports the gap.
+    private static let mostWaiting = 4096
+    /// The wait before a new connection.
+    private static let pause: Duration = .seconds(1)
+    /// The longest life of a connection.
+    private static let longest: Duration = .seconds(86_400)
+
+    package init(_ connection: GatewayConnection, _ request: Request, clock: any Clock<Duration> = ContinuousClock()) {
+        self.connection = connection
+        self.request = request
+        self.clock = clock
+    }
+
+    /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
+    /// Returns after ``Request/limit`` lines. Throws if the first connection fails or the gateway refuses a request,
+    /// and ``CommandFailure/interrupted`` after ``GatewayConnection/stop()``.
+    package func run(
+        asJSON: Bool, show: (String) -> Void, warn: (String) -> Void
+    ) async throws(CommandFailure) {
+        var (position, shown, hasConnected) = (String?.none, 0, false)
+        while true {
+            let stream = LiveConnection(mostWaiting: Self.mostWaiting)
+            let start = position
+            async let ending = connect(stream, after: start)
+            for await frame in stream.frames {
+                position = frame.id ?? position
+                show(asJSON ? LiveLine.json(frame) : LiveLine.text(frame))
+                shown += 1
+                if let limit = request.limit, shown >= limit {
+                    connection.stop()
+                    return
+                }
+            }
+            let answer = await ending
+            position = stream.lastID ?? position
+            let wasOpen = stream.hasBegun
+            hasConnected = hasConnected || wasOpen
+            try check(answer, hasConnected: hasConnected, &position)
+            if wasOpen { warn("The connection is lost; trying again.") }
+            do { try await clock.sleep(for: Self.pause) } catch { throw .interrupted }
+        }
+    }
+
+    /// One connection until it ends. Finishes the stream.
+    private func connect(_ stream: LiveConnection, after position: String?) async -> Result<
+        OutboundReply, TransportError
+    > {
+        let resumption = position.map { [(name: "last-event-id", value: $0)] } ?? []
+        var request = OutboundRequest(
+            method: .get, url: "\(connection.address.root)/v1/stream?\(request.query)",
+            headers: connection.headers(resumption), timeout: Self.longest, keptBytes: 64 * 1024)
+        request.sink = stream.sink
+        let answer = await connection.http.attempt(request).answer
+        stream.finish()
+        return answer
+    }
+
+    /// Decides whether to connect again. A gateway that restarted does not know the position.
+    private func check(
+        _ answer: Result<OutboundReply, TransportError>, hasConnected: Bool, _ position: inout String?
+    ) throws(CommandFailure) {
+        switch answer {
+        case .failure(.stopped): throw .interrupted
+        case .failure(let error):
+            if !hasConnected { throw .refused(connection.unreachable(error)) }
+        case .success(let reply) where reply.status == 200: break
+        case .success(let reply) where reply.status == 400 && hasConnected && position != nil: position = nil
+        case .success(let reply) where hasConnected && reply.status >= 500: break
+        case .success(let reply):
+            let hint =
+                reply.isAboutAccess ? " Name an operator's token with --admin-token or SIGNALBOX_ADMIN_TOKEN." : ""
+            throw .refused(reply.detail + hint)
+        }
+    }
+}
+
+/// The frames of one connection. A class because the client's thread writes what a task reads.
+private final class LiveConnection: Sendable {
+    let frames: AsyncStream<ServerSentEvents.Frame>
+    private let continuation: AsyncStream<ServerSentEvents.Frame>.Continuation
+    private let state = Mutex((events: ServerSentEvents(), hasBegun: false, hasDropped: false))
+
+    init(mostWaiting: Int) {
+        (frames, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(mostWaiting))
+    }
+
+    /// The last position of the stream; nil before the first, and if a frame behind it was dropped.
+    var lastID: String? { state.withLock { $0.hasDropped ? nil : $0.events.lastID } }
+    /// True once the gateway has accepted the request.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+    /// Ends the connection when the reader is too slow or the gateway sends no stream.
+    var sink: ReplySink {
+        ReplySink(
+            begin: { [self] _ in
+                state.withLock { $0.hasBegun = true }
+                return true
+            },
+            receive: { [self] bytes in
+                state.withLock { state in
+                    var isDropped = false
+                    do throws(ServerSentEvents.TooLong) {
+                        try state.events.read(bytes) { frame in
+                            if case .dropped = continuation.yield(frame) { isDropped = true }
+                        }
+                    } catch {
+                        return false
+                    }
+                    state.hasDropped = isDropped
+                    return !isDropped
+                }
+            })
+    }
+
+    func finish() { continuation.finish() }
+}

@@ -1,0 +1,59 @@
+import SignalboxEgress
+import SignalboxGateway
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// Sends example payloads to a running gateway, for `signalbox send`.
+package struct SampleSender: Sendable {
+    private let connection: GatewayConnection
+    private let source: SourceName?
+
+    /// Bytes of a receipt.
+    private static let longestReply = 1 << 20
+
+    /// `source`: nil lets the token decide.
+    package init(_ connection: GatewayConnection, source: SourceName?) {
+        self.connection = connection
+        self.source = source
+    }
+
+    /// Sends one payload; returns the receipt, as the API words it. Throws ``CommandFailure/incomplete(_:)`` with the
+    /// reason when the gateway rejects the payload, and ``CommandFailure/refused(_:)`` for a wrong token or address.
+    package func send(_ payload: JSONText) async throws(CommandFailure) -> JSONText {
+        guard let endpoint = GatewayAddress(connection.address.root, source: source) else {
+            throw .refused("Invalid gateway address.")
+        }
+        let reply = try await connection.answer(
+            to: OutboundRequest(
+                url: endpoint.url, headers: connection.headers([("content-type", "application/json")]),
+                body: payload.bytes, timeout: .seconds(60), keptBytes: Self.longestReply))
+        guard reply.status == 202 else {
+            if reply.isAboutAccess {
+                throw .refused("\(reply.detail) Name the token of a source with --token or SIGNALBOX_TOKEN.")
+            }
+            throw reply.status == 404 ? CommandFailure.refused(reply.detail) : .incomplete(reply.detail)
+        }
+        let parser = JSONParser()
+        return try withExtendedLifetime(parser) { () throws(CommandFailure) in
+            guard let root = try? parser.parse(reply.excerpt), root.isObject else {
+                throw .refused("The answer 202 of \(connection.address.root) is not one of a Signalbox gateway.")
+            }
+            return JSONText(root)
+        }
+    }
+
+    /// The receipt as a line: id, vendor and kind, destinations and routes.
+    package static func line(_ receipt: JSONText) -> String {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            guard let root = try? parser.parse(receipt.bytes) else { return receipt.string }
+            func list(_ name: String) -> String {
+                (root.member(name)?.elements.compactMap(\.string) ?? []).joined(separator: ", ")
+            }
+            let destinations = list("destinations")
+            return EventLine.printable(
+                "\(root["id"]?.string ?? "?")  \(root["vendor"]?.string ?? "?")/\(root["kind"]?.string ?? "?")  -> "
+                    + (destinations.isEmpty ? "no destination" : "\(destinations)  (routes: \(list("routes")))"))
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package import SignalboxConfig
+import SignalboxGateway
+
+/// The arguments of `signalbox replay --to`.
+package struct UploadArguments: Sendable {
+    private let address: String?
+    private let token: SecretReference?
+    private let connections: Int?
+
+    /// Nil for arguments that are not given.
+    package init(to address: String?, token: SecretReference?, connections: Int?) {
+        (self.address, self.token, self.connections) = (address, token, connections)
+    }
+
+    /// Why the arguments cannot be used; nil if they can. Does not repeat an address that may contain a password.
+    package var mistake: String? {
+        if let connections, !(1...256).contains(connections) {
+            return "Invalid --connections \(connections): use 1 to 256."
+        }
+        guard let address else {
+            if token != nil { return "--token requires --to." }
+            return connections == nil ? nil : "--connections requires --to."
+        }
+        guard GatewayAddress(address, source: nil) == nil else { return nil }
+        return "Invalid gateway address \(address.contains("@") ? "in --to" : address): "
+            + "write it as http://127.0.0.1:8080, without a user, a query or a fragment."
+    }
+}

@@ -1,0 +1,57 @@
+package import Foundation
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxServer
+package import SignalboxStore
+
+/// The conditions on deliveries as the command line spells them. `list`, `retry` and `purge` share them.
+package struct DeliveryConditions: Sendable {
+    /// Numbers of deliveries; empty for all.
+    package var ids: [Int64] = []
+    /// Nil for all states.
+    package var state: DeliveryRecord.State?
+    /// Conditions on the delivery, its event and its last attempt; nil for all.
+    package var destination, event, vendor, error: String?
+    /// A status of the last attempt such as `503`, or a class such as `5xx`.
+    package var status: String?
+    /// When the event was accepted: RFC 3339, or an age such as `24h`.
+    package var since, until: String?
+
+    /// Selects every delivery.
+    package init() {}
+
+    /// True if a condition other than the numbers and the destination selects deliveries.
+    package var isSelective: Bool {
+        state != nil || [event, vendor, error, status, since, until].contains { $0 != nil }
+    }
+
+    /// The filter for the store. `now`: the instant from which ages count. Throws for an invalid value.
+    package func filter(now: Date) throws(CommandFailure) -> DeliveryFilter {
+        var filter = DeliveryFilter(
+            ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
+            event: event)
+        (filter.vendor, filter.error) = (vendor, error)
+        if let status {
+            filter.status = DeliveryFilter.statuses(status)
+            guard filter.status != nil else {
+                throw .refused(
+                    "Invalid --status \(status): write an HTTP status from 100 to 599, or a class such as 5xx.")
+            }
+        }
+        filter.acceptedSince = try Self.moment(since, "--since", now)
+        filter.acceptedBefore = try Self.moment(until, "--until", now)
+        if let since = filter.acceptedSince, let until = filter.acceptedBefore, since >= until {
+            throw .refused("--since is not before --until, so no delivery can be selected.")
+        }
+        return filter
+    }
+
+    private static func moment(_ text: String?, _ option: String, _ now: Date) throws(CommandFailure) -> Date? {
+        guard let text else { return nil }
+        guard let moment = ReplayText.moment(text, now: now) else {
+            throw .refused(
+                "Invalid \(option) \(text): write RFC 3339, such as 2026-11-20T21:29:00Z, or an age such as 24h.")
+        }
+        return moment.date
+    }
+}

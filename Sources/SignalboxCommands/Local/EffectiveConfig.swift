@@ -1,0 +1,71 @@
+package import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+
+/// The output of `signalbox config show`: the settings with their origins, and the values of the config.
+/// Secrets are hidden.
+package struct EffectiveConfig: Sendable {
+    /// A setting of the process.
+    package struct Setting: Sendable, Equatable {
+        /// The origin of a value.
+        package enum Origin: String, Sendable { case flag, environment, config, `default` }
+
+        /// The name of its option, without dashes.
+        package let name: String
+        package let value: String
+        package let from: Origin
+
+        /// The first of the flag, the environment and the config that is set counts, otherwise the default.
+        package init(
+            _ name: String, _ flag: String?, _ environment: String?, _ config: String?, else standard: String
+        ) {
+            self.name = name
+            let found: (String, Origin) =
+                if let flag { (flag, .flag) } else if let environment { (environment, .environment) } else if let config
+                { (config, .config) } else { (standard, .default) }
+            (value, from) = found
+        }
+    }
+
+    private let settings: [Setting]
+    private let listing: ConfigListing
+
+    /// `files`: those of a config without errors; none for a config that does not exist.
+    package init(_ settings: [Setting], _ files: [ConfigText]) {
+        self.settings = settings
+        listing = ConfigListing(files)
+    }
+
+    /// The settings, then each value with its JSON Pointer and its file, or `default`. Lines have no line end.
+    package var lines: [String] {
+        let rows =
+            settings.map { [$0.name, $0.from.rawValue, $0.value] }
+            + listing.entries.map { [$0.pointer, $0.file ?? "default", $0.value] }
+        return TextTable.lines(rows.map { $0.map { EventLine.printable($0) } }).split(separator: "\n").map(String.init)
+    }
+
+    /// One object with the members `settings` and `values`.
+    package var json: String {
+        JSONText.members { json in
+            json.key("settings")
+            json.beginObject()
+            for setting in settings {
+                json.key(setting.name)
+                json.beginObject()
+                json.member("value", setting.value)
+                json.member("from", setting.from.rawValue)
+                json.endObject()
+            }
+            json.endObject()
+            json.array("values", of: listing.entries) { json, entry in
+                json.beginObject()
+                json.member("pointer", entry.pointer)
+                json.key("value")
+                json.raw(Array(entry.value.utf8))
+                json.member("from", entry.file ?? "default")
+                json.endObject()
+            }
+        }
+    }
+}

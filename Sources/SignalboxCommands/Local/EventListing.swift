@@ -1,0 +1,49 @@
+import Foundation
+package import SignalboxConfig
+package import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxServer
+package import SignalboxStore
+
+/// Prints stored events, for `signalbox events list` and `show`.
+package struct EventListing: Sendable {
+    private let queue: any Store
+    private let config: GatewayConfig
+
+    /// `config`: has the vendors and the destinations that the command line may name.
+    package init(_ queue: any Store, _ config: GatewayConfig) {
+        self.queue = queue
+        self.config = config
+    }
+
+    /// A row or an object for each event, the newest first. An empty result has the heading only.
+    package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
+        try KnownNames.check(vendor: search.vendor, config)
+        let filter = try search.filter(now: Date())
+        if !asJSON { print(EventTable.heading) }
+        try await EventSearch.newest(max(0, limit), filter, in: queue) { record in
+            print(asJSON ? JSONText.object { $0.event(record) } : EventTable.row(record))
+        }
+    }
+
+    /// One event with its routes, deliveries, interactions and files; only the answer for a destination if one is
+    /// named. `trials`: evaluates the routes of the config. `isComplete`: whether there is a config. Throws for an
+    /// unknown event or destination.
+    package func show(
+        _ id: String, to destination: String?, trials: RouteTrials, isComplete: Bool, asJSON: Bool,
+        print: (String) -> Void
+    ) async throws {
+        guard let detail = try await EventDetail(id, in: queue, routes: { trials.trial(of: $0) }) else {
+            throw CommandFailure.incomplete("There is no event \(id). List the stored ones with: signalbox events list.")
+        }
+        try await KnownNames.check(destination: destination, config, queue)
+        let waits = DeliveryWaits(isComplete ? config : nil, try await queue.statuses())
+        if asJSON { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
+        let attempts = try await detail.attempts(in: queue)
+        let lines =
+            destination.map { EventAnswer(detail, DestinationName($0)).lines(attempts: attempts, waits: waits) }
+            ?? detail.lines(attempts: attempts, waits: waits)
+        lines.forEach(print)
+    }
+}

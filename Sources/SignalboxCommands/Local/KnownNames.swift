@@ -1,0 +1,54 @@
+package import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
+package import SignalboxStore
+
+/// Checks names on the command line: a mistyped one would select nothing, silently.
+package enum KnownNames {
+    /// The sentence for an unknown name: with the nearest known one, otherwise with `remedy`.
+    package static func refusal(_ noun: String, _ name: String, among known: [String], else remedy: String) -> String {
+        let hint = Spelling.nearest(to: name, among: known).map { "Did you mean \"\($0)\"?" } ?? remedy
+        return "Unknown \(noun) \"\(name)\". \(hint)"
+    }
+
+    /// Refuses a vendor that neither a detector nor a source of the config produces. Nil is accepted.
+    package static func check(vendor: String?, _ config: GatewayConfig) throws(CommandFailure) {
+        guard let vendor else { return }
+        let recognised = config.vendorChain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values
+        let known = recognised.map(\.name) + [VendorID.unknown.name]
+        guard !known.contains(vendor) else { return }
+        throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))
+    }
+
+    /// Refuses a destination that neither the config nor the queue has. Nil is accepted.
+    package static func check(
+        destination: String?, _ config: GatewayConfig, _ queue: any InspectionStore
+    ) async throws {
+        guard let destination else { return }
+        let name = DestinationName(destination)
+        if config.destinations.contains(where: { $0.name == name }) { return }
+        if try await queue.knows(name) { return }
+        let counts = try await queue.counts()
+        let known = Set(config.destinations.map(\.name)).union(counts.keys).map(\.name).sorted()
+        throw CommandFailure.refused(
+            refusal(
+                "destination", destination, among: known,
+                else: known.isEmpty ? "The config has none." : "Known: \(known.prefix(20).joined(separator: ", "))."))
+    }
+
+    /// Suggests a command for an argument that is not one. `arguments`: without the name of the program. `commands`:
+    /// names and their subcommands; a command without subcommands has none. Nil if the arguments name a command.
+    package static func unknownCommand(_ arguments: [String], among commands: [String: [String]]) -> String? {
+        guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
+        guard let members = commands[first] else {
+            return refusal(
+                "command", first, among: commands.keys.sorted(), else: "Run signalbox --help for the list.")
+        }
+        guard arguments.count > 1, !members.isEmpty, !arguments[1].hasPrefix("-"), !members.contains(arguments[1])
+        else { return nil }
+        return refusal(
+            "command", "\(first) \(arguments[1])", among: members.map { "\(first) \($0)" },
+            else: "Run signalbox \(first) --help for the list.")
+    }
+}

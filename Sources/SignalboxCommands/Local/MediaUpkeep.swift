@@ -1,0 +1,70 @@
+package import SignalboxConfig
+import SignalboxGateway
+import SignalboxNotification
+package import SignalboxStore
+
+/// The work of `signalbox media`: on the queue and the folder `media` of a data directory, also while a gateway runs.
+package struct MediaUpkeep: Sendable {
+    private let queue: any Store
+    private let store: MediaStore
+    /// The data directory.
+    private let path: String
+
+    /// `queue`: that of the data directory. Does not lock the directory.
+    package init(_ queue: any Store, dataDirectory path: String) {
+        self.queue = queue
+        self.path = path
+        store = MediaStore(besideOwnerOf: path + "/media")
+    }
+
+    /// Prints one page of files, or of pending and failed downloads.
+    package func list(downloads: Bool, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
+        if downloads {
+            if !asJSON { print(MediaURLRecord.heading) }
+            let records = try await queue.mediaURLs([.wanted, .resting, .failed], before: nil, limit: max(0, limit))
+            for record in records { print(asJSON ? record.json : record.row) }
+        } else {
+            if !asJSON { print(MediaFileRecord.heading) }
+            let records = try await queue.mediaFiles(after: nil, limit: max(0, limit))
+            for record in records { print(asJSON ? record.json : record.row) }
+        }
+    }
+
+    /// Compares every file with its digest and prints each bad one; true if all are intact. `forgets`: removes bad
+    /// files, except one that was downloaded again between the check and its removal.
+    package func verify(forgets: Bool, print: (String) -> Void) async throws -> Bool {
+        let (whole, bad) = try await store.verify(queue) { print("\($0.sha256)  \($1)") }
+        print("\(Counted.words(whole, "file")) intact, \(bad.count) damaged or missing.")
+        guard !bad.isEmpty else { return true }
+        if forgets {
+            try await store.forget(bad, queue)
+            try await queue.record(.command("media.forget"), count: bad.count)
+            print("Removed; the next event that names one downloads it again.")
+        }
+        return false
+    }
+
+    /// Removes files beyond the retention; returns the result as a sentence. Files in use stay, also beyond the quota.
+    /// Removes files from the disk only under the lock of the data directory; without it, the gateway that holds the
+    /// lock does.
+    package func prune(_ retention: GatewayConfig.Media.Retention) async throws -> String {
+        let pruning = OperatorAction.command(
+            "media.prune", parameters: ["unused": retention.age.text, "bytes": String(retention.bytes)])
+        let cleanup = MediaCleanup(queue, store) { retention }
+        guard let directory = try lock() else {
+            let count = try await cleanup.forget()
+            try await queue.record(pruning, count: count)
+            return "\(Counted.words(count, "file")) forgotten; the running gateway removes them within the hour."
+        }
+        defer { withExtendedLifetime(directory) {} }
+        let count = try await cleanup.run()
+        try await queue.record(pruning, count: count)
+        return "\(Counted.words(count, "file")) removed."
+    }
+
+    /// The lock of the data directory; nil while another process holds it. The caller keeps the directory alive while
+    /// it removes files. Other failures of the directory are thrown.
+    private func lock() throws(StoreError) -> DataDirectory? {
+        do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
+    }
+}

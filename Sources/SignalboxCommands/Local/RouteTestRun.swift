@@ -1,0 +1,36 @@
+package import Foundation
+package import SignalboxConfig
+package import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
+
+/// One run of `signalbox routes test`.
+package struct RouteTestRun {
+    private let results: [RouteCaseResult]
+    private let failed: Int
+
+    /// Runs every case of a file, also after a failed one, in their order. `now`: the time of cases without one. Files
+    /// that cases name are relative to the folder of `path`. Throws for a file that cannot be read, and all mistakes
+    /// of the cases.
+    package init(_ path: String, for config: GatewayConfig, by trials: RouteTrials, at now: Date) throws {
+        let folder = path.parentPath
+        results = try InputTexts.cases(path, for: config).map { item in
+            guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: now) else {
+                throw CommandFailure.refused("\(path): cannot read the file of the case \"\(item.name)\".")
+            }
+            return result
+        }
+        failed = results.count { !$0.passed }
+    }
+
+    /// Prints the results, and throws ``CommandFailure/incomplete(_:)`` if a case failed. `print` receives whole lines.
+    package func report(asJSON: Bool, hasColor: Bool, print: (String) -> Void) throws(CommandFailure) {
+        if asJSON {
+            print(String(decoding: RouteCaseResult.json(results), as: UTF8.self) + "\n")
+        } else {
+            for result in results { print(result.text(hasColor: hasColor)) }
+            print("\(Counted.words(results.count, "case")): \(results.count - failed) passed, \(failed) failed\n")
+        }
+        if failed > 0 { throw .incomplete("") }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+package import Logging
+package import SignalboxConfig
+package import SignalboxGateway
+import SignalboxRouting
+package import SignalboxServer
+
+/// Makes the surface of `serve` from a config, at the start and at each reload. Without side effects.
+package struct ServePreparation: Sendable {
+    private let path: String
+    private let secrets: @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
+    private let format: LogFormat
+    private let addresses: GatewayServer.Addresses
+
+    /// `path`: the config's. `secrets`: reads the references of a config. `format`: of problems on standard error.
+    package init(
+        _ path: String, format: LogFormat, addresses: GatewayServer.Addresses,
+        secrets: @escaping @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
+    ) {
+        (self.path, self.secrets, self.format, self.addresses) = (path, secrets, format, addresses)
+    }
+
+    /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
+    /// without sources.
+    package func surface(_ gateway: Gateway, _ plan: GatewayPlan) throws(ConfigRefusal) -> GatewaySurface {
+        try GatewaySurface(gateway, plan, on: addresses, config: path, by: try secrets(plan.config))
+    }
+
+    /// Reads the config again; reports why it cannot be used. A rejected config leaves the active one unchanged.
+    /// Problems are stored in the status, so `GET /v1/routes` shows them.
+    package func reload(_ gateway: Gateway, _ server: GatewayServer, _ logger: Logger) -> ConfigReload.Preparation {
+        var (namedFiles, files): ([String], [ConfigText]) = ([], [])
+        do throws(ConfigRefusal) {
+            let config = try RoutedConfig(path: path)
+            (namedFiles, files) = (config.config.origin.files, config.files)
+            let plan = gateway.plan(for: try ResolvedConfig(config, by: try secrets(config.config)))
+            let surface = try surface(gateway, plan)
+            return .ready(plan, serve: { server.replace(by: surface) })
+        } catch {
+            report(error, to: logger)
+            return .rejected(
+                problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
+        }
+    }
+
+    /// Lines of the config belong on a terminal, not in a log.
+    private func report(_ refusal: ConfigRefusal, to logger: Logger) {
+        guard format == .text else {
+            for problem in refusal.problems {
+                logger.error("Configuration problem.", metadata: ["problem": "\(problem)"])
+            }
+            return
+        }
+        StandardError.write(
+            StandardError.isTerminal
+                ? refusal.report(hasColor: StandardError.hasColor) : refusal.problems.joined(separator: "\n") + "\n")
+    }
+
+    /// Announces that the gateway listens: lines for people, or one object for programs, at the level of the default
+    /// log. Called once; the addresses have the assigned ports.
+    package func announce(
+        _ addresses: GatewayServer.Addresses, _ config: GatewayConfig, version: String, dataDirectory: String,
+        to logger: Logger
+    ) {
+        guard format == .json else {
+            return StandardError.write(addresses.greeting(config, version: version, dataDirectory: dataDirectory))
+        }
+        var metadata: Logger.Metadata = ["version": "\(version)", "http": "http://\(addresses.http)"]
+        if let providers = addresses.providers { metadata["apns"] = "\(providers)" }
+        if let proxy = addresses.proxy { metadata["proxy"] = "\(proxy)" }
+        logger.notice("Gateway listening.", metadata: metadata)
+    }
+}
+
+extension GatewayServer.Addresses {
+    /// `http`: the address that the settings name; the others are those of the config. Throws for a text that is not
+    /// an address.
+    package init(http: String, _ listen: GatewayConfig.Listen) throws(CommandFailure) {
+        func address(_ text: String) throws(CommandFailure) -> ListenAddress {
+            if let address = ListenAddress(text) { return address }
+            throw .refused("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
+        }
+        self.init(
+            http: try address(http),
+            providers: try listen.apns.map { (text) throws(CommandFailure) in try address(text) },
+            proxy: try listen.proxy.map { (text) throws(CommandFailure) in try address(text) })
+    }
+}

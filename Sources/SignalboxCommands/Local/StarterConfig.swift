@@ -1,0 +1,46 @@
+import Foundation
+
+/// The config that `signalbox init` writes: every event goes to the terminal, and its comment says how to go on.
+package enum StarterConfig {
+    /// The text of the file. It passes `routes check` without a warning and needs no environment.
+    package static let text = """
+        {
+          "$comment": [
+            "Start: signalbox serve. Try it in another terminal: signalbox send braze",
+            "destinations: receivers of events. The inbox prints them on the terminal of serve. A webhook is",
+            "  \\"crm\\": { \\"url\\": \\"https://crm.example.com/hooks/push\\", \\"secret\\": \\"env:CRM_SECRET\\" }",
+            "  with a key of signalbox keys new in the environment variable CRM_SECRET.",
+            "routes: every route whose pattern matches sends the event to its destinations. An empty match takes",
+            "  every event; { \\"data\\": { \\"vendor\\": [\\"braze\\"] } } takes those of one vendor.",
+            "sources: senders and their tokens. They are required when serve listens on more than this machine.",
+            "  One looks like this:",
+            "  \\"app\\": { \\"auth\\": { \\"bearer\\": [\\"env:APP_TOKEN\\"] } }",
+            "Check a change with signalbox routes check; a running gateway reads the file again by itself."
+          ],
+          "gateway": { "name": "demo" },
+          "destinations": {
+            "inbox": { "builtin": "inbox" }
+          },
+          "routes": [
+            { "name": "everything", "match": {}, "to": ["inbox"] }
+          ]
+        }
+
+        """
+
+    /// Writes the file. Never replaces an existing one, also not one that appears meanwhile. Throws with the reason.
+    package static func write(to path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            guard errno == EEXIST else {
+                throw .refused("Cannot create \(path): \(String(cString: strerror(errno))).")
+            }
+            throw .refused("\(path) exists already, and was not changed. Name another file: signalbox init FILE.")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do { try file.write(contentsOf: Data(text.utf8)) } catch {
+            unlink(path)
+            throw .refused("Cannot write \(path): \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import SignalboxJSON
+
+/// The values of a config as operators may see them, without secrets. Pure.
+package struct ConfigListing: Sendable, Equatable {
+    /// A value of a file, or the default of an option that no file sets.
+    package struct Entry: Sendable, Equatable {
+        /// The name of the file; nil for a default.
+        package let file: String?
+        /// JSON Pointer to the value. Names of unknown options are left out.
+        package let pointer: String
+        /// The value as JSON text. Masked by ``ConfigMask``.
+        package let value: String
+    }
+
+    /// The values in the order of the files, then the defaults in the order of their declarations.
+    package let entries: [Entry]
+
+    /// The most values of one file that are listed; a config that was read without errors has fewer.
+    private static let mostValues = 200_000
+
+    /// `files`: a config that was read without errors. Options of entries, such as those of a destination, have their
+    /// defaults in the reference only.
+    package init(_ files: [ConfigText]) {
+        let values = files.flatMap { file in
+            ConfigValues([file], upTo: Self.mostValues).all.map {
+                Entry(file: file.name, pointer: $0.pointer, value: $0.shown)
+            }
+        }
+        let known = Set(values.map(\.pointer))
+        entries = values + Self.defaults(GatewayConfig.options.infos, below: "", without: known)
+    }
+
+    /// The defaults of options that are not in an array or under a name of its own.
+    private static func defaults(_ options: [OptionInfo], below path: String, without known: Set<String>) -> [Entry] {
+        options.flatMap { option -> [Entry] in
+            let pointer = "\(path)/\(JSONPointer.escape(option.key))"
+            guard option.type.entry.isEmpty else { return [] }
+            // A value that is written as an object or array sets the option too.
+            let isSet = known.contains { $0 == pointer || (option.type.members.isEmpty && $0.hasPrefix(pointer + "/")) }
+            let own = isSet ? nil : option.defaultValue.map { Entry(file: nil, pointer: pointer, value: $0.compact) }
+            return [own].compactMap(\.self) + defaults(option.type.members, below: pointer, without: known)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// Commands that need no running gateway, and conditions of those that read the queue.
+@Suite(.timeLimit(.minutes(15))) struct LocalCommandTests {
+    @Test func initWritesAConfigThatServes() async throws {
+        try await withTemporaryDirectory { directory in
+            let written = try await binary.run(["init"], in: directory)
+            #expect(written.status == 0)
+            #expect(written.output == "routes.json written. Start the gateway with: signalbox serve\n")
+            let check = try await binary.run(["routes", "check", "--strict"], in: directory)
+            #expect(check.status == 0, "\(check.errors)")
+            let again = try await binary.run(["init"], in: directory)
+            #expect(again.status == 2)
+            #expect(again.errors.contains("routes.json exists already, and was not changed."), "\(again.errors)")
+            let gateway = try await Gateway.start(in: directory)
+            #expect(try await binary.run(["send", "braze", "--url", gateway.url]).status == 0)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func completionsAreThoseOfTheParser(_ shell: String) async throws {
+        let printed = try await binary.run(["completion", shell])
+        #expect(printed.status == 0 && printed.output.contains("signalbox"))
+        #expect(printed.output == (try await binary.run(["--generate-completion-script", shell]).output))
+    }
+
+    @Test func configShowNamesOriginsAndHidesSecrets() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"{"destinations":{"crm":{"url":"https://crm.example.com/x?key=abc","secret":"env:CRM"}}}"#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let text = try await binary.run(
+                ["config", "show", "--data-dir", "d"], in: directory, environment: ["SIGNALBOX_LISTEN": "127.0.0.1:9"])
+            #expect(text.status == 0, "\(text.errors)")
+            let lines = text.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+            for line in [
+                "data-dir flag d", "listen environment 127.0.0.1:9", "log-level default notice",
+                "/destinations/crm/secret routes.json \"env:CRM\"",
+            ] { #expect(lines.contains(line), "\(line)") }
+            #expect(!text.output.contains("abc"))
+            let json = try await binary.run(["config", "show", "--json"], in: directory).output
+            let root = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+            #expect(root?["settings"] != nil && root?["values"] != nil)
+            try Data(config.replacing("crm\":", with: "c rm\":").utf8).write(
+                to: URL(fileURLWithPath: directory + "/routes.json"))
+            #expect(try await binary.run(["config", "show"], in: directory).status == 2)
+        }
+    }
+
+    @Test func unknownCommandsSuggest() async throws {
+        let unknown = try await binary.run(["evnts", "list"])
+        #expect(unknown.status == 64)
+        #expect(unknown.errors == "signalbox: Unknown command \"evnts\". Did you mean \"events\"?\n")
+        let member = try await binary.run(["deliveries", "retri", "1"])
+        #expect(member.status == 64)
+        #expect(member.errors.contains("Did you mean \"deliveries retry\"?"), "\(member.errors)")
+        #expect(try await binary.run(["help", "events"]).status == 0)
+    }
+
+    @Test func everyCommandWithAResultPrintsItAsJSON() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+            #expect(try await binary.run(["replay"], input: payload, in: directory).status == 0)
+            for command in [
+                "vendors", "keys new --ed25519", "routes check", "destinations list", "destinations pause inbox",
+                "destinations resume inbox", "destinations ping inbox", "deliveries list", "deliveries show 1",
+                "events list", "audit", "config show", "send --list",
+            ] {
+                let arguments = command.split(separator: " ").map(String.init) + ["--json"]
+                let result = try await binary.run(arguments, in: directory)
+                #expect(result.status == 0, "\(command): \(result.errors)")
+                let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("{") }
+                #expect(!lines.isEmpty, "\(command): \(result.output)")
+                for line in lines {
+                    let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+                    #expect(object is [String: Any], "\(command)")
+                }
+            }
+        }
+    }
+
+    /// Two dead deliveries of different vendors.
+    private func withDeadLetters(
+        _ body:
+            @escaping @Sendable (_ run: @Sendable ([String]) async throws -> BuiltBinary.Result) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 400 }) { receiver in
+                try Data(Gateway.config(to: receiver.url).utf8).write(
+                    to: URL(fileURLWithPath: directory + "/routes.json"))
+                let payloads = #"{"aps":{"alert":"x"},"issuer":"Synerise"}"# + "\n" + #"{"aps":{"alert":"y"}}"#
+                let replayed = try await binary.run(
+                    ["replay"], input: Data(payloads.utf8), in: directory,
+                    environment: ["WEBHOOK_SECRET": Gateway.secret])
+                #expect(replayed.errors.contains("0 delivered, 2 dead"), "\(replayed.errors)")
+                try await body { try await binary.run($0, in: directory) }
+            }
+        }
+    }
+
+    @Test func conditionsSelectDeliveries() async throws {
+        try await withDeadLetters { run in
+            func count(_ conditions: [String]) async throws -> Int {
+                let result = try await run(["deliveries", "list", "--json"] + conditions)
+                #expect(result.status == 0, "\(conditions): \(result.errors)")
+                return result.output.split(separator: "\n").count
+            }
+            #expect(try await count([]) == 2)
+            #expect(try await count(["--vendor", "synerise"]) == 1)
+            #expect(try await count(["--status", "4xx", "--since", "1h"]) == 2)
+            #expect(try await count(["--status", "503"]) == 0)
+            #expect(try await count(["--until", "1h"]) == 0)
+            #expect(try await count(["--error", "timeout"]) == 0)
+        }
+    }
+
+    @Test func mistypedNamesAreErrors() async throws {
+        try await withDeadLetters { run in
+            let destination = try await run(["deliveries", "list", "--destination", "crn"])
+            #expect(destination.status == 2)
+            #expect(destination.errors == "signalbox: Unknown destination \"crn\". Did you mean \"crm\"?\n")
+            let vendor = try await run(["events", "list", "--vendor", "synerize"])
+            #expect(vendor.status == 2)
+            #expect(vendor.errors == "signalbox: Unknown vendor \"synerize\". Did you mean \"synerise\"?\n")
+            #expect(try await run(["deliveries", "retry", "--dead", "--vendor", "synerize"]).status == 2)
+            #expect(try await run(["deliveries", "purge", "--state", "dead", "--destination", "crn"]).status == 2)
+            let pause = try await run(["destinations", "pause", "crn"])
+            #expect(pause.status == 2 && pause.errors.contains("Did you mean \"crm\"?"), "\(pause.errors)")
+        }
+    }
+
+    @Test func dryRunsLeaveTheQueueUnchanged() async throws {
+        try await withDeadLetters { run in
+            let retry = try await run(["deliveries", "retry", "--vendor", "synerise", "--dry-run"])
+            #expect(retry.status == 0)
+            #expect(retry.output.hasPrefix("1 delivery would be requeued, accepted at 20"), "\(retry.output)")
+            #expect(retry.output.contains("\n  crm: 1\n"))
+            let purge = try await run(["deliveries", "purge", "--state", "dead", "--dry-run", "--json"])
+            #expect(purge.output.hasPrefix(#"{"count":2,"oldest":"20"#), "\(purge.output)")
+            #expect(purge.output.contains(#""byDestination":{"crm":2}"#))
+            #expect(try await run(["deliveries", "list", "--state", "dead", "--json"]).output.contains("\n"))
+            let done = try await run(["deliveries", "retry", "--vendor", "synerise"])
+            #expect(done.output == "1 delivery requeued\n", "\(done.errors)")
+            let json = try await run(["deliveries", "purge", "--state", "dead", "--json"])
+            #expect(json.output == "{\"count\":1}\n", "\(json.errors)")
+        }
+    }
+
+    @Test func eventsShowTellsWhyADestinationDidNotReceiveAnEvent() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" }, "log": { "builtin": "inbox" } },
+                  "routes": [ { "name": "braze-only", "match": { "data": { "vendor": ["braze"] } }, "to": ["inbox"] },
+                              { "name": "rest", "match": {}, "to": ["log"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payload = Data(#"{"aps":{"alert":"x"},"issuer":"Synerise"}"#.utf8)
+            #expect(try await binary.run(["replay"], input: payload, in: directory).status == 0)
+            let list = try await binary.run(["events", "list", "--json"], in: directory).output
+            let event = try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [String: Any]
+            let id = try #require(event?["id"] as? String)
+            let missing = try await binary.run(["events", "show", id, "--destination", "inbox"], in: directory)
+            #expect(missing.output.hasPrefix("The event did not reach inbox: it has no delivery to it.\n"))
+            #expect(missing.output.contains(#"route braze-only: no; /data/vendor is "synerise""#), "\(missing.output)")
+            let reached = try await binary.run(["events", "show", id, "--destination", "log"], in: directory)
+            #expect(reached.output.hasPrefix("The event reached log.\n"), "\(reached.output)")
+            let unknown = try await binary.run(["events", "show", id, "--destination", "inbix"], in: directory)
+            #expect(unknown.status == 2 && unknown.errors.contains("Did you mean \"inbox\"?"))
+        }
+    }
+}

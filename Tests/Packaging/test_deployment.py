@@ -1,0 +1,182 @@
+"""Facts of the files that run the gateway elsewhere: image, Compose, Kubernetes, proxies, the release workflow."""
+
+import fnmatch
+import json
+import re
+import subprocess
+import unittest
+
+import packages
+from packages import ROOT, archive, run
+
+try:
+    import yaml
+except ImportError as error:
+    raise SystemExit("Run make dist-test: these tests need its Python environment.") from error
+
+
+def instructions():
+    """The Dockerfile as pairs of an instruction and its text, with continued lines joined."""
+    lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [line.split(None, 1) for line in joined.splitlines() if line.strip()]
+
+
+def is_in_context(name):
+    """Whether a path is sent to the engine, by the rules of .dockerignore: the last line that matches decides."""
+    kept = True
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        pattern = line.lstrip("!").removeprefix("**/")
+        if not line or line.startswith("#"):
+            continue
+        names = [name.rsplit("/", 1)[-1], *name.split("/")] if "**/" in line else [name]
+        parents = ["/".join(name.split("/")[:count]) for count in range(1, name.count("/") + 1)]
+        if any(fnmatch.fnmatchcase(text, pattern) for text in [*names, *parents]):
+            kept = line.startswith("!")
+    return kept
+
+
+class Image(unittest.TestCase):
+    def last(self, word):
+        return [text for instruction, text in instructions() if instruction == word][-1]
+
+    def test_the_user_is_a_number(self):
+        self.assertRegex(self.last("USER"), r"^[1-9]\d+:[1-9]\d+$")
+
+    def test_it_reports_its_health_without_a_shell(self):
+        self.assertEqual(json.loads(self.last("HEALTHCHECK").split("CMD ")[1]), ["signalbox", "health"])
+        self.assertEqual(json.loads(self.last("ENTRYPOINT")), ["signalbox"])
+
+    def test_its_health_check_is_a_command(self):
+        dump = json.loads(run(archive() / "bin/signalbox", "--experimental-dump-help"))
+        self.assertIn("health", [command["commandName"] for command in dump["command"]["subcommands"]])
+
+    def test_it_listens_where_a_published_port_arrives(self):
+        self.assertRegex(self.last("ENV"), r"SIGNALBOX_LISTEN=0\.0\.0\.0:8080")
+        self.assertEqual(self.last("EXPOSE"), "8080")
+
+    def test_it_has_the_labels_of_the_image_specification(self):
+        for name in ("title", "description", "licenses", "source", "documentation", "version", "revision"):
+            self.assertIn(f"org.opencontainers.image.{name}=", self.last("LABEL"))
+
+    def test_copied_files_are_in_the_context(self):
+        for instruction, text in instructions():
+            if instruction == "COPY" and not text.startswith("--from"):
+                source = text.split()[0]
+                path = ROOT / source
+                self.assertTrue(path.exists(), source)
+                inside = next(p for p in path.rglob("*.swift")) if path.is_dir() else path
+                self.assertTrue(is_in_context(inside.relative_to(ROOT).as_posix()), source)
+
+    def test_the_context_has_neither_products_nor_secrets(self):
+        for name in (".build/release/signalbox", ".git/config", ".env", "data/queue.db", "data/token.key",
+                     "Sources/.env", "Tests/Console/__pycache__/a.pyc", "docs/install.md", "queue.db-wal"):
+            self.assertFalse(is_in_context(name), name)
+
+    def test_the_config_of_the_compose_file_is_valid(self):
+        run(archive() / "bin/signalbox", "routes", "check", "--config", ROOT / "Examples/container/routes.json")
+
+    def test_an_open_config_is_refused_on_all_addresses(self):
+        refused = subprocess.run(
+            [archive() / "bin/signalbox", "serve", "--config", ROOT / "routes.json", "--listen", "0.0.0.0:0",
+             "--data-dir", packages.path("data-open")],
+            env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=600)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("Add sources with tokens, or listen on 127.0.0.1.", refused.stderr)
+
+
+class Schemas(unittest.TestCase):
+    def test_the_compose_file_obeys_the_specification(self):
+        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml")
+
+    def test_a_published_port_is_on_loopback(self):
+        gateway = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["gateway"]
+        self.assertEqual(gateway["ports"], ["127.0.0.1:8080:8080"])
+        self.assertNotIn("network_mode", gateway)
+        for name in ("SIGNALBOX_TOKEN", "SIGNALBOX_ADMIN_TOKEN"):
+            self.assertTrue(gateway["environment"][name].startswith("${" + name + ":?"), name)
+
+    def test_the_workflow_obeys_the_schema_and_calls_the_makefile(self):
+        workflow = ROOT / ".github/workflows/release.yml"
+        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow)
+        targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+        for job in yaml.safe_load(workflow.read_text())["jobs"].values():
+            for step in job["steps"]:
+                for line in step.get("run", "").splitlines():
+                    words = line.split()
+                    self.assertEqual(words[0], "make", line)
+                    self.assertLessEqual({word for word in words[1:] if "=" not in word}, targets, line)
+
+
+class Kubernetes(unittest.TestCase):
+    FOLDER = ROOT / "deploy/kubernetes"
+
+    def objects(self):
+        for path in sorted(self.FOLDER.glob("*.yaml")):
+            if path.name != "kustomization.yaml":
+                yield path, yaml.safe_load(path.read_text())
+
+    def test_objects_obey_the_schemas_of_kubernetes(self):
+        import kubernetes_validate
+        for path, object in self.objects():
+            with self.subTest(path.name):
+                kubernetes_validate.validate(object, "1.31", strict=True)
+
+    def test_the_customization_lists_every_file(self):
+        listed = yaml.safe_load((self.FOLDER / "kustomization.yaml").read_text())["resources"]
+        self.assertEqual(sorted(listed), [path.name for path, _ in self.objects()])
+
+    def test_selectors_match_the_pod(self):
+        found = {object["kind"]: object for _, object in self.objects()}
+        labels = found["StatefulSet"]["spec"]["template"]["metadata"]["labels"]
+        selectors = [
+            found["StatefulSet"]["spec"]["selector"]["matchLabels"], found["Service"]["spec"]["selector"],
+            found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
+            found["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"]]
+        self.assertEqual(selectors, [labels] * 4)
+
+    def test_the_pod_runs_confined_as_the_user_of_the_image(self):
+        workload = next(object for _, object in self.objects() if object["kind"] == "StatefulSet")
+        pod = workload["spec"]["template"]["spec"]
+        user = int(Image().last("USER").split(":")[0])
+        self.assertEqual((pod["securityContext"]["runAsUser"], pod["securityContext"]["fsGroup"]), (user, user))
+        container = pod["containers"][0]
+        self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            self.assertIn(container[probe]["httpGet"]["path"], ("/healthz", "/readyz"))
+
+    def test_the_config_is_valid(self):
+        text = next(object for _, object in self.objects() if object["kind"] == "ConfigMap")["data"]["routes.json"]
+        path = packages.path("kubernetes.json")
+        path.write_text(text)
+        run(archive() / "bin/signalbox", "routes", "check", "--strict", "--config", path)
+
+
+class Proxies(unittest.TestCase):
+    def test_nginx_reads_its_config(self):
+        folder = packages.path("nginx")
+        (folder / "logs").mkdir(parents=True)
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=push.example.com", "-days", "1",
+            "-keyout", folder / "key", "-out", folder / "pem")
+        text = (ROOT / "deploy/nginx/signalbox.conf").read_text()
+        for name in ("pem", "key"):
+            text = text.replace(f"/etc/nginx/tls/push.example.com.{name}", str(folder / name))
+        (folder / "site.conf").write_text(text)
+        temporary = "".join(f"{name}_temp_path {folder}/{name};"
+                            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (folder / "nginx.conf").write_text(
+            f"events {{}} http {{ {temporary} access_log off; include {folder}/site.conf; }}")
+        run(packages.TOOLS / "nginx", "-t", "-q", "-p", folder, "-c", folder / "nginx.conf",
+            "-g", f"pid {folder}/pid; error_log stderr;")
+
+    def test_caddy_reads_its_config(self):
+        environment = {"HOME": str(packages.path("caddy")), "PATH": "/usr/bin:/bin"}
+        text = run(packages.TOOLS / "caddy", "adapt", "--validate", "--adapter", "caddyfile", "--config",
+                   ROOT / "deploy/caddy/Caddyfile", env=environment)
+        self.assertIn('"dial":"127.0.0.1:8080"', text.replace(" ", ""))
+
+
+class Monitoring(unittest.TestCase):
+    def test_rules_are_in_one_place(self):
+        self.assertEqual((ROOT / "deploy/monitoring").resolve(), ROOT / "Examples/monitoring")

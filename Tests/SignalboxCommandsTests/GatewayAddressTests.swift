@@ -1,0 +1,87 @@
+import SignalboxCommands
+import SignalboxConfig
+import SignalboxServerTesting
+import Testing
+
+@testable import SignalboxServer
+
+@Suite(.timeLimit(.minutes(5))) struct GatewayAddressTests {
+    @Test func theOptionPrecedesTheEnvironment() throws {
+        let environment = ["SIGNALBOX_URL": "https://push.example.com/", "SIGNALBOX_LISTEN": "0.0.0.0:9"]
+        #expect(try GatewayURL.read("http://10.0.0.1:1", environment).root == "http://10.0.0.1:1")
+        #expect(try GatewayURL.read(nil, environment).root == "https://push.example.com")
+        #expect(try GatewayURL.read(nil, ["SIGNALBOX_URL": ""]).root == "http://127.0.0.1:8080")
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0:8081", "http://127.0.0.1:8081"), (":8081", "http://127.0.0.1:8081"),
+        ("[::]:8081", "http://[::1]:8081"), ("10.1.2.3:80", "http://10.1.2.3:80"),
+        ("127.0.0.1:0", "http://127.0.0.1:8080"),
+    ])
+    func theAddressToListenOnLeadsToTheGateway(_ listen: String, _ url: String) throws {
+        #expect(try GatewayURL.read(nil, ["SIGNALBOX_LISTEN": listen]).root == url)
+    }
+
+    @Test func aPasswordIsNotRepeated() {
+        #expect {
+            try GatewayURL.read("http://ann:secret@example.com", [:])
+        } throws: {
+            guard case CommandFailure.refused(let sentence) = $0 else { return false }
+            return !sentence.contains("secret") && sentence.contains("Invalid gateway address")
+        }
+    }
+
+    @Test func tokensComeFromReferences() throws {
+        let environment = ["A": "one", "B": "two"]
+        #expect(try CommandToken.read(.environment("A"), option: "--token", variable: "B", environment) == "one")
+        #expect(try CommandToken.read(nil, option: "--token", variable: "B", environment) == "two")
+        #expect(try CommandToken.read(nil, option: "--token", variable: "C", environment) == nil)
+        #expect(throws: CommandFailure.self) {
+            try CommandToken.read(.environment("C"), option: "--token", variable: nil, environment)
+        }
+    }
+
+    @Test func aGatewayThatCannotBeReachedIsNotReady() async throws {
+        let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:1", [:]), token: nil)
+        defer { connection.stop() }
+        let answer = await ReadinessCheck(connection, timeout: .seconds(5)).ask()
+        guard case .notReady(let reason) = answer else {
+            Issue.record("Nobody listens on port 1.")
+            return
+        }
+        #expect(reason.hasPrefix("Cannot reach http://127.0.0.1:1: "))
+        #expect(answer.json(connection).hasPrefix(#"{"ready":false,"url":"http://127.0.0.1:1","reason":"#))
+    }
+
+    @Test func forwardsWebhooksUnchanged() async throws {
+        try await ReceivingServer.run(answer: { _ in 422 }) { receiver in
+            let forwarder = try WebhookForwarder(receiver.url)
+            defer { forwarder.stop() }
+            let message = WebhookReceiver.Message(
+                path: "/", body: [1, 2, 3],
+                headers: [("webhook-id", "m1"), ("content-type", "text/x"), ("connection", "close"), ("host", "a")])
+            let result = await forwarder.forward(message)
+            #expect(result.status == 422 && result.remark == "forwarded")
+            let received = try #require(await receiver.next().first)
+            #expect(received.body == [1, 2, 3])
+            #expect(received.id == "m1" && received.header("content-type") == "text/x")
+            #expect(received.header("host") != "a")
+        }
+    }
+
+    @Test func answers502WhenTheApplicationIsDown() async throws {
+        let forwarder = try WebhookForwarder("http://127.0.0.1:1/")
+        defer { forwarder.stop() }
+        let result = await forwarder.forward(WebhookReceiver.Message(path: "/", body: [], headers: []))
+        #expect(result.status == 502 && result.remark.hasPrefix("cannot forward: "))
+    }
+
+    @Test(arguments: ["ftp://x", "nonsense", "http://ann:secret@x/"]) func refusesOtherAddresses(_ url: String) {
+        #expect {
+            try WebhookForwarder(url)
+        } throws: {
+            guard case CommandFailure.refused(let sentence) = $0 else { return false }
+            return !sentence.contains("secret")
+        }
+    }
+}
