@@ -47,7 +47,8 @@ import Testing
                 let target = (event?["data"] as? [String: Any])?["target"] as? [String: Any]
                 return try #require(target?["token"] as? String)
             }
-            #expect(try await token() != token())
+            let (one, other) = (try await token(), try await token())
+            #expect(one != other)
             for name in ["data", "other"] {
                 try FileManager.default.createDirectory(
                     atPath: directory + "/" + name, withIntermediateDirectories: true)
@@ -63,7 +64,10 @@ import Testing
 
     @Test func rejectsUnknownLogLevels() async throws {
         let levels = "trace, debug, info, notice, warning, error or critical."
-        for (arguments, environment) in [(["--log-level", "loud"], [:]), ([], ["SIGNALBOX_LOG_LEVEL": "loud"])] {
+        let cases: [([String], [String: String])] = [
+            (["--log-level", "loud"], [:]), ([], ["SIGNALBOX_LOG_LEVEL": "loud"]),
+        ]
+        for (arguments, environment) in cases {
             let result = try await binary.run(
                 ["normalize"] + arguments, in: NSTemporaryDirectory(), environment: environment)
             #expect(result.status == 64)

@@ -50,17 +50,19 @@ import Testing
     /// Recordings of other tools are read as payloads of no push service without `--payload-at`.
     @Test func warnsOfWrappedPayloads() async throws {
         let wrapped = #"{"at":1,"payload":{"aps":{"alert":"a"}}}"# + "\n"
-        let deeper = #"{"at":1,"body":{"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
+        let deeper = #"{"at":1,"record":{"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
         let plain = #"{"aps":{"alert":"a"},"custom":{"aps":{}}}"# + "\n" + #"{"issuer":"Synerise"}"# + "\n"
-        for (input, place) in [
-            (wrapped, "/payload"), (deeper + deeper + plain, nil), (deeper, "/body/text"), (plain, nil),
-        ] {
+        let cases: [(String, String?)] = [
+            (wrapped, "/payload"), (deeper + deeper + plain, nil), (deeper, "/record/text"), (plain, nil),
+        ]
+        for (input, place) in cases {
             let warning = place.map {
                 "Warning: the payloads seem to be at \($0) of the recorded texts. Add --payload-at \($0)."
             }
             let normalized = try await binary.run(
                 ["normalize"], input: Data(input.utf8), in: NSTemporaryDirectory())
-            for errors in [normalized.errors, try await dryRun([], input: input).errors] {
+            let decided = try await dryRun([], input: input)
+            for errors in [normalized.errors, decided.errors] {
                 #expect(errors.contains("Warning: ") == (warning != nil))
                 if let warning { #expect(errors.contains(warning)) }
             }

@@ -34,13 +34,18 @@ import Testing
     ])
     func readsVariables(_ text: String, _ value: String) async throws {
         try await tokens(text) { result in
-            #expect(try result.get() == [value])
+            let found = try result.get()
+            #expect(found == [value])
         }
     }
 
     @Test func variablesOfTheFileTakePrecedence() async throws {
-        try await tokens("TOKEN=new", environment: ["TOKEN": "old"]) { #expect(try $0.get() == ["new"]) }
-        try await tokens("OTHER=new", environment: ["TOKEN": "old"]) { #expect(try $0.get() == ["old"]) }
+        for (text, expected) in [("TOKEN=new", "new"), ("OTHER=new", "old")] {
+            try await tokens(text, environment: ["TOKEN": "old"]) { result in
+                let found = try result.get()
+                #expect(found == [expected])
+            }
+        }
     }
 
     /// Errors name the line, never its text.

@@ -1,5 +1,6 @@
 import SignalboxConfig
 import SignalboxJSON
+import SignalboxNotification
 
 /// Finds the fields of an event pattern that no event has, and conditions that no value meets. The pattern is valid.
 /// Recursion is bounded by the nesting of the config, which the parser limits.

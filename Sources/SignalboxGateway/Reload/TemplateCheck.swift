@@ -28,7 +28,7 @@ struct TemplateCheck {
                 if sections.count > 1 { sections.removeLast() }
                 continue
             }
-            let found = tag.isFunction ? .success(nil) : field(named: tag.name)
+            let found: Result<EventField?, Missing> = tag.isFunction ? .success(nil) : self.field(named: tag.name)
             let field: EventField?
             switch found {
             case .success(let known): field = known
