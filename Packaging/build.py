@@ -19,6 +19,7 @@ import tempfile
 import archive
 import debian
 import manual
+import program
 import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -57,7 +58,7 @@ def stage(binary, folder, version, date):
     """Fills the folder with the archive's content; returns what the package needs too."""
     stripped = folder / "bin/signalbox"
     stripped.parent.mkdir(parents=True)
-    subprocess.run(["strip", "--strip-all", "--remove-section=.comment", "-o", stripped, binary], check=True)
+    program.ship(binary, stripped)
     for name in shipped_files():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name, follow_symlinks=False)

@@ -163,7 +163,8 @@ def document(parts, stripped, name, version, date):
     sums = [("SHA1", hashlib.sha1(content)), ("SHA256", hashlib.sha256(content))]
     product = Part("signalbox", version, f"git+{PROJECT}", "Apache-2.0", "")
     created = datetime.datetime.fromtimestamp(date, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    related = [("SPDXRef-DOCUMENT", "DESCRIBES", product.identifier), ("SPDXRef-binary", "GENERATED_FROM", product.identifier)]
+    related = [("SPDXRef-DOCUMENT", "DESCRIBES", product.identifier),
+               ("SPDXRef-binary", "GENERATED_FROM", product.identifier)]
     related += [(product.identifier, part.place, part.identifier) for part in parts]
     return json.dumps({
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": name,

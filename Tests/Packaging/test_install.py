@@ -110,6 +110,10 @@ class Delivery(unittest.TestCase):
                 if gateway.poll() is not None or time.monotonic() > end:
                     self.fail(f"the gateway does not start:\n{log.read_text()}")
                 time.sleep(0.05)
+            # As the health check of the image, which has no shell.
+            health = run(archive() / "bin/signalbox", "health", "--timeout", "60s",
+                         env={"SIGNALBOX_LISTEN": f"0.0.0.0:{port}"})
+            self.assertEqual(health, "ready\n")
             if token:
                 self.assertEqual(request(port, "POST", "/v1/notifications", PAYLOAD)[0], 401)
                 self.assertEqual(request(port, "GET", "/v1/events")[0], 401)

@@ -105,7 +105,7 @@ struct DamagedFile {
         clock.set(by: 100)
         clock.advance(by: 100)
         for _ in 0..<3 {
-            try? await queue.tick()
+            _ = try? await queue.tick()
             for held in (try? await queue.heldDeliveries(upTo: 100)) ?? [] {
                 try? await queue.release([MediaRelease(held, body: [3], files: [file("a").sha256])])
             }
