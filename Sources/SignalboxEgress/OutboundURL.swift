@@ -1,6 +1,6 @@
 internal import CCurl
 import Foundation
-import SignalboxNotification
+package import SignalboxNotification
 
 /// A URL as libcurl reads it, so that the URL that is checked is the URL that is requested.
 package struct OutboundURL: Sendable, Hashable {
@@ -58,7 +58,7 @@ package struct OutboundURL: Sendable, Hashable {
     ///
     /// libcurl reads the host, so decimal, octal and hexadecimal numbers and full-width digits count as addresses. A
     /// trailing dot does not matter, and `localhost` is loopback (RFC 6761, 6.3).
-    static func literalAddress(in text: String) -> IPAddress? {
+    package static func literalAddress(in text: String) -> IPAddress? {
         guard var host = host(in: text) else { return nil }
         while host.hasSuffix("."), host.count > 1 { host.removeLast() }
         // Read again, because the first reading may have produced the digits.

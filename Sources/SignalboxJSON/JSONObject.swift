@@ -36,6 +36,13 @@ package struct JSONObject {
         keys.mayContain(key) ? value.member(key, isOnly: !hasRepeats) : nil
     }
 
+    /// The member with a key that is known only at run time; see ``JSONValue/subscript(_:)``.
+    package func member(_ key: JSONStoredKey) -> JSONValue? {
+        guard keys.mayContain(key.head) else { return nil }
+        JSONLookups.count(value.memberCount)
+        return key.withKey { value.member($0, isOnly: !hasRepeats) }
+    }
+
     /// The members, each key once and with its last value; see ``JSONValue/forEachMember(_:)``.
     @inlinable
     package func forEachMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {

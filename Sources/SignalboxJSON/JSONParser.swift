@@ -37,8 +37,10 @@ package final class JSONParser {
     package struct Limits: Sendable {
         /// Size of one text.
         package var bytes = 16 * 1024 * 1024
-        /// Levels of nesting.
+        /// Levels of objects and arrays. An empty one may be a level deeper.
         package var depth = 256
+        /// The levels as simdjson counts them: a value in the innermost object is one more.
+        fileprivate var levels: Int { depth + 1 }
         /// Texts between two resets: the payload and the JSON texts inside its strings.
         package var documents = 64
 
@@ -60,7 +62,7 @@ package final class JSONParser {
     /// A parser with its own buffers, which accepts texts within these bounds. Stops
     /// the process if there is no memory for the parser.
     package init(limits: Limits = Limits()) {
-        guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
+        guard let handle = sb_json_parser_create(limits.bytes, limits.levels, limits.documents) else {
             preconditionFailure("Out of memory for a JSON parser.")
         }
         self.handle = handle
@@ -113,7 +115,7 @@ package final class JSONParser {
         var tape = sb_json_tape()
         let status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
         guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else {
-            throw JSONError(status: status, text: body, skipped: skipped, depth: limits.depth)
+            throw JSONError(status: status, text: body, skipped: skipped, depth: limits.levels)
         }
         let root = JSONValue(tape: words, strings: strings, index: 1)
         documents.append(Document(root: root, origin: origin))

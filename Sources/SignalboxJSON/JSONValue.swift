@@ -200,6 +200,13 @@ package struct JSONValue {
     }
 
     /// The member with a key that is known only at run time; see ``subscript(_:)``.
+    package func member(_ key: JSONStoredKey) -> JSONValue? {
+        guard isObject else { return nil }
+        JSONLookups.count(memberCount)
+        return key.withKey { member($0) }
+    }
+
+    /// The member with a key that is known only at run time; see ``subscript(_:)``.
     package func member(_ key: String) -> JSONValue? {
         var key = key
         return key.withUTF8 { member($0) }

@@ -88,6 +88,31 @@ public enum Stages {
         return bytes
     }
 
+    /// The time of each payload from its text to the bytes of its event: the fastest of `rounds` rounds, each of eight
+    /// repetitions. Measures the payloads in turn, so that the load of the machine affects all alike.
+    public static func times(_ payloads: [[UInt8]], rounds: Int) -> [Duration] {
+        let parser = Normalizer.makeParser()
+        let normalizer = makeNormalizer()
+        let reception = Reception(from: .default, at: Date())
+        let clock = ContinuousClock()
+        var times = payloads.map { _ in Duration.seconds(1) }
+        for _ in 0..<rounds {
+            for (position, payload) in payloads.enumerated() {
+                let start = clock.now
+                for _ in 0..<8 {
+                    _ = payload.withUnsafeBufferPointer {
+                        try? normalizer.event($0, as: reception, at: PayloadPosition(), with: parser)
+                    }
+                }
+                times[position] = min(times[position], (clock.now - start) / 8)
+            }
+        }
+        return times
+    }
+
+    /// The vendors that code recognises; data describes all others.
+    public static let vendorsWithCode = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
+
     /// Its key is random, which does not affect the time.
     private static func makeNormalizer() -> Normalizer {
         Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))

@@ -15,10 +15,10 @@ struct Insertion {
     /// Names in the order of the values.
     let columns: [String]
     /// The statements by the number of rows that they insert.
-    fileprivate let statements: [Int: String]
+    let statements: [Int: String]
 
-    /// How many rows a statement may insert, largest first.
-    fileprivate static let sizes = [32, 8, 1]
+    /// How many rows a statement may insert, largest first. Powers of two, so that a small group takes few statements.
+    fileprivate static let sizes = [32, 16, 8, 4, 2, 1]
 
     /// `table` and `columns` become part of the SQL unescaped: they are constants of the program.
     init(into table: String, _ columns: [String]) {
@@ -48,8 +48,8 @@ struct BulkInsert<Row: NewRow> {
         if rows.count == Insertion.sizes[0] { try flush(in: db) }
     }
 
-    /// Writes the remaining rows with statements for 32, 8 and 1 of them. After an error, the value must not be used
-    /// again: some rows are written and none is removed from it.
+    /// Writes the remaining rows with statements for 32, 16, 8, 4, 2 and 1 of them. After an error, the value must not
+    /// be used again: some rows are written and none is removed from it.
     mutating func flush(in db: Database) throws {
         var next = 0
         for size in Insertion.sizes {
@@ -68,7 +68,7 @@ struct BulkInsert<Row: NewRow> {
     private mutating func statement(of size: Int, in db: Database) throws -> RowStatement {
         if let statement = statements[size] { return statement }
         guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement has that size.") }
-        let statement = try RowStatement(db, sql: sql)
+        let statement = try RowStatement(db, sql: sql, sharing: statements.values.first)
         statements[size] = statement
         return statement
     }

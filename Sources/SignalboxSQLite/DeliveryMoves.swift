@@ -12,14 +12,19 @@ struct DeliveryMoves {
         var dead = 0
         /// Deliveries that reached an end.
         var ends: [DeliveryRecord.State: Int] = [:]
+
+        /// In one call, so that the destination is looked up once.
+        mutating func begin() {
+            accepted += 1
+            waiting += 1
+        }
     }
 
     private var changes: [DestinationName: Change] = [:]
 
     /// Counts a new delivery.
     mutating func begin(_ destination: DestinationName) {
-        changes[destination, default: Change()].accepted += 1
-        changes[destination, default: Change()].waiting += 1
+        changes[destination, default: Change()].begin()
     }
 
     /// Counts the end of a waiting delivery.

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 import Synchronization
 
 /// Remembers which categories were recorded within the hour, so that events with them cost no read and no write. A
@@ -6,33 +7,56 @@ import Synchronization
 /// set is emptied; each category is then written once more. A performance aid only: an empty set changes no result.
 /// Safe to use from any thread.
 final class KnownCategories: Sendable {
-    /// The hour of the last insertion, by identifier.
-    private let hours = Mutex<[String: Int]>([:])
+    /// The last insertion of a category.
+    private struct Seen: Equatable {
+        let hour: Int
+        /// The hash of the definition, by Swift's hash function with the random seed of the process: a sender cannot
+        /// choose two definitions with the same one.
+        let definition: Int
+
+        /// A record that is inserted now.
+        init(_ record: CategoryRecord, at now: Date) {
+            hour = KnownCategories.hour(now)
+            var hasher = Hasher()
+            record.definition.withUnsafeBytes { hasher.combine(bytes: $0) }
+            definition = hasher.finalize()
+        }
+    }
+
+    /// By identifier.
+    private let seen = Mutex<[String: Seen]>([:])
     /// Bounds the memory: payloads can name any number of categories.
     private static let limit = 4096
 
-    /// True when the identifier was inserted in the same hour of the wall clock, counted from 1970.
+    /// True when the identifier was inserted in the same hour of the wall clock, counted from 1970. For identifiers
+    /// that derive from their definition.
     func contains(_ identifier: String, at now: Date) -> Bool {
-        hours.withLock { $0[identifier] == Self.hour(now) }
+        seen.withLock { $0[identifier]?.hour == Self.hour(now) }
+    }
+
+    /// True when the identifier was last inserted in the same hour and with an equal definition.
+    func contains(_ record: CategoryRecord, at now: Date) -> Bool {
+        seen.withLock { $0[record.identifier] } == Seen(record, at: now)
     }
 
     /// Called before the commit; ``remove(_:)`` undoes it. Empties the set first if it is full.
-    func insert(_ identifier: String, at now: Date) {
-        hours.withLock { hours in
-            if hours.count >= Self.limit { hours.removeAll() }
-            hours[identifier] = Self.hour(now)
+    func insert(_ record: CategoryRecord, at now: Date) {
+        let value = Seen(record, at: now)
+        seen.withLock { seen in
+            if seen.count >= Self.limit { seen.removeAll() }
+            seen[record.identifier] = value
         }
     }
 
     /// Forgets categories whose transaction was not committed.
     func remove(_ identifiers: [String]) {
-        hours.withLock { hours in
-            for identifier in identifiers { hours[identifier] = nil }
+        seen.withLock { seen in
+            for identifier in identifiers { seen[identifier] = nil }
         }
     }
 
     /// Called when categories were removed from the file.
-    func removeAll() { hours.withLock { $0.removeAll() } }
+    func removeAll() { seen.withLock { $0.removeAll() } }
 
     /// A clock that is set back by an hour makes each category unknown once.
     private static func hour(_ date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }

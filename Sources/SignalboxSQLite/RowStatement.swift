@@ -18,11 +18,13 @@ struct RowStatement {
 
     /// Takes the statement from the connection's cache. Throws for SQL that does not compile. `sharing`: a statement
     /// that never runs at the same time, whose memory for arguments serves both. `sql`: has placeholders `?` only,
-    /// one for each argument.
-    init(_ db: Database, sql: String, sharing other: RowStatement? = nil) throws {
+    /// one for each argument. `argumentBytes`: the memory for strings and bytes of a run; SQLite copies further ones.
+    init(
+        _ db: Database, sql: String, sharing other: RowStatement? = nil, argumentBytes: Int = ArgumentSpace.usual
+    ) throws {
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
-        space = other?.space ?? ArgumentSpace()
+        space = other?.space ?? ArgumentSpace(argumentBytes)
     }
 
     /// Runs the statement once. `bind` binds every argument, in their order. Traps when `bind` leaves out an argument.
@@ -63,9 +65,14 @@ struct RowStatement {
 
     /// Memory for the arguments of a run: enough for the rows that are usually inserted together. A class because it
     /// owns memory. Freed with the last statement that shares it.
-    private final class ArgumentSpace {
-        /// 64 KiB, without an initial value.
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
+    final class ArgumentSpace {
+        /// 64 KiB.
+        static let usual = 64 * 1024
+        /// Without an initial value.
+        let bytes: UnsafeMutableRawBufferPointer
+
+        /// `count`: bytes of memory; 0 for a statement without strings and bytes.
+        init(_ count: Int) { bytes = .allocate(byteCount: count, alignment: 1) }
 
         deinit { bytes.deallocate() }
     }

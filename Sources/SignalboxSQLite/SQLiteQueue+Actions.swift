@@ -74,18 +74,12 @@ extension ActionRecord {
 extension ActionFilter {
     /// A condition over `actions`.
     fileprivate var sql: (condition: String, arguments: StatementArguments) {
-        var conditions = ["1"]
-        var arguments = StatementArguments()
-        func add(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
-            guard let value else { return }
-            conditions.append(condition)
-            arguments += [value]
-        }
-        add("actor = ?", actor)
-        add("operation = ?", operation)
-        add("target = ?", target)
-        add("at >= ?", since?.milliseconds)
-        add("at < ?", until?.milliseconds)
-        return (conditions.joined(separator: " AND "), arguments)
+        var conditions = SQLConditions()
+        conditions.add("actor = ?", actor)
+        conditions.add("operation = ?", operation)
+        conditions.add("target = ?", target)
+        conditions.add("at >= ?", since?.milliseconds)
+        conditions.add("at < ?", until?.milliseconds)
+        return conditions.sql
     }
 }

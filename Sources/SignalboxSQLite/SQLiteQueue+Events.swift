@@ -121,19 +121,13 @@ extension Database {
 extension EventFilter {
     /// A condition over `events e` without the bounds of the page.
     fileprivate var sql: (condition: String, arguments: StatementArguments) {
-        var conditions = ["1"]
-        var arguments = StatementArguments()
-        func add(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
-            guard let value else { return }
-            conditions.append(condition)
-            arguments += [value]
-        }
-        add("substr(subject, 1, instr(subject, '/') - 1) = ?", vendor)
-        add("instr(subject, '/') > 0 AND substr(subject, instr(subject, '/') + 1) = ?", kind)
-        add("source = ?", source?.name)
-        add("accepted_at >= ?", acceptedSince?.milliseconds)
-        add("accepted_at < ?", acceptedBefore?.milliseconds)
-        if isUnrouted { conditions.append("NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.seq)") }
-        return (conditions.joined(separator: " AND "), arguments)
+        var conditions = SQLConditions()
+        conditions.add("substr(subject, 1, instr(subject, '/') - 1) = ?", vendor)
+        conditions.add("instr(subject, '/') > 0 AND substr(subject, instr(subject, '/') + 1) = ?", kind)
+        conditions.add("source = ?", source?.name)
+        conditions.add("accepted_at >= ?", acceptedSince?.milliseconds)
+        conditions.add("accepted_at < ?", acceptedBefore?.milliseconds)
+        if isUnrouted { conditions.add("NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.seq)") }
+        return conditions.sql
     }
 }

@@ -172,20 +172,20 @@ extension WriteTransaction {
             WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(seenEvery)
         """
 
-    /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
-    /// read either when its name identifies its definition. A new definition replaces the old one. The identifier
-    /// counts as known before the commit; a failed commit takes that back. Called for events that are stored, not for
-    /// duplicates.
+    /// Records that an event has these buttons. A known category that was seen within the hour costs no statement. If
+    /// its name identifies its definition, the definition is not written to bytes either. A new definition replaces the
+    /// old one. The identifier counts as known before the commit; a failed commit takes that back. Called for events
+    /// that are stored, not for duplicates.
     private mutating func see(_ category: DefinedCategory) throws {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
-        guard let record = category.record else { return }
+        guard let record = category.record, !file.categories.contains(record, at: now) else { return }
         let time = now.milliseconds
         try RowStatement(db, sql: Self.seeCategory).run { row in
             row.bind(record.identifier)
             row.bind(record.definition)
             row.bind(time)
         }
-        file.categories.insert(record.identifier, at: now)
+        file.categories.insert(record, at: now)
         effects.categories.append(record.identifier)
     }
 }

@@ -22,7 +22,7 @@ extension GatewayOptions {
         isConfigMissing ? RoutedConfig() : try loadConfig()
     }
 
-    /// Reads the secrets of the config.
+    /// Reads the secrets of the config, with the variables of this process.
     var secretResolver: SecretResolver { SecretResolver(path: configPath) }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
@@ -62,7 +62,8 @@ extension GatewayOptions {
         let key = try directory.key("token.key") { randomBytes(32) }
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ResolvedConfig(loaded, by: secretResolver), version: Version.current, inbox: .terminal, logger: logger
+            try ResolvedConfig(loaded, by: secretResolver.reading(loaded.config)), version: Version.current,
+            inbox: .terminal, logger: logger
         )
         return (directory, gateway)
     }

@@ -10,6 +10,9 @@ import SignalboxServer
 /// Settings of several commands: flag, else environment, else config file, else default. The environment is read at
 /// each use. ``validate()`` rejects an invalid log level of the environment.
 struct GatewayOptions: ParsableArguments {
+    /// The log levels in words.
+    private static let levels = "trace, debug, info, notice, warning, error or critical"
+
     /// Nil: the environment, then the default. Relative to the working directory.
     @Option(
         name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
@@ -21,8 +24,10 @@ struct GatewayOptions: ParsableArguments {
     var dataDir: String?
 
     @Option(
-        help: "Minimum log level: trace, debug, info, notice, warning, error (SIGNALBOX_LOG_LEVEL).",
-        transform: argument({ Logger.Level(rawValue: $0) }) { "Unknown log level \($0)." })
+        help: "Minimum log level: \(GatewayOptions.levels) (SIGNALBOX_LOG_LEVEL).",
+        transform: argument({ Logger.Level(rawValue: $0) }) {
+            "Unknown log level \($0): write \(GatewayOptions.levels)."
+        })
     /// Nil: the environment, then notice. The config has no such setting.
     var logLevel: Logger.Level?
 
@@ -74,7 +79,7 @@ struct GatewayOptions: ParsableArguments {
     /// ArgumentParser calls it before the command runs.
     func validate() throws {
         if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {
-            throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
+            throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text). Set it to \(Self.levels).")
         }
         if let text = variable("logFormat"), LogFormat(rawValue: text) == nil {
             throw ValidationError("SIGNALBOX_LOG_FORMAT is not a log format: \(text). Set it to text or json.")

@@ -91,8 +91,13 @@ import Testing
     @Test func acceptsPayloadsAtTheLimits() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
-            let deep = String(repeating: #"{"a":"#, count: 127) + "1" + String(repeating: "}", count: 127)
-            #expect(try await gateway.post(Data(deep.utf8)).status == 202)
+            let deep = String(repeating: #"{"a":"#, count: 128) + "1" + String(repeating: "}", count: 128)
+            for body in [deep, "[\(deep), \(deep)]", deep + "\n" + deep] {
+                #expect(try await gateway.post(Data(body.utf8)).status == 202)
+            }
+            let deeper = try await gateway.post(Data(#"{"a":\#(deep)}"#.utf8))
+            #expect(deeper.status == 400)
+            #expect(deeper.json["code"] as? String == "payload-too-deep")
             let numbers = #"{"a":["# + String(repeating: "1e15,", count: 780_000) + "1]}"
             #expect(try await gateway.post(Data(numbers.utf8)).status == 202)
             let replay = try await binary.run(

@@ -36,6 +36,44 @@ import Testing
         }
     }
 
+    /// Tokens are hashed as the gateway does if there is a key, wherever the data directory is named.
+    @Test func normalizeHashesTokensWithTheKeyOfTheDataDirectory() async throws {
+        try await withTemporaryDirectory { directory in
+            let payload = Data(#"{"message":{"token":"abc","data":{"a":"b"}}}"#.utf8)
+            func token(_ arguments: [String] = [], _ environment: [String: String] = [:]) async throws -> String {
+                let result = try await binary.run(
+                    ["normalize"] + arguments, input: payload, in: directory, environment: environment)
+                let event = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+                let target = (event?["data"] as? [String: Any])?["target"] as? [String: Any]
+                return try #require(target?["token"] as? String)
+            }
+            #expect(try await token() != token())
+            for name in ["data", "other"] {
+                try FileManager.default.createDirectory(
+                    atPath: directory + "/" + name, withIntermediateDirectories: true)
+                try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: directory + "/\(name)/token.key"))
+            }
+            let expected = try await token()
+            #expect(try await token(["--data-dir", "other"]) == expected)
+            // An empty variable counts as unset.
+            for name in ["other", ""] { #expect(try await token([], ["SIGNALBOX_DATA_DIR": name]) == expected) }
+            #expect(try await token([], ["SIGNALBOX_DATA_DIR": "none"]) != expected)
+        }
+    }
+
+    @Test func rejectsUnknownLogLevels() async throws {
+        let levels = "trace, debug, info, notice, warning, error or critical."
+        for (arguments, environment) in [(["--log-level", "loud"], [:]), ([], ["SIGNALBOX_LOG_LEVEL": "loud"])] {
+            let result = try await binary.run(
+                ["normalize"] + arguments, in: NSTemporaryDirectory(), environment: environment)
+            #expect(result.status == 64)
+            #expect(result.errors.contains("loud") && result.errors.contains(levels))
+        }
+        let empty = try await binary.run(
+            ["normalize"], in: NSTemporaryDirectory(), environment: ["SIGNALBOX_LOG_LEVEL": ""])
+        #expect(empty.status == 0)
+    }
+
     @Test func normalizeReadsFilesOneAfterAnother() async throws {
         try await withTemporaryDirectory { directory in
             try mixedPayloads().write(to: URL(fileURLWithPath: directory + "/a"))

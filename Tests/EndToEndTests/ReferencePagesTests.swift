@@ -92,6 +92,15 @@ import Testing
         #expect(used.subtracting(codes).isEmpty, "codes without a description")
         let derived = codes.filter { $0.hasPrefix("VENDOR.") } + ["apns.wrong-type", "fcm.wrong-type"]
         #expect(Set(codes).subtracting(used).subtracting(derived).isEmpty, "descriptions without a code")
+        // Also those of components that the page does not have yet.
+        let written = try literals(#"(?:warn|Warning)\(\s*"([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)""#, in: "Sources") { _ in
+            true
+        }
+        #expect(!written.isEmpty && written.subtracting(codes).isEmpty, "codes without a description")
+        let suffixes = try literals(#"(?:\bcode\(|(?:vendor\.name|component) \+ )"\.?([a-z][a-z-]+)""#, in: "Sources") {
+            $0 != "WarningReference.swift"
+        }
+        #expect(!suffixes.isEmpty && Set(suffixes.map { "VENDOR." + $0 }).subtracting(codes).isEmpty)
         try check(
             "warnings", "warnings",
             table(["code", "meaning"], WarningDescription.all.map { ["`\($0.code)`", $0.meaning] }))

@@ -111,6 +111,29 @@ import Testing
         }
     }
 
+    @Test func reloadsWhenItsEnvironmentFileChanges() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let file = directory + "/env"
+                func write(_ path: String) throws {
+                    try Data("HOOK_URL=\"\(receiver.url)/\(path)\"\n".utf8)
+                        .write(to: URL(fileURLWithPath: file), options: .atomic)
+                }
+                try write("old")
+                let config = Gateway.config(to: "env:HOOK_URL")
+                    .replacing(#""name": "test""#, with: #""name": "test", "environmentFile": "\#(file)""#)
+                let gateway = try await Gateway.start(in: directory, config: config)
+                #expect(try await gateway.post(Self.payload).status == 202)
+                #expect(await receiver.next().first?.path == "/hooks/old")
+                try write("new")
+                _ = await Self.log(of: gateway, until: Self.inForce)
+                #expect(try await gateway.post(Self.payload).status == 202)
+                #expect(await receiver.next().first?.path == "/hooks/new")
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
     /// How often each id arrived. A class because connections and the test share it.
     private final class Arrivals: Sendable {
         private let counts = Mutex<[String: Int]>([:])

@@ -47,6 +47,28 @@ import Testing
         #expect(result.errors.contains("3 events, 2 rejected"))
     }
 
+    /// Recordings of other tools are read as payloads of no push service without `--payload-at`.
+    @Test func warnsOfWrappedPayloads() async throws {
+        let wrapped = #"{"at":1,"payload":{"aps":{"alert":"a"}}}"# + "\n"
+        let deeper = #"{"at":1,"body":{"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
+        let plain = #"{"aps":{"alert":"a"},"custom":{"aps":{}}}"# + "\n" + #"{"issuer":"Synerise"}"# + "\n"
+        for (input, place) in [
+            (wrapped, "/payload"), (deeper + deeper + plain, nil), (deeper, "/body/text"), (plain, nil),
+        ] {
+            let warning = place.map {
+                "Warning: the payloads seem to be at \($0) of the recorded texts. Add --payload-at \($0)."
+            }
+            let normalized = try await binary.run(
+                ["normalize"], input: Data(input.utf8), in: NSTemporaryDirectory())
+            for errors in [normalized.errors, try await dryRun([], input: input).errors] {
+                #expect(errors.contains("Warning: ") == (warning != nil))
+                if let warning { #expect(errors.contains(warning)) }
+            }
+        }
+        let told = try await dryRun(["--payload-at", "/payload"], input: wrapped)
+        #expect(!told.errors.contains("Warning: "))
+    }
+
     @Test func normalizeReadsRecordingsOfOtherTools() async throws {
         let result = try await binary.run(
             ["normalize", "--token-at", "/to"] + Self.envelope, input: Data(Self.recording.utf8),
@@ -90,6 +112,19 @@ import Testing
         }
         #expect(try await decided("skipped") == "unknown/alert -> crm (everything)\n")
         #expect(try await decided("pending").isEmpty)
+    }
+
+    /// A refused run creates no data directory.
+    @Test func refusesMissingInputsBeforeItOpensAQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data(Gateway.config(to: "http://127.0.0.1:1/").utf8)
+                .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let result = try await binary.run(
+                ["replay", "none.ndjson"], in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
+            #expect(result.status == 2)
+            #expect(result.errors.contains("Cannot open none.ndjson: No such file or directory."))
+            #expect(!FileManager.default.fileExists(atPath: directory + "/data"))
+        }
     }
 
     @Test func rejectsConflictingOptionsWithASentence() async throws {

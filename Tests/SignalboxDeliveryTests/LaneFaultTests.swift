@@ -22,6 +22,28 @@ import Testing
 
     // MARK: 410
 
+    /// The first of three requests at once disables the destination, and each of them has one line.
+    @Test func everyA410IsOneLine() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let holds = [Hold(), Hold(), Hold()]
+            let sender = ScriptedSender { [calls = Counter()] _, _ in
+                await holds[calls.next() - 1].wait()
+                return .replied(status: 410, retryAfter: nil)
+            }
+            try await queue.append((1...3).map { event($0) })
+            let dispatcher = dispatcher(sender, queue, concurrency: 3)
+            async let running: Void = dispatcher.runUntilDrained()
+            await sender.begun(3)
+            for hold in holds { hold.end() }
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [crm: [.dead: 3]])
+            #expect(log.count(of: "Destination disabled; deliveries wait until it is resumed.") == 1)
+            #expect(log.count(of: "Delivery moved to dead letters.") == 2)
+        }
+    }
+
     /// Deliveries are in flight when the destination answers 410: deliveries returned by them are not sent.
     @Test func doesNotSendClaimsDuringA410() async throws {
         try await withTemporaryDirectory { directory in

@@ -225,6 +225,8 @@ import Testing
              "reason":"answered 400"}}
             """
         #expect(try JSONDifference.lines(expected: Array(expected.utf8), actual: routed.event.body).isEmpty)
+        let event = try JSONSerialization.jsonObject(with: Data(routed.event.body)) as? [String: Any]
+        #expect((event?["data"] as? [String: Any])?.keys.sorted() == DeadLetterEvents.members)
     }
 
     @Test func noEventIsMadeThatNoRouteAsksForNorOneAboutAnother() throws {

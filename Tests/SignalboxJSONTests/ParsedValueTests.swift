@@ -6,6 +6,27 @@ import Testing
 
     private func parse(_ text: String) throws -> JSONValue { try parser.parse(Array(text.utf8)) }
 
+    @Test func findsAStoredKeyOfEachLength() throws {
+        let keys = (0...20).map { String("abcdefghijklmnopqrstuvwxyz".prefix($0)) }
+        let object = try parse("{" + keys.map { "\"\($0)\":\($0.count)" }.joined(separator: ",") + "}")
+        for key in keys {
+            let stored = JSONStoredKey(Array(key.utf8))
+            #expect(object.member(stored)?.integer == Int64(key.count))
+            #expect(JSONObject(object).member(stored)?.integer == Int64(key.count))
+            let other = JSONStoredKey(Array((key + "?").utf8))
+            #expect(object.member(other) == nil)
+            #expect(JSONObject(object).member(other) == nil)
+        }
+    }
+
+    @Test func aStoredKeyFindsTheLastOfRepeatedKeys() throws {
+        let object = try parse(#"{"a":1,"b":2,"a":3}"#)
+        let key = JSONStoredKey(Array("a".utf8))
+        #expect(object.member(key)?.integer == 3)
+        #expect(JSONObject(object).member(key)?.integer == 3)
+        #expect(object["b"]?.member(key) == nil)
+    }
+
     @Test func skipsAByteOrderMark() throws {
         #expect(try parse("\u{FEFF}{\"a\":1}")["a"]?.integer == 1)
     }

@@ -58,6 +58,23 @@ import Testing
         #expect(observation.rejections.newest.map(\.code).contains("BadPath"))
     }
 
+    @Test func aSourceOfALaterConfigCountsUnderItsOwnName() throws {
+        let counters = GatewayCounters()
+        let event = Self.event(vendor: "mce", source: "mobile")
+        counters.expect(GatewayConfig())
+        counters.accepted([event, event], without: [:])
+        #expect(received(counters)["other/mce/alert"] == 2)
+        let text = #"""
+            {"sources":{"mobile":{"auth":{"bearer":["env:TOKEN"]}}},
+             "destinations":{"crm":{"url":"https://crm.example.com/","secret":"env:SECRET"}},
+             "routes":[{"name":"all","match":{},"to":["crm"]}]}
+            """#
+        counters.expect(try RoutedConfig(Array(text.utf8)).config)
+        counters.accepted([event], without: [:])
+        #expect(received(counters)["mobile/mce/alert"] == 1)
+        #expect(received(counters)["other/mce/alert"] == 2)
+    }
+
     @Test func eventsAboutOtherThingsAreNotCounted() {
         let counters = GatewayCounters()
         let event = Event(

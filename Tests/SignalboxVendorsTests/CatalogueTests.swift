@@ -51,6 +51,14 @@ import Testing
 
     // MARK: A user's entries
 
+    @Test(arguments: [1, 7, 8, 9, 20]) func aRepeatedPictureIsReadOnce(_ count: Int) throws {
+        let links = (0..<count).map { "https://a.example/\($0).png" }
+        let pictures = (links + links.reversed()).map { "\"\($0)\"" }.joined(separator: ",")
+        let payload = #"{"aps":{"alert":"x"},"acme":{"id":1,"pictures":[\#(pictures)]}}"#
+        let read = try Normalised(Array(payload.utf8), by: chain(Self.acme)).notification
+        #expect(read.media.map(\.url) == links)
+    }
+
     @Test func aUsersEntryIsReadLikeTheOthers() throws {
         let payload = #"""
             {"aps":{"alert":"x"},"acme":"{\"id\":1,\"title\":\"T\",\"link\":\"shop://x\",\"pictures\":[\"https://a.example/1.png\",7],\"extras\":{\"k\":\"v\"}}",

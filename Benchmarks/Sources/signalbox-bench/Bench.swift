@@ -16,7 +16,7 @@ struct Bench {
         let workspace = try Workspace()
         defer { workspace.remove() }
         let table = Table()
-        let payloads = Payloads()
+        let payloads = try Payloads()
         let gateway = GatewayBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
         if let soak {
             // Memory is flat when its last quarter needs no more than this beyond the second one.

@@ -13,7 +13,7 @@ struct CommandBench {
         out = sys.stdout.buffer
         for line in open(sys.argv[1], "rb"):
             payload = orjson.loads(line)
-            out.write(orjson.dumps({"alert": (payload.get("aps") or {}).get("alert"), "issuer": payload.get("issuer")}) + b"\\n")
+            out.write(orjson.dumps([payload.get("aps"), payload.get("data")]) + b"\\n")
         """
 
     func run() throws {
@@ -29,7 +29,7 @@ struct CommandBench {
         var orjson: [Usage] = []
         for _ in 0..<5 {
             ours.append(try Usage.of([binary, "normalize", input]))
-            jq.append(try Usage.of(["jq", "-c", "{alert: .aps.alert?, issuer}", input]))
+            jq.append(try Usage.of(["jq", "-c", "[.aps, .data]", input]))
             orjson.append(try Usage.of([python, script, input]))
         }
         let time = median(ours.map(\.wall))

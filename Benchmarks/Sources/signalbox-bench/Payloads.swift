@@ -1,13 +1,48 @@
 import Foundation
 
-/// Payloads shaped like those that vendors send, from a fixed seed: every run measures the same bytes.
+/// The payloads of all vendors, as the tests have them: every run measures the same bytes.
 struct Payloads {
-    /// The mix: each kind of payload has the share that a team with four vendors sees.
+    /// One payload of each vendor in turn, so that each vendor has the same share, and so have payloads without a
+    /// vendor. Vendors with several payloads take turns among them, too.
     let mixed: [[UInt8]]
+    /// Each payload once.
+    let all: [Sample]
 
-    init(count: Int = 20_000) {
-        var random = Seeded(state: 20_261_120)
-        mixed = (0..<count).map { _ in Array(Self.payload(&random).utf8) }
+    /// One payload and its vendor.
+    struct Sample {
+        let vendor: String
+        let bytes: [UInt8]
+    }
+
+    private static let fixtures = URL(fileURLWithPath: #filePath).appending(
+        path: "../../../../Tests/SignalboxVendorsTests/Fixtures"
+    ).standardizedFileURL
+
+    /// `count`: the number of payloads in the mix. Throws if the fixtures of the tests cannot be read.
+    init(count: Int = 20_000) throws {
+        let vendors = try Self.names(in: Self.fixtures)
+        let samples = try vendors.map { vendor in
+            let folder = Self.fixtures.appending(path: vendor)
+            return try Self.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }.map {
+                Sample(vendor: vendor, bytes: Self.compact(try Data(contentsOf: folder.appending(path: $0))))
+            }
+        }
+        .filter { !$0.isEmpty }
+        guard !samples.isEmpty else { throw CocoaError(.fileReadNoSuchFile) }
+        all = samples.flatMap(\.self)
+        mixed = (0..<count).map { number in
+            let own = samples[number % samples.count]
+            return own[number / samples.count % own.count].bytes
+        }
+    }
+
+    /// Bytes of a payload of the mix, on average.
+    var meanSize: Int { mixed.reduce(0) { $0 + $1.count } / mixed.count }
+
+    /// The payload whose size is nearest to the average, of those that contain a text.
+    func typical(with text: String = "") -> [UInt8] {
+        let sizes = all.filter { text.isEmpty || String(decoding: $0.bytes, as: UTF8.self).contains(text) }
+        return sizes.min { abs($0.bytes.count - meanSize) < abs($1.bytes.count - meanSize) }?.bytes ?? []
     }
 
     /// Writes so many payloads as NDJSON, in pieces: a process that is started inherits how large this one once was.
@@ -21,90 +56,21 @@ struct Payloads {
         }
     }
 
-    private static func payload(_ random: inout Seeded) -> String {
-        let words = Words(random: &random)
-        switch random.next() % 10 {
-        case 0, 1: return synerise(words)
-        case 2, 3: return brazeApple(words)
-        case 4, 5: return brazeAndroid(words)
-        case 6: return sourse(words)
-        case 7: return mce(words)
-        case 8: return plainApple(words)
-        default: return plainGoogle(words)
+    private static func names(in folder: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    /// The same JSON without the white space between its tokens, as senders write it.
+    private static func compact(_ json: Data) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var isInString = false
+        var isEscaped = false
+        for byte in json {
+            if !isInString, byte == 0x20 || (0x09...0x0D).contains(byte) { continue }
+            bytes.append(byte)
+            if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
+            isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
         }
-    }
-
-    /// The values that differ from payload to payload.
-    private struct Words {
-        let title: String
-        let body: String
-        let id: String
-        let sku: UInt64
-
-        init(random: inout Seeded) {
-            let subjects = [
-                "Spring drop", "Your parcel", "Zażółć gęślą jaźń", "خصم ٢٠٪", "Gate change", "🎉 Members' week",
-            ]
-            let rest = ["is live now", "is with the neighbours", "ends on Sunday at midnight", "leaves from B12"]
-            sku = random.next() % 1_000_000
-            title = "\(subjects[Int(random.next() % 6)]) \(sku)"
-            body = (0...Int(random.next() % 3)).map { _ in rest[Int(random.next() % 4)] }.joined(separator: ", ")
-            id = String(random.next(), radix: 16) + String(random.next(), radix: 16)
-        }
-    }
-
-    private static func synerise(_ words: Words) -> String {
-        """
-        {"aps":{"alert":{"title":"\(words.title)","body":"\(words.body)"},"sound":"default","badge":"1"},"issuer":"Synerise","message-type":"dynamic-content","content-type":"simple-push","content":{"campaign":{"variant_id":\(words.sku),"hash_id":"\(words.id)","type":"push","title":"\(words.title)"},"notification":{"action":{"type":"DEEP_LINKING","item":"shop://product?sku=\(words.sku)"}},"buttons":[{"identifier":"b1","text":"Visit the site","action":{"type":"OPEN_URL","item":"https://shop.example.com/p/\(words.sku)"}},{"identifier":"b2","text":"Open","action":{"type":"OPEN_APP"}}],"rich-media":{"type":"single-image","single-image":{"image":"https://cdn.example.com/\(words.sku).png"}}}}
-        """
-    }
-
-    private static func brazeApple(_ words: Words) -> String {
-        """
-        {"aps":{"alert":{"title":"\(words.title)","body":"\(words.body)"},"sound":"default","mutable-content":1},"ab":{"c":"\(words.id)","att":{"url":"https://cdn.example.com/\(words.sku).jpg","type":"jpg"}},"ab_uri":"shop://product?sku=\(words.sku)","cohort":"b","sku":"\(words.sku)"}
-        """
-    }
-
-    private static func brazeAndroid(_ words: Words) -> String {
-        """
-        {"message":{"token":"\(words.id)","android":{"priority":"HIGH","ttl":"86400s"},"data":{"_ab":"true","t":"\(words.title)","a":"\(words.body)","uri":"shop://product?sku=\(words.sku)","cid":"\(words.id)","ab_iu":"https://cdn.example.com/\(words.sku).jpg","ab_a0_id":"0","ab_a0_t":"Shop","ab_a0_a":"ab_uri","ab_a0_uri":"https://shop.example.com/p/\(words.sku)","extra":"{\\"sku\\":\\"\(words.sku)\\"}"}}}
-        """
-    }
-
-    private static func sourse(_ words: Words) -> String {
-        """
-        {"message":{"condition":"'show-\(words.sku)' in topics && 'sourse_sdk_integrated' in topics","data":{"handler":"com.sourse.notification","title":"\(words.title)","message":"\(words.body)","actionURL":"tv://show/\(words.sku)","imageURL":"https://cdn.example.com/\(words.sku).jpg","tag":"show-\(words.sku)","isSmartNotification":"1","expiryDate":"2027-01-02T18:25:43.234Z","custom_showId":"\(words.sku)"}}}
-        """
-    }
-
-    private static func mce(_ words: Words) -> String {
-        """
-        {"aps":{"alert":{"title":"\(words.title)","body":"\(words.body)"},"sound":"default","mutable-content":1},"notification-action":{"type":"url","value":"https://air.example.com/\(words.sku)"},"category-actions":[{"name":"Map","type":"url","value":"https://air.example.com/map"},{"name":"Call","type":"dial","value":"+15550100"}],"media-attachment":"https://cdn.example.com/\(words.sku).png","mce":{"attribution":"gate","mailingId":"\(words.sku)"}}
-        """
-    }
-
-    private static func plainApple(_ words: Words) -> String {
-        """
-        {"aps":{"alert":{"title":"\(words.title)","body":"\(words.body)"},"badge":3,"thread-id":"t\(words.sku)"},"order":{"id":"\(words.id)","lines":[1,2,3]}}
-        """
-    }
-
-    private static func plainGoogle(_ words: Words) -> String {
-        """
-        {"message":{"token":"\(words.id)","notification":{"title":"\(words.title)","body":"\(words.body)","image":"https://cdn.example.com/\(words.sku).png"},"android":{"notification":{"channel_id":"orders"}},"data":{"order":"\(words.id)"}}}
-        """
-    }
-
-    /// SplitMix64.
-    private struct Seeded {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
+        return bytes
     }
 }

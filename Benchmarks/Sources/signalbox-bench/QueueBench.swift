@@ -13,7 +13,7 @@ struct QueueBench {
             let count = writers == 1 ? 2000 : 50_000
             let directory = workspace.file("queue-\(writers)")
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            let queue = try QueueMeasure(directory: directory, payload: payloads.mixed[0])
+            let queue = try QueueMeasure(directory: directory, payload: payloads.typical())
             let clock = ContinuousClock()
             let time = try await clock.measure { try await queue.append(count, writers: writers) } / .seconds(1)
             table.row("\(writers) at once", "\((Double(count) / time).readable) appends a second")

@@ -8,7 +8,7 @@ struct StageBench {
     func run() throws {
         let mixed = payloads.mixed
         let bytes = mixed.reduce(0) { $0 + $1.count }
-        table.section("Stages, one core, \(mixed.count) payloads of \(bytes / mixed.count) bytes on average")
+        table.section("Stages, one core, \(mixed.count) payloads of \(payloads.meanSize) bytes on average")
         let rounds = 7
         var parse: [Double] = []
         var read: [Double] = []
@@ -27,7 +27,34 @@ struct StageBench {
         report("chain with catalogue", median(chains.map { $0.with / .seconds(1) }), bytes)
         let ratio = median(chains.map { $0.with / $0.without })
         table.row("with the catalogue to without", "\(ratio.readable) times (at most 1.5)")
+        vendors()
         try routes()
+    }
+
+    /// The time to the event's bytes, by vendor, and vendors of the catalogue against those with code.
+    private func vendors() {
+        let samples = payloads.all
+        table.section("Vendors, one core, \(samples.count) payloads, from the text to the event")
+        let times = zip(samples, Stages.times(samples.map(\.bytes), rounds: 9)).map { sample, time in
+            (vendor: sample.vendor, size: sample.bytes.count, seconds: time / .seconds(1))
+        }
+        let means = Dictionary(grouping: times, by: \.vendor).mapValues { own in
+            (time: median(own.map(\.seconds)), size: own.reduce(0) { $0 + $1.size } / own.count)
+        }
+        for (vendor, mean) in means.sorted(by: { $0.value.time > $1.value.time }).prefix(5) {
+            table.row(
+                "slow: \(vendor)", "\((mean.time * 1e9).readable) ns a payload (median), \(mean.size) bytes on average")
+        }
+        let coded = times.filter { Stages.vendorsWithCode.contains($0.vendor) }
+        let ratios = times.filter { !Stages.vendorsWithCode.contains($0.vendor) && $0.vendor != "unknown" }.compactMap {
+            sample -> Double? in
+            let similar = coded.filter { abs($0.size - sample.size) * 5 <= sample.size }
+            return similar.isEmpty ? nil : sample.seconds / median(similar.map(\.seconds))
+        }
+        table.row("vendors with code, median", "\((median(coded.map(\.seconds)) * 1e9).readable) ns a payload")
+        table.row(
+            "catalogue to code, payloads of a similar size",
+            "\(median(ratios).readable) times, the median of \(ratios.count) (at most 1.3)")
     }
 
     /// Matching of parsed events; a single route is the mean of one of each kind.

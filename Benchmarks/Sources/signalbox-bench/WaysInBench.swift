@@ -15,7 +15,7 @@ struct WaysInBench {
 
     func run() throws {
         table.section("Ways in: h2load with \(Self.streams) streams a connection, \(Self.seconds) s, on the same cores")
-        let body = payloads.mixed.first { String(decoding: $0, as: UTF8.self).contains("\"aps\"") } ?? []
+        let body = payloads.typical(with: "\"aps\"")
         let file = try workspace.write(String(decoding: body, as: UTF8.self), to: "push.json")
         let api = try measure("POST /v1/notifications") { gateway in
             try H2Load.run(

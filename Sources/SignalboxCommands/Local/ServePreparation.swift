@@ -8,14 +8,13 @@ package import SignalboxServer
 /// Makes the surface of `serve` from a config, at the start and at each reload. Without side effects.
 package struct ServePreparation: Sendable {
     private let path: String
-    private let secrets: @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
+    private let secrets: SecretResolver
     private let format: LogFormat
     private let addresses: GatewayServer.Addresses
 
-    /// `path`: the config's. `secrets`: reads the references of a config. `format`: of problems on standard error.
+    /// `path`: the config's. `secrets`: reads its references. `format`: of problems on standard error.
     package init(
-        _ path: String, format: LogFormat, addresses: GatewayServer.Addresses,
-        secrets: @escaping @Sendable (GatewayConfig) throws(ConfigRefusal) -> SecretResolver
+        _ path: String, secrets: SecretResolver, format: LogFormat, addresses: GatewayServer.Addresses
     ) {
         (self.path, self.secrets, self.format, self.addresses) = (path, secrets, format, addresses)
     }
@@ -23,7 +22,13 @@ package struct ServePreparation: Sendable {
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
     /// without sources.
     package func surface(_ gateway: Gateway, _ plan: GatewayPlan) throws(ConfigRefusal) -> GatewaySurface {
-        try GatewaySurface(gateway, plan, on: addresses, config: path, by: try secrets(plan.config))
+        try surface(gateway, plan, by: secrets.reading(plan.config))
+    }
+
+    private func surface(
+        _ gateway: Gateway, _ plan: GatewayPlan, by resolver: SecretResolver
+    ) throws(ConfigRefusal) -> GatewaySurface {
+        try GatewaySurface(gateway, plan, on: addresses, config: path, by: resolver)
     }
 
     /// Reads the config again; reports why it cannot be used. A rejected config leaves the active one unchanged.
@@ -33,8 +38,9 @@ package struct ServePreparation: Sendable {
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: path)
             (namedFiles, files) = (config.config.origin.files, config.files)
-            let plan = gateway.plan(for: try ResolvedConfig(config, by: try secrets(config.config)))
-            let surface = try surface(gateway, plan)
+            let resolver = try secrets.reading(config.config)
+            let plan = gateway.plan(for: try ResolvedConfig(config, by: resolver))
+            let surface = try surface(gateway, plan, by: resolver)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {
             report(error, to: logger)

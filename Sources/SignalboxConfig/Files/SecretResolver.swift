@@ -4,17 +4,28 @@ package import SignalboxNotification
 /// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
 /// reference, never the secret.
 ///
-/// Reads files at each call, so a reload sees replaced ones. The environment of a process does not change: a new
-/// value of a variable needs a restart.
+/// Reads files at each call, so a reload sees replaced ones. The environment of a process does not change: variables
+/// that change are in `gateway.environmentFile`, which ``reading(_:)`` adds.
 package struct SecretResolver: Sendable {
     private let path: String
+    /// The variables of the process.
     let environment: [String: String]
+    /// The variables of references: those of the process, and those of a file.
+    private var variables: [String: String]
 
     /// `path`: the path of the config, for messages. `environment`: the environment of the process when the resolver is
     /// made; later changes are not seen.
     package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.path = path
         self.environment = environment
+        variables = environment
+    }
+
+    /// This resolver with further variables for references, which take precedence.
+    func adding(_ variables: [String: String]) -> SecretResolver {
+        var resolver = self
+        resolver.variables.merge(variables) { $1 }
+        return resolver
     }
 
     /// A secret that was read. Does not hide its text when it is printed, so it never belongs in a log.
@@ -29,7 +40,9 @@ package struct SecretResolver: Sendable {
 
     /// The secrets and TLS files of a webhook. Requests with equal ones may share connections.
     package struct Webhook: Sendable, Equatable {
-        /// In the order of the config; at least one.
+        /// The URL of the config, or the one that its reference leads to.
+        package let url: String
+        /// In the order of the config.
         package let signing: [Secret]
         /// Values in the order of `Destination.Webhook.headers`.
         package let headers: [String]
@@ -140,7 +153,23 @@ package struct SecretResolver: Sendable {
         var headers: [String] = []
         for header in webhook.headers { headers.append(try value(of: header, "\(option)/headers/\(header.name)")) }
         let client = try secrets(webhook.credentials.map { [$0.clientSecret] } ?? [], option + "/oauth2/clientSecret")
-        return Webhook(signing: signing, headers: headers, clientSecret: client.first?.text, files: files)
+        return Webhook(
+            url: try url(of: webhook, option + "/url"), signing: signing, headers: headers,
+            clientSecret: client.first?.text, files: files)
+    }
+
+    /// Throws for a reference that leads to no usable URL; the error never shows it.
+    private func url(of webhook: Destination.Webhook, _ option: String) throws(ConfigRefusal) -> String {
+        guard let reference = webhook.urlReference else { return webhook.url }
+        let url = try texts([reference], option)[0]
+        guard OptionType<String>.isURL(url) else {
+            throw refusal(
+                option, "\(reference) is not an http or https URL with a host, and without user name or fragment")
+        }
+        guard webhook.transport.tls == TransportOptions.TLS() || !url.lowercased().hasPrefix("http:") else {
+            throw refusal(option, "\(reference) is an http URL, which knows no TLS; leave \"tls\" out")
+        }
+        return url
     }
 
     /// Throws for a secret that cannot be sent as a header.
@@ -194,8 +223,7 @@ package struct SecretResolver: Sendable {
     ) throws(ConfigRefusal) -> Secret {
         do throws(UnresolvedSecret) {
             return Secret(
-                text: try reference.resolve(environment: environment, upTo: limit), reference: reference, option: option
-            )
+                text: try reference.resolve(environment: variables, upTo: limit), reference: reference, option: option)
         } catch {
             throw refusal(option, error.description)
         }

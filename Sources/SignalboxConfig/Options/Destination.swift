@@ -61,9 +61,11 @@ package struct Destination: Sendable, Equatable {
 
     /// An HTTP endpoint, and the requests to it.
     package struct Webhook: Sendable, Equatable {
-        /// An http or https URL without user name, password and fragment.
+        /// An http or https URL without user name, password and fragment. Empty while ``urlReference`` names it.
         package var url: String
-        /// At least one `whsec_` or `whsk_` key.
+        /// The place of a URL that is a secret; nil for a URL of the config itself.
+        package var urlReference: SecretReference?
+        /// `whsec_` or `whsk_` keys. Empty only for formats of services that verify no signature.
         package var secrets: [SecretReference]
         /// From the start of an attempt to the last byte of the response.
         package var timeout: Duration = .seconds(15)
@@ -131,6 +133,7 @@ extension Destination {
         /// All options that do not concern HTTP.
         var settings = Destination(name: DestinationName(""), endpoint: .inbox)
         var webhook = Webhook(url: "", secrets: [])
+        var url = WebhookURL.text("")
         var format = Format.Name.cloudEvents
         var template: TemplateSource?
         var batch = Batch()
@@ -139,6 +142,10 @@ extension Destination {
         func destination(named name: String, at location: ConfigLocation) -> Destination {
             var (destination, webhook) = (settings, webhook)
             destination.name = DestinationName(name)
+            switch url {
+            case .text(let text): webhook.url = text
+            case .secret(let reference): webhook.urlReference = reference
+            }
             let template = template?.located(at: location.appending("template"))
             webhook.format = Format(format, template: template, batch: batch)
             if webhook.handshake?.perMinute == nil {
@@ -148,15 +155,14 @@ extension Destination {
             return destination
         }
 
-        /// Only `url` and `secret` are required.
-        static let options = Section(Draft()) {
+        /// Only `url` is required, and `secret` for most formats.
+        static let options = Section(Draft(), rules: ["anyOf": .array(signedOrNot)]) {
             Option(
-                "url", \.webhook.url, .url,
+                "url", \.url, WebhookURL.type,
                 required: "a destination needs a \"url\", or \"builtin\": \"inbox\"",
-                "The URL to which messages are posted.")
+                "The URL to which messages are posted. A URL that is a secret is a reference, such as `env:CHAT_URL`.")
             Option(
                 "secret", \.webhook.secrets, .references,
-                required: "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"",
                 "The signing secret: a `whsec_` secret (24 to 64 bytes in Base64, signs `v1`) or a `whsk_` key (Ed25519, signs `v1a`). With several, each message has a signature of each, so that receivers can change over."
             )
             Option("format", \.format, .choice("format"), "The format of messages.")
@@ -214,8 +220,18 @@ extension Destination {
             draft.check(value, &reader)
         }
 
+        /// Schemas of which one applies: a secret is there, or the format needs none.
+        private static let signedOrNot: [JSONNode] = {
+            let unsigned = Format.Name.allCases.filter { !$0.isSigned }.map(\.rawValue)
+            let other: JSONNode = ["required": ["format"], "properties": ["format": ["enum": .strings(unsigned)]]]
+            return [["required": ["secret"]]] + (unsigned.isEmpty ? [] : [other])
+        }()
+
         /// Checks options together. Errors name the option to remove or to add.
         private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
+            if value["secret"] == nil, format.isSigned {
+                reader.note(value, "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"")
+            }
             if let member = value["template"], format != .template {
                 reader.note(member, "a template needs \"format\": \"template\"")
             }
@@ -228,7 +244,7 @@ extension Destination {
                 let example = "{\"file\": \"/etc/signalbox/crm.mustache\"}"
                 reader.note(value, "this format needs a \"template\", such as " + example)
             }
-            if let tls = value["tls"], webhook.url.lowercased().hasPrefix("http:") {
+            if let tls = value["tls"], case .text(let text) = url, text.lowercased().hasPrefix("http:") {
                 reader.note(tls, "the \"url\" is http, which knows no TLS; write https, or leave \"tls\" out")
             }
             if let oauth2 = value["oauth2"], webhook.headers.contains(where: { $0.name == "authorization" }) {

@@ -64,8 +64,8 @@ package struct GatewayConfig: Sendable {
 
     /// The files of a config.
     package struct Origin: Sendable, Equatable {
-        /// All files that were read for it: its own, those in `routes.d`, templates, certificates of listeners with
-        /// their keys. Not those of other secrets.
+        /// All files that were read for it: its own, those in `routes.d`, templates, the environment file, certificates
+        /// of listeners with their keys. Not those of other secrets.
         package var files: [String] = []
         /// The folder whose further files belong to it; it need not exist.
         package var folder: String?
@@ -90,6 +90,8 @@ package struct GatewayConfig: Sendable {
         package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
+        /// The path of a file of variables, as written; nil for those of the process only.
+        package var environmentFile: String?
         /// The newest pushes to the provider endpoints.
         package var captures = Captures()
 
@@ -202,7 +204,7 @@ extension GatewayConfig.Gateway {
         Option("name", \.name, .name, "Part of every event's `source`: `/signalbox/NAME/SOURCE`.")
         Option(
             "publicUrl", \.publicUrl, .url,
-            "The URL at which clients reach the gateway. Links to stored files begin with it; its host is the default `handshake.origin`."
+            "The URL at which clients reach the gateway, without a query. Links to stored files begin with it; its host is the default `handshake.origin`, and browsers may use the console under it."
         )
         Option(
             "listen", \.listen, .listen,
@@ -212,8 +214,15 @@ extension GatewayConfig.Gateway {
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
         )
         Option(
+            "environmentFile", \.environmentFile, .path,
+            "A file of `NAME=VALUE` lines. References `env:NAME` use its variables before those of the process. A reload reads it again, and a change of the file causes a reload."
+        )
+        Option(
             "captures", \.captures, .section(GatewayConfig.Captures.options),
             "The newest pushes to the provider endpoints, in memory.")
+    } check: { gateway, value, reader in
+        guard let member = value["publicUrl"], gateway.publicUrl?.contains("?") == true else { return }
+        reader.note(url: member, "links are appended to this URL; remove its query")
     }
 }
 

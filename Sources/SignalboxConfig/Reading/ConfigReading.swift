@@ -82,7 +82,8 @@ extension ConfigReader {
             config.destinations[index].endpoint = .webhook(webhook)
         }
         config.origin.files =
-            templateFiles + (config.gateway.listen.tls?.files ?? [])
+            templateFiles + (config.gateway.environmentFile.map { [$0] } ?? [])
+            + (config.gateway.listen.tls?.files ?? [])
             + config.sources.values.flatMap { $0.upstream?.files ?? [] }
         return config
     }

@@ -35,6 +35,22 @@ package struct CloudEventEnvelope: Sendable {
     private let untilSubject: [UInt8]
     private let time: String
 
+    /// The attributes from `source` to the key of `subject`, which all events of a source share.
+    struct Opening: Sendable {
+        fileprivate let bytes: [UInt8]
+
+        /// `gateway`: the first part of `source`.
+        init(gateway: String, source: SourceName) {
+            var json = JSONWriter()
+            json.key("source")
+            json.string("/signalbox/" + gateway, "/", source.name)
+            json.key("type")
+            json.string("io.signalbox.notification.received" as StaticString)
+            json.key("subject")
+            bytes = json.bytes
+        }
+    }
+
     /// From the opening brace to the key of `id`.
     private static let untilID: [UInt8] = {
         var json = JSONWriter()
@@ -65,17 +81,11 @@ package struct CloudEventEnvelope: Sendable {
         return json.bytes
     }()
 
-    /// Writes the attributes from `source` to the key of `subject` once.
-    init(gateway: String, reception: Reception) {
+    /// `opening`: of the reception's source.
+    init(_ opening: Opening, reception: Reception) {
         self.reception = reception
         time = Timestamp(reception.receivedAt).text
-        var json = JSONWriter()
-        json.key("source")
-        json.string("/signalbox/" + gateway, "/", reception.source.name)
-        json.key("type")
-        json.string("io.signalbox.notification.received" as StaticString)
-        json.key("subject")
-        untilSubject = json.bytes
+        untilSubject = opening.bytes
     }
 
     /// Writes a complete event, as it is stored, signed and sent. Appends one line without a line end. `id` and

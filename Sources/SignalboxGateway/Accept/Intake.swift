@@ -14,7 +14,9 @@ import Synchronization
 /// together. Both entry points, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
 /// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions. A reload makes a
 /// new intake; requests in progress finish with the one they began with. Callable from any task.
-package struct Intake: Sendable {
+///
+/// A class although it is immutable: every request holds it until its commit, and a copy counts two dozen references.
+package final class Intake: Sendable {
     /// Maximum number of payloads in one batch.
     package static let batchLimit = 10_000
     /// The limit of ``MatchWork`` for one event on an event loop: about a millisecond, because connections wait.
@@ -28,6 +30,8 @@ package struct Intake: Sendable {
     private let uniform: UniformRouting?
     let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
+    /// By the sources of the config, and the default one.
+    private let openings: [SourceName: CloudEventEnvelope.Opening]
     let variants: EventVariants
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.events
@@ -55,6 +59,8 @@ package struct Intake: Sendable {
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
+        openings = Dictionary(
+            uniqueKeysWithValues: Set(sources.keys).union([.default]).map { ($0, normalizer.opening(for: $0)) })
         variants = EventVariants(tokens: normalizer.tokens, counts: counts, observation: observation)
         self.now = now
     }
@@ -186,7 +192,11 @@ package struct Intake: Sendable {
     package func readOne(
         _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, trace: RequestTrace? = nil
     ) -> Report? {
-        readSingle(body, from: source, by: quickRoutes, trace).flatMap { $0.events.isEmpty ? nil : $0 }
+        guard let read = readSingle(body, from: source, by: quickRoutes, trace), case .success? = read.items.first
+        else {
+            return nil
+        }
+        return read
     }
 
     /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose
@@ -210,7 +220,8 @@ package struct Intake: Sendable {
         by previews: Normalizer? = nil
     ) -> Result<Event, Rejection> {
         let normalizer = previews ?? normalizer
-        let envelope = normalizer.envelope(of: reception(from: source, at: time, trace))
+        let envelope = normalizer.envelope(
+            of: reception(from: source, at: time, trace), opening: openings[source] ?? normalizer.opening(for: source))
         return payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
                 Result { () throws(Rejection) in

@@ -93,7 +93,17 @@ package struct Normalizer: Sendable {
 
     /// The common attributes of all events of one reception. Reuse it for all payloads that arrived together.
     package func envelope(of reception: Reception) -> CloudEventEnvelope {
-        CloudEventEnvelope(gateway: gateway, reception: reception)
+        envelope(of: reception, opening: opening(for: reception.source))
+    }
+
+    /// The same with an opening that was made before.
+    func envelope(of reception: Reception, opening: CloudEventEnvelope.Opening) -> CloudEventEnvelope {
+        CloudEventEnvelope(opening, reception: reception)
+    }
+
+    /// The beginning of all events of a source. Reuse it for its receptions.
+    func opening(for source: SourceName) -> CloudEventEnvelope.Opening {
+        CloudEventEnvelope.Opening(gateway: gateway, source: source)
     }
 
     /// The event of a recorded payload. `id`: the event's id; nil for a new one. `json`: a writer whose memory is

@@ -21,6 +21,9 @@ package struct DeadLetterEvents: Sendable {
         self.variants = variants
     }
 
+    /// The members of the event's data.
+    static let members = ["attempts", "delivery", "destination", "event", "reason", "status", "subject"]
+
     /// Nil if no route matches. The lane settles the delivery and stores this event in one transaction. `status`:
     /// HTTP status of the last answer; nil without one. Counts the matches of routes at once.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {

@@ -38,19 +38,21 @@ extension DestinationLane {
         }
     }
 
-    /// Logs an answer that disables the destination, and shows it to operators. Called once for each attempt, however
-    /// many deliveries it has, and before its settlement. Does nothing if the destination is disabled already.
-    func reportDisabled(because reason: String) {
-        guard queue.isActive(name) else { return }
-        logger.warning(
-            "Destination disabled; deliveries wait until it is resumed.",
-            metadata: ["destination": "\(name)", "reason": "\(reason)"])
-        observation?.changed(name, to: DestinationState.disabled.rawValue, because: reason)
+    /// Logs each settlement once. Returns whether one of them disables the destination; until it is on disk, others
+    /// that do so are only failures.
+    func report(_ settlements: [Settlement]) -> Bool {
+        let first = settlements.firstIndex { $0.disabling != nil }
+        let disables = first != nil && queue.isActive(name) && disabling.begins()
+        for (position, settlement) in settlements.enumerated() {
+            report(settlement, disables: disables && position == first)
+        }
+        return disables
     }
 
     /// Logs one settlement; successful ones at level debug only. The level follows from the outcome: warning for dead
-    /// letters, info for retries and expiries, debug for the rest.
-    func report(_ settlement: Settlement) {
+    /// letters, info for retries and expiries, debug for the rest. `disables`: whether it is the first one that
+    /// disables the destination; its only line says so.
+    private func report(_ settlement: Settlement, disables: Bool) {
         // Most settlements: formatting their metadata would cost more than their signatures.
         if case .delivered = settlement.outcome, logger.logLevel > .debug { return }
         let lease = settlement.lease
@@ -58,6 +60,12 @@ extension DestinationLane {
             "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
         ]
         if let trace = TraceContext(ofEvent: lease.body) { metadata["trace_id"] = "\(trace.traceID)" }
+        if disables, let reason = settlement.disabling {
+            metadata["reason"] = "\(reason)"
+            logger.warning("Destination disabled; deliveries wait until it is resumed.", metadata: metadata)
+            observation?.changed(name, to: DestinationState.disabled.rawValue, because: reason)
+            return
+        }
         switch settlement.outcome {
         case .delivered: logger.debug("Delivered.", metadata: metadata)
         case .retry(let wait, _, let reason):

@@ -6,6 +6,13 @@ import SignalboxStore
 
 /// Permission and backoff of a destination, recorded in the queue so that operators and other processes see them.
 extension DestinationLane {
+    /// True if a delivery may block later ones, so that overdue deliveries do not prove a stalled lane.
+    var isOrdered: Bool { destination.ordering != nil }
+
+    /// True if the lane may start attempts and none is in flight. The watchdog uses it: an idle lane with overdue
+    /// deliveries is a defect.
+    var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
+
     // MARK: Permission
 
     /// Requests the destination's permission and passes the reply to the gate. Nil if permission was given; otherwise

@@ -35,6 +35,8 @@ struct DestinationLane: Sendable {
     private let settling = Outage()
     /// Whether attempts are postponed at present for want of descriptors.
     let postponing = Outage()
+    /// Whether a settlement that disables the destination is not on disk yet. Other requests may end meanwhile.
+    let disabling = Outage()
 
     /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start. `deadLetters`:
     /// read at every settlement, so that a reload takes effect at once.
@@ -85,13 +87,6 @@ struct DestinationLane: Sendable {
 
     /// The name is the key of the lane in the roster and in the queue.
     var name: DestinationName { destination.name }
-
-    /// True if a delivery may block later ones, so that overdue deliveries do not prove a stalled lane.
-    var isOrdered: Bool { destination.ordering != nil }
-
-    /// True if the lane may start attempts and none is in flight. The watchdog uses it: an idle lane with overdue
-    /// deliveries is a defect.
-    var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
 
     /// Makes the lane read the queue. Callable from any thread; several calls before a pass cause one pass.
     func wake() { wakeUp.wake() }
@@ -265,9 +260,9 @@ struct DestinationLane: Sendable {
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
     /// `trace`: of the attempt if it is exported.
     private func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
-        if let reason = settlements.lazy.compactMap(\.disabling).first { reportDisabled(because: reason) }
-        for settlement in settlements { report(settlement) }
+        let disables = report(settlements)
         await settle(settlements)
+        if disables { _ = disabling.ends() }
         observation?.settled(settlements, trace: trace)
         // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
         if gate.settled() || isOrdered { wake() }

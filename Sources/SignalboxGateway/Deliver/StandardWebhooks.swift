@@ -87,11 +87,11 @@ package struct WebhookKeys: Sendable {
     /// directions, as the specification recommends.
     package static let tolerance: TimeInterval = 5 * 60
 
-    /// `keys`: one or more; the first one signs first. Stops the process if the list is empty.
-    package init(_ keys: [WebhookKey]) {
-        precondition(!keys.isEmpty, "A webhook needs at least one key.")
-        self.keys = keys
-    }
+    /// `keys`: the first one signs first. Without keys, no message is signed, and none is valid.
+    package init(_ keys: [WebhookKey]) { self.keys = keys }
+
+    /// True for receivers that verify no signature.
+    var isEmpty: Bool { keys.isEmpty }
 
     /// The value of `webhook-signature` for a message: the signatures of all keys, the first one's first. Entries are
     /// separated by spaces. Requires that all keys can sign.

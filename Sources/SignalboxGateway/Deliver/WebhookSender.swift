@@ -3,7 +3,7 @@ package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxStore
 
-/// Posts events to a webhook, signed as Standard Webhooks specifies.
+/// Posts events to a webhook, signed as Standard Webhooks specifies; without keys, unsigned.
 ///
 /// A request has the same `webhook-id` and body in every attempt, and a new timestamp and signature. Redirects are
 /// not followed. The destination's timeout covers the request and its reply. The lanes of one destination call it
@@ -13,7 +13,7 @@ package struct WebhookSender: Sender {
     private let webhook: Destination.Webhook
     /// Makes bodies in the webhook's format.
     private let writer: MessageWriter
-    /// The signing keys. Every message has a signature by each of them.
+    /// The signing keys. Every message has a signature by each of them, and none without keys.
     private let keys: WebhookKeys
     /// Shared by destinations with the same address policy.
     private let http: OutboundHTTP
@@ -126,15 +126,13 @@ package struct WebhookSender: Sender {
     ) throws(UnwritableMessage) -> OutboundRequest {
         let message = try writer.message(for: leases)
         let timestamp = Int(now().timeIntervalSince1970)
-        // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.
-        let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)
-        var headers = [
-            ("user-agent", userAgent),
-            ("webhook-id", id),
-            ("webhook-timestamp", String(timestamp)),
-            ("webhook-signature", signatures),
-            ("signalbox-attempt", String((leases.map(\.earlier).max() ?? 0) + 1)),
-        ]
+        var headers = [("user-agent", userAgent), ("webhook-id", id)]
+        if !keys.isEmpty {
+            // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.
+            let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)
+            headers += [("webhook-timestamp", String(timestamp)), ("webhook-signature", signatures)]
+        }
+        headers.append(("signalbox-attempt", String((leases.map(\.earlier).max() ?? 0) + 1)))
         headers += trace.headers(webhook.trace)
         if let handshake = webhook.handshake { headers.append(("webhook-request-origin", handshake.origin)) }
         if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Counts what the flows do, since the start of the process. Labels have few values: names of the config, vendors and
 /// codes of this version. Callable from any thread; a call takes less than a microsecond.
@@ -56,56 +57,49 @@ package final class GatewayCounters: Sendable {
     package let telemetry = DropCounts()
     private let vendors = VendorLabels()
     private let sources = SourceLabels()
+    private let resolved = Mutex(Resolved())
 
     package init() {}
 
     /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
     /// repeat an earlier one.
     func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
-        var tally = Tally()
-        for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
-            let event = routed.event
-            guard event.isOfPayload else { continue }
-            tally.add(event) { count($0, $1) }
-            if routed.routes.isEmpty { unrouted.add() }
-            if !event.warnings.isEmpty { countWarnings(of: event) }
+        resolved.withLock { resolved in
+            for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
+                // Not held in a constant, which would be a copy of the whole event.
+                guard routed.event.isOfPayload else { continue }
+                counter(of: routed, in: &resolved).add()
+                if routed.routes.isEmpty { unrouted.add() }
+                if !routed.event.warnings.isEmpty { countWarnings(of: routed.event) }
+            }
         }
-        tally.end { count($0, $1) }
     }
 
-    /// The events of one request by their labels, so that a batch looks up each combination once.
-    private struct Tally {
+    /// Counters by the values of events, whose labels need not be looked up again.
+    private struct Resolved {
         /// Further combinations are looked up each time.
-        private static let most = 32
-        private var last: (key: Received, times: Int)?
-        private var others: [(key: Received, times: Int)] = []
+        private static let most = 4000
+        var last: (key: Received, counter: Counter)?
+        var counters: [Received: Counter] = [:]
 
-        mutating func add(_ event: Event, _ count: (Received, Int) -> Void) {
-            func isEqual(_ key: Received) -> Bool {
-                key.kind == event.kind && key.vendor == event.vendor && key.source == event.source
-            }
-            if let last, isEqual(last.key) {
-                self.last?.times += 1
-            } else if let position = others.firstIndex(where: { isEqual($0.key) }) {
-                others[position].times += 1
-            } else {
-                if let last {
-                    if others.count < Self.most { others.append(last) } else { count(last.key, last.times) }
-                }
-                last = (Received(source: event.source, vendor: event.vendor, kind: event.kind), 1)
-            }
-        }
-
-        func end(_ count: (Received, Int) -> Void) {
-            if let last { count(last.key, last.times) }
-            for (key, times) in others { count(key, times) }
-        }
+        var hasRoom: Bool { counters.count < Self.most }
     }
 
-    private func count(_ key: Received, _ times: Int) {
-        let key = Received(
-            source: sources.label(of: key.source), vendor: vendors.label(of: key.vendor), kind: key.kind)
-        received.series(for: key).add(times)
+    /// The counter of an event. Neighbours usually have the same one.
+    private func counter(of routed: RoutedEvent, in resolved: inout Resolved) -> Counter {
+        let key = Received(source: routed.event.source, vendor: routed.event.vendor, kind: routed.event.kind)
+        if let last = resolved.last, last.key == key { return last.counter }
+        if let known = resolved.counters[key] {
+            resolved.last = (key, known)
+            return known
+        }
+        let counter = received.series(for: labels(of: key))
+        if resolved.hasRoom { resolved.counters[key] = counter }
+        return counter
+    }
+
+    private func labels(of key: Received) -> Received {
+        Received(source: sources.label(of: key.source), vendor: vendors.label(of: key.vendor), kind: key.kind)
     }
 
     /// Counts a refused payload. `code`: of ``RefusedPayload``.
@@ -139,6 +133,8 @@ extension GatewayCounters {
     func expect(_ config: GatewayConfig) {
         let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
         self.sources.know(sources)
+        // A source that had the label of the others may have its own now.
+        resolved.withLock { $0 = Resolved() }
         let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
         for source in sources {
             rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })

@@ -52,13 +52,14 @@ package final class Observation: Sendable {
         // Neighbours usually have the same vendor, so they are counted together.
         var (vendor, times, passed) = ("", 0, 0)
         func observe(_ routed: RoutedEvent) {
-            let event = routed.event
-            if event.vendor.name != vendor {
+            if routed.event.vendor.name != vendor {
                 if times > 0 { activity.count(.received, vendor, times: times, at: now) }
-                (vendor, times) = (event.vendor.name, 0)
+                (vendor, times) = (routed.event.vendor.name, 0)
             }
             times += 1
-            if !event.warnings.isEmpty { activity.count(warnings: event.warnings, of: vendor, at: now) }
+            if !routed.event.warnings.isEmpty {
+                activity.count(warnings: routed.event.warnings, of: vendor, at: now)
+            }
             if !show(routed, at: now) { passed += 1 }
             for follower in routed.followers { observe(follower) }
         }

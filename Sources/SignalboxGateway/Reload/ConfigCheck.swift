@@ -23,7 +23,7 @@ package struct ConfigCheck: Sendable {
     package init(_ files: [ConfigText]) {
         self.files = files
         do throws(InvalidConfig) {
-            let config = try RoutedConfig(files).config
+            let config = try RoutedConfig(checking: files).config
             (self.config, mistakes) = (config, config.warnings)
         } catch {
             (config, mistakes) = (nil, error.mistakes)

@@ -188,8 +188,9 @@ package struct GatewayPlan: Sendable {
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
         inbox: InboxSender, telemetry: Telemetry? = nil
     ) -> any Sender {
-        guard case .webhook(let webhook) = destination.endpoint else { return inbox }
+        guard case .webhook(var webhook) = destination.endpoint else { return inbox }
         guard let secrets else { preconditionFailure("A webhook of a resolved config has its secrets.") }
+        webhook.url = secrets.url
         return WebhookSender(
             webhook, keys: secrets.keys, headers: secrets.headers, clientSecret: secrets.clientSecret,
             http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry)

@@ -7,10 +7,18 @@ extension RoutedConfig {
     /// Reads and checks a config. Its `origin` lists the files that were read, and the folder of further files.
     /// Throws all errors of the config. The digest covers the bytes of all files in their order.
     package init(_ files: ConfigFiles) throws(InvalidConfig) {
-        try self.init(files.texts)
+        try self.init(checking: files.texts)
         config.origin = GatewayConfig.Origin(
             files: files.texts.map(\.name) + config.origin.files, folder: files.folder,
             digest: hexadecimal(sha256(files.texts.flatMap(\.bytes))))
+    }
+
+    /// Reads and checks a config, also against the events and the address policy. Throws all errors of the config.
+    init(checking files: [ConfigText]) throws(InvalidConfig) {
+        try self.init(files)
+        let all = config.warnings + ConfigEventCheck.warnings(about: config, in: files)
+        let keys = all.enumerated().map { ($1.file, $1.place?.lowerBound ?? 0, $0) }
+        config.warnings = all.indices.sorted { keys[$0] < keys[$1] }.map { all[$0] }
     }
 
     /// Reads and checks the config at `path`. A file that cannot be read is an error too, with the reason of the
@@ -27,6 +35,8 @@ package struct ResolvedConfig: Sendable {
     /// The secrets of one webhook. Two values compare by the texts of the secrets, because keys cannot be compared.
     package struct WebhookSecrets: Sendable, Equatable {
         let keys: WebhookKeys
+        /// The URL, with a reference replaced.
+        var url: String { texts.url }
         let clientSecret: String?
         /// The webhook's own headers, as they are sent.
         let headers: [(name: String, value: String)]

@@ -29,12 +29,14 @@ package struct Normalization: Sendable {
     ) async throws -> Int {
         var rejections = try RejectList(path: rejects, namesInputs: inputs.paths.count > 1, diagnostics: diagnostics)
         let buffers = LineBuffers()
+        let wrapped = envelope.payload == nil ? WrappedPayloads() : nil
         try await ParallelReading(inputs: inputs).run { block, parser in
             let lines = buffers.take()
             var rejected: [Rejection] = []
             lines.writer.withLock { writer in
                 let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
                 block.payloads.forEachPayload(in: envelope, with: parser) { payload throws(Rejection) in
+                    wrapped?.examine(payload.text)
                     var notification = PushNotification(platform: .unknown)
                     try normalizer.write(payload, in: common, with: parser, as: &notification, into: &writer)
                     writer.newline()
@@ -51,6 +53,7 @@ package struct Normalization: Sendable {
             buffers.giveBack(lines)
             for rejection in rejected { try rejections.add(rejection, in: block.name) }
         }
+        if let advice = wrapped?.advice { diagnostics.writeLine(advice) }
         return rejections.count
     }
 }

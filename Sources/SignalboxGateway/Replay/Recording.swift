@@ -22,6 +22,8 @@ struct Recording: Sendable {
     /// The failure rules before the run; nil if it applies none.
     private let failures: RecordedFailures?
     private let eventParsers = ParserPool.events
+    /// Nil if the command line says where payloads are.
+    private let wrapped: WrappedPayloads?
 
     /// `session`: the run, whose start ages count from. `hasLastingIDs`: derives event ids from the run, so that a
     /// resumed run repeats them. `failures`: the failure rules of the run; nil applies none. Throws
@@ -37,6 +39,7 @@ struct Recording: Sendable {
         source = options.source ?? .default
         vendor = config.sourceVendors[source]
         envelope = options.envelope
+        wrapped = options.envelope.payload == nil ? session.wrapped : nil
         selection = try options.selection.selection(now: session.began)
         self.failures = failures
         identity = hasLastingIDs ? session.identity : nil
@@ -187,6 +190,7 @@ struct Recording: Sendable {
     ) {
         let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
         block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
+            wrapped?.examine(payload.text)
             guard selection.covers(payload.time) else { return true }
             let id = identity?.eventID(input: block.input, offset: payload.place.offset, recorded: payload.time)
             return try take(payload, common, id)

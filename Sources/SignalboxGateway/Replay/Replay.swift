@@ -63,6 +63,11 @@ package struct ReplayOptions: Sendable {
         return nil
     }
 
+    /// Refuses inputs that are missing, not readable or directories. Opens none. Throws ``ReplayError/refused(_:)``.
+    package func checkInputs() throws(ReplayError) {
+        try InputFiles(files).check(outcome: "No payload was replayed.")
+    }
+
     /// A line for people about a part of the config that the run does not apply, with its line end; nil for none.
     package func note(on config: RoutedConfig) -> String? {
         guard !appliesFailures, showsProgress, address == nil, !config.failures.isEmpty else { return nil }

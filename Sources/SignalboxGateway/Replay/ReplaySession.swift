@@ -20,6 +20,8 @@ package final class ReplaySession {
     var failureCounts: [String: FailureDecider.Counts] = [:]
     /// Time since any start.
     let elapsed: @Sendable () -> Duration
+    /// Shared by the workers of the run.
+    let wrapped = WrappedPayloads()
     private var rejections: RejectList
     private let options: ReplayOptions
     private let diagnostics: Diagnostics
@@ -55,7 +57,7 @@ package final class ReplaySession {
         self.interruption = interruption
         self.diagnostics = diagnostics
         inputs = InputFiles(options.files) { interruption.happened }
-        try inputs.check(outcome: "No payload was replayed.")
+        try options.checkInputs()
         let start = ContinuousClock.now
         elapsed = { ContinuousClock.now - start }
         file = options.resume.map { ResumeFile(path: $0) }
@@ -228,6 +230,7 @@ package final class ReplaySession {
     /// Writes the tables, then `more`. JSON or text, as the options say. The output goes to the diagnostics. Written
     /// once, at the end, also after an interruption.
     func report(_ more: String = "") {
+        if let advice = wrapped.advice { diagnostics.writeLine(advice) }
         let count = rejections.count
         let text =
             options.printsJSON

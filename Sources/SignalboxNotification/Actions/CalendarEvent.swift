@@ -5,7 +5,8 @@ import SignalboxJSON
 ///
 /// There are two vocabularies: that of MCE's plug-in for iOS (`startDate`, ISO 8601, and one `timeZone`) and that for
 /// Android (`starts` with `date`, `time` and `timezone`). The plug-in for iOS also accepts the arguments in an object
-/// `value` (Acoustic-Mobile-Push/iOS and Android, calendar plug-ins).
+/// `value` (Acoustic-Mobile-Push/iOS and Android, calendar plug-ins). In a mixture of both, a `timeZone` next to
+/// `starts` counts unless `starts` has its own.
 struct CalendarEvent: Equatable {
     /// The event's summary, not empty.
     let title: String
@@ -58,8 +59,9 @@ struct CalendarEvent: Equatable {
         _ apple: StaticString, _ android: StaticString, of arguments: JSONValue, at path: String,
         _ problems: inout [ActionProblem]
     ) throws(ActionProblem) -> CalendarTime? {
+        let zonePath = path + "/timeZone"
         if let date = arguments[apple], !date.isNull {
-            let zone = zone(arguments["timeZone"], at: path + "/timeZone", &problems)
+            let zone = zone(arguments["timeZone"], at: zonePath, &problems)
             guard let text = date.scalarText, let time = CalendarTime(iso8601: text, in: zone) else {
                 throw invalid(at: "\(path)/\(apple)", "A date is written like \"2026-06-01T18:00:00Z\".")
             }
@@ -67,9 +69,11 @@ struct CalendarEvent: Equatable {
         }
         guard let parts = arguments[android], !parts.isNull else { return nil }
         let path = "\(path)/\(android)"
+        let own = parts["timezone"].flatMap { $0.isNull ? nil : $0 }
+        let zone = zone(
+            own ?? arguments["timeZone"], at: own == nil ? zonePath : path + "/timezone", &problems)
         guard let date = parts["date"]?.scalarText, let hour = parts["time"]?.scalarText,
-            let time = CalendarTime(
-                date: date, time: hour, in: zone(parts["timezone"], at: path + "/timezone", &problems))
+            let time = CalendarTime(date: date, time: hour, in: zone)
         else { throw invalid(at: path, "This needs a \"date\" like \"2026-06-01\" and a \"time\" like \"18:00\".") }
         return time
     }

@@ -12,9 +12,7 @@ package struct Catalogue: ChainLink {
     private let scopes: [CataloguePath.Scope]
     /// The keys of each marker's first path after its first key. Every APNs payload has `aps`; without these keys,
     /// every marker inside `aps` would be tested for every payload.
-    private let innerKeys: [[[UInt8]]]
-    /// The heads of the first of them; nil for a marker without inner keys.
-    private let innerHeads: [JSONKeyHead?]
+    private let innerKeys: [[JSONStoredKey]]
     /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
     /// Markers that search the whole payload.
@@ -28,7 +26,6 @@ package struct Catalogue: ChainLink {
         let scopes = markers.map { $0.marker.conditions.first?.scope ?? .anywhere }
         self.scopes = scopes
         innerKeys = markers.map { $0.marker.conditions.first?.innerKeys ?? [] }
-        innerHeads = innerKeys.map { $0.first.map { JSONKeyHead($0) } }
         let indexed = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first?.indexEntry(for: position)
         }
@@ -62,18 +59,23 @@ package struct Catalogue: ChainLink {
         }
         guard !found.isEmpty else { return }
         // The strongest of each entry, in the catalogue's order, independently of the order of the payload's keys.
-        found.sort { left, right in
-            if left.entry != right.entry { return left.entry < right.entry }
-            if left.detection.strength != right.detection.strength {
-                return left.detection.strength > right.detection.strength
-            }
-            return left.detection.evidence.lexicographicallyPrecedes(right.detection.evidence)
-        }
+        if found.count > 1 { found.sort(by: Self.precedes) }
         var last: Int?
         for (entry, detection) in found where entry != last {
             matches.record(VendorMatch(entries[entry].vendor, detection, entry: entry))
             last = entry
         }
+    }
+
+    /// The order in which matches of one payload are recorded.
+    private static func precedes(
+        _ left: (entry: Int, detection: Detection), _ right: (entry: Int, detection: Detection)
+    ) -> Bool {
+        if left.entry != right.entry { return left.entry < right.entry }
+        if left.detection.strength != right.detection.strength {
+            return left.detection.strength > right.detection.strength
+        }
+        return left.detection.evidence.lexicographicallyPrecedes(right.detection.evidence)
     }
 
     /// Calls `body` once with every marker whose first key is in the marker's scope of the payload. `isPossible`
@@ -106,15 +108,16 @@ package struct Catalogue: ChainLink {
     /// contain the expected value. `latest`: the object of the previous call, for the next marker with the same first
     /// key.
     private func canMatch(_ marker: Int, _ start: JSONValue, _ latest: inout JSONObject?) -> Bool {
-        guard let head = innerHeads[marker] else { return true }
+        let keys = innerKeys[marker]
+        guard let first = keys.first else { return true }
         if start.isObject {
             if latest?.value.isSamePlace(as: start) != true { latest = JSONObject(start) }
-            guard latest?.keys.mayContain(head) == true else { return false }
+            guard latest?.keys.mayContain(first.head) == true else { return false }
         }
         var value = start
-        for key in innerKeys[marker] {
+        for key in keys {
             guard value.isObject else { return value.isArray || value.isString }
-            guard let next = key.withUnsafeBufferPointer({ value.member($0) }) else { return false }
+            guard let next = value.member(key) else { return false }
             value = next
         }
         return true
@@ -156,12 +159,12 @@ extension CatalogueCondition {
     }
 
     /// The consecutive keys of the path after the first one; empty for a test of absence.
-    fileprivate var innerKeys: [[UInt8]] {
+    fileprivate var innerKeys: [JSONStoredKey] {
         guard let path, test != .absent else { return [] }
-        var keys: [[UInt8]] = []
+        var keys: [JSONStoredKey] = []
         for token in path.tokens.dropFirst() {
             guard case .key(let key) = token else { break }
-            keys.append(key)
+            keys.append(JSONStoredKey(key))
         }
         return keys
     }

@@ -1,7 +1,8 @@
 import SignalboxJSON
 
-/// A condition on a payload: a test of the value at a path, or of the presence of a key with a prefix.
-struct CatalogueCondition: Sendable, Equatable {
+/// A condition on a payload: a test of the value at a path, or of the presence of a key with a prefix. A class although
+/// it is immutable, like ``CataloguePath``.
+final class CatalogueCondition: Sendable, Equatable {
     /// The tested part of a payload.
     enum Subject: Sendable, Equatable {
         /// The first value at a path.
@@ -58,6 +59,16 @@ struct CatalogueCondition: Sendable, Equatable {
     /// The expectation of that part.
     let test: Test
 
+    /// `subject`: the tested part. `test`: the expectation of that part.
+    init(subject: Subject, test: Test) {
+        self.subject = subject
+        self.test = test
+    }
+
+    static func == (left: CatalogueCondition, right: CatalogueCondition) -> Bool {
+        left === right || (left.subject == right.subject && left.test == right.test)
+    }
+
     /// The objects of the payload that the condition searches.
     var scope: CataloguePath.Scope {
         switch subject {
@@ -107,7 +118,12 @@ extension CatalogueCondition.Test {
     }
 
     /// True when an absent value satisfies the test.
-    var acceptsAbsence: Bool { self == .absent || self == .unset }
+    var acceptsAbsence: Bool {
+        switch self {
+        case .absent, .unset: true
+        default: false
+        }
+    }
 
     /// `parser`: parses JSON texts in strings; nil to compare strings only.
     func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {
@@ -124,7 +140,7 @@ extension CatalogueCondition.Test {
             (parser?.container(value) ?? value).isObject && !(parser?.container(value) ?? value).isEmptyContainer
         case .list: (parser?.container(value) ?? value).isArray
         case .isTrue: value.appleFlag
-        case .equals(let text): value.scalarText == text
+        case .equals(let text): value.isScalar(withText: text)
         case .equalsIgnoringCase(let text): value.scalarText?.lowercased() == text.lowercased()
         case .among(let words): value.scalarText.map { words.contains($0) } ?? false
         case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
@@ -147,10 +163,15 @@ struct CatalogueMarker: Sendable {
     /// The recognised values; nil if a condition does not hold. In the order of the conditions. A condition that
     /// requires absence contributes no value.
     func evidence(in payload: borrowing PlatformPayload) -> [JSONValue]? {
-        for condition in conditions where !condition.holds(in: payload) { return nil }
         var values: [JSONValue] = []
         for condition in conditions {
-            if let value = condition.value(in: payload) { values.append(value) }
+            guard payload.has(condition.scope) else { return nil }
+            if let value = condition.value(in: payload) {
+                guard condition.test.holds(of: value, in: payload.parser) else { return nil }
+                values.append(value)
+            } else if !condition.test.acceptsAbsence {
+                return nil
+            }
         }
         return values
     }

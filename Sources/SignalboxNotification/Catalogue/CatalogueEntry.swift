@@ -1,6 +1,8 @@
 /// A vendor defined by data alone: its evidence, and the paths of its values. Immutable once read. A detector with
 /// code can read more, such as values that depend on each other.
-struct CatalogueEntry: Sendable {
+///
+/// A class although it is immutable: every reading holds its entry, and a copy would count a reference for each field.
+final class CatalogueEntry: Sendable {
     /// The name in events. Unique in a catalogue.
     let vendor: VendorID
     /// The vendor's own spelling.
@@ -13,7 +15,31 @@ struct CatalogueEntry: Sendable {
     /// vendor.
     let markers: [CatalogueMarker]
     /// The paths; while a payload is read, without those that an ``IgnoredField`` excludes.
-    var fields: CatalogueFields
+    let fields: CatalogueFields
+    /// The conditions of the markers that determine a value: the vendor's name in the event makes it redundant.
+    let redundant: [CatalogueCondition]
+
+    /// The parts of an entry as the catalogue's file has them.
+    init(
+        vendor: VendorID, name: String, source: String, confidence: String, markers: [CatalogueMarker],
+        fields: CatalogueFields
+    ) {
+        self.vendor = vendor
+        self.name = name
+        self.source = source
+        self.confidence = confidence
+        self.markers = markers
+        self.fields = fields
+        redundant = markers.flatMap(\.conditions).filter(\.test.determinesValue)
+    }
+
+    /// The same entry without the paths that lead through another one.
+    func ignoring(_ path: CataloguePath) -> CatalogueEntry {
+        var fields = fields
+        fields.ignore(path)
+        return CatalogueEntry(
+            vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: fields)
+    }
 }
 
 /// The effect of a tap: its link, or the vendor's word for it. Each list of paths has alternatives; the first with a
@@ -176,8 +202,8 @@ struct CatalogueFields: Sendable {
 /// Conditional fields of an entry.
 extension CatalogueFields {
     /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
-    /// counted paths of buttons and pictures, and conditions. Called before a payload is read, on the copy of the
-    /// entry that serves this payload.
+    /// counted paths of buttons and pictures, and conditions. Called before a payload is read, on a copy that serves
+    /// this payload.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,

@@ -6,7 +6,10 @@ import SignalboxJSON
 ///   the whole payload.
 /// - A token `*` matches every member or element; `{i}` in a token counts up.
 /// - A string on the path that contains JSON text is parsed, one for each path.
-struct CataloguePath: Sendable, Equatable {
+///
+/// A class although it is immutable: a reading passes dozens of paths on, and a copy would count a reference for each
+/// part.
+final class CataloguePath: Sendable, Equatable {
     /// The objects of a payload that a path searches.
     enum Scope: String, Sendable {
         /// The raw values are the prefixes of paths; `anywhere` has none.
@@ -53,11 +56,12 @@ struct CataloguePath: Sendable, Equatable {
     let scope: Scope
     /// At least one.
     let tokens: [Token]
+    /// The tokens if all of them are keys, prepared for lookups; otherwise empty.
+    let keys: [JSONStoredKey]
 
     /// Nil for a text that is not a path. Requires a slash after the scope, and at least one token that is not
     /// empty. An unknown scope is not a path.
-    init?(_ text: String) {
-        self.text = text
+    convenience init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count > 1, parts.count > 2 || !parts[1].isEmpty else { return nil }
         var scope = Scope.anywhere
@@ -68,8 +72,7 @@ struct CataloguePath: Sendable, Equatable {
             }
             scope = named
         }
-        self.scope = scope
-        tokens = parts.dropFirst().map { Token($0) }
+        self.init(text, scope, parts.dropFirst().map { Token($0) })
     }
 
     /// Takes parts of a path that was read before.
@@ -77,6 +80,12 @@ struct CataloguePath: Sendable, Equatable {
         self.text = text
         self.scope = scope
         self.tokens = tokens
+        let keys = tokens.compactMap { Self.key($0) }
+        self.keys = keys.count == tokens.count ? keys.map { JSONStoredKey($0) } : []
+    }
+
+    static func == (left: CataloguePath, right: CataloguePath) -> Bool {
+        left === right || (left.text == right.text && left.scope == right.scope && left.tokens == right.tokens)
     }
 
     /// The path of its first tokens. `length`: at least one. ``text`` stays that of the whole path.

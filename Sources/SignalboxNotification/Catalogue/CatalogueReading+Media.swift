@@ -6,7 +6,9 @@ extension CatalogueReading {
     /// without a warning. Keys that count up end at the first number without a URL. A repeated URL is added once, in
     /// its first role.
     mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        var known = Set(notification.media.map { Array($0.url.utf8) })
+        guard !fields.media.isEmpty else { return }
+        var known = KnownLinks()
+        for media in notification.media { known.insert(media.url) }
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
             for count in isCounted ? field.first..<field.first + Self.longestCount : 0..<1 {
@@ -15,7 +17,7 @@ extension CatalogueReading {
                 let type = field.type.isEmpty ? nil : contentType(field.type, payload)
                 for link in links {
                     consumed.insert(link)
-                    guard let url = link.text, known.insert(Array(url.utf8)).inserted else { continue }
+                    guard let url = link.text, known.insert(url) else { continue }
                     notification.addMedia(link, as: field.role, contentType: type)
                 }
             }
@@ -116,5 +118,26 @@ extension JSONValue {
     /// Compared without case.
     fileprivate var isOrientation: Bool {
         utf8.map { $0.equalsIgnoringCase("portrait") || $0.equalsIgnoringCase("landscape") } ?? false
+    }
+}
+
+/// The links that a reading found so far, compared by their bytes.
+private struct KnownLinks {
+    /// Up to this many links, a search is faster than a hash table.
+    private static let most = 8
+    private var few: [String] = []
+    /// All links, once there are more.
+    private var many: Set<[UInt8]> = []
+
+    /// False if the link was inserted before.
+    @discardableResult
+    mutating func insert(_ link: String) -> Bool {
+        if few.count == Self.most {
+            if many.isEmpty { many = Set(few.map { Array($0.utf8) }) }
+            return many.insert(Array(link.utf8)).inserted
+        }
+        guard !few.contains(where: { $0.utf8.elementsEqual(link.utf8) }) else { return false }
+        few.append(link)
+        return true
     }
 }

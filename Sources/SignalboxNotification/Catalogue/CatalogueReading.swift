@@ -3,7 +3,7 @@ import SignalboxJSON
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
 /// Follows the entry alone: no code is specific to a vendor.
 struct CatalogueReading {
-    /// A copy, from which ``read(_:into:)`` removes the ignored paths.
+    /// ``read(_:into:)`` replaces it by one without the ignored paths.
     private var entry: CatalogueEntry
     /// The paths that apply to this payload.
     var fields: CatalogueFields { entry.fields }
@@ -20,7 +20,7 @@ struct CatalogueReading {
     /// first. Fills `custom` last, because it contains the values that no step before it consumed. Never throws:
     /// values of unexpected types become warnings or stay in `custom`.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
+        for rule in fields.ignored where rule.condition.holds(in: payload) { entry = entry.ignoring(rule.under) }
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)
@@ -29,10 +29,7 @@ struct CatalogueReading {
         readCarousel(payload, &notification)
         if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
         readButtons(payload, &notification)
-        // The vendor's name in the event makes markers with a determined value redundant.
-        for marker in entry.markers {
-            for condition in marker.conditions where condition.test.determinesValue { consume(condition, in: payload) }
-        }
+        for condition in entry.redundant { consume(condition, in: payload) }
         for path in fields.secrets { consumed.insert(all: payload.values(at: path)) }
         for text in payload.plainTexts where !notification.content.shows(text) { consumed.keepReplaced(text) }
         var lifted: [(prefix: [UInt8], object: JSONValue)] = []
@@ -246,7 +243,7 @@ extension PlatformPayload {
 extension PushNotification.Content {
     /// True for a shown text, and for a value without a text.
     fileprivate func shows(_ value: JSONValue) -> Bool {
-        guard let text = value.text else { return true }
-        return text == title || text == subtitle || text == body
+        guard value.hasText else { return true }
+        return [title, subtitle, body].contains { text in text.map { value.isScalar(withText: $0) } ?? false }
     }
 }

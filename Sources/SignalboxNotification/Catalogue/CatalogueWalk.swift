@@ -8,13 +8,30 @@ extension PlatformPayload {
     /// lookups of all numbers. With `*`, the first
     /// element with a value counts. A string on the way that contains JSON is opened, once.
     func value(at path: CataloguePath, count: Int = 0, by table: JSONMemberTable? = nil) -> JSONValue? {
+        guard path.keys.isEmpty else { return value(atKeysOf: path) }
         var walk = CatalogueWalk(parser: parser, count: count, table: table, limit: 1)
         walk.follow(path, through: self)
         return walk.found.first
     }
 
+    /// The same for a path of keys alone. Most paths of an entry have no value in a payload; the key filter of a layer
+    /// rules them out without a visit of its members.
+    private func value(atKeysOf path: CataloguePath) -> JSONValue? {
+        guard path.scope != .payload else { return parser.value(at: path.keys, from: root) }
+        for layer in fields.layers where path.scope.admits(layer.reserved) {
+            if layer.object.isObject {
+                guard let member = layer.contents.member(path.keys[0]) else { continue }
+                if let value = parser.value(at: path.keys, after: 1, from: member) { return value }
+            } else if let value = parser.value(at: path.keys, from: layer.object) {
+                return value
+            }
+        }
+        return nil
+    }
+
     /// All values at a path in the first layer with one, at most ``longestList``.
     func values(at path: CataloguePath, count: Int = 0, by table: JSONMemberTable? = nil) -> [JSONValue] {
+        guard path.keys.isEmpty else { return value(atKeysOf: path).map { [$0] } ?? [] }
         var walk = CatalogueWalk(parser: parser, count: count, table: table, limit: longestList)
         walk.follow(path, through: self)
         return walk.found
@@ -52,9 +69,39 @@ extension PlatformPayload {
 extension JSONParser {
     /// The first value at a path below an element of a list.
     func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
+        guard path.keys.isEmpty else { return value(at: path.keys, from: start) }
         var walk = CatalogueWalk(parser: self, limit: 1)
         walk.follow(path.tokens[...], from: start, mayOpen: true)
         return walk.found.first
+    }
+
+    /// The value at keys below a value; nil for null. `position`: of the first key to follow. Gives what
+    /// ``CatalogueWalk`` finds, without a list of values.
+    fileprivate func value(
+        at keys: [JSONStoredKey], after position: Int = 0, from start: JSONValue
+    ) -> JSONValue? {
+        var value = start
+        var mayOpen = true
+        for position in position..<keys.count {
+            if !value.isObject, !value.isArray {
+                guard mayOpen, let opened = container(value) else { return nil }
+                (value, mayOpen) = (opened, false)
+            }
+            let next = value.isObject ? value.member(keys[position]) : value.element(numbered: keys[position].bytes)
+            guard let next else { return nil }
+            value = next
+        }
+        return value.isNull ? nil : value
+    }
+}
+
+extension JSONValue {
+    /// The element of a list whose number a key spells. Numbers from ``longestList`` on have no element.
+    fileprivate func element(numbered key: [UInt8]) -> JSONValue? {
+        guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
+            return nil
+        }
+        return elements.dropFirst(position).first { _ in true }
     }
 }
 
@@ -104,17 +151,13 @@ private struct CatalogueWalk {
         }
     }
 
-    /// A member of an object, or the element of a list with this number. Numbers from ``longestList`` on have no
-    /// element.
+    /// A member of an object, or the element of a list with this number.
     private func member(_ key: [UInt8], sharing prefix: [UInt8], of value: JSONValue) -> JSONValue? {
         if value.isObject {
             if let table { return table.member(key, sharing: prefix, of: value) }
             return key.withUnsafeBufferPointer { value.member($0) }
         }
-        guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
-            return nil
-        }
-        return value.elements.dropFirst(position).first { _ in true }
+        return value.element(numbered: key)
     }
 }
 

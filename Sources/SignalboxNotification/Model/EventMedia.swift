@@ -68,7 +68,7 @@ package struct EventMedia {
         let state = item["url"]?.string.flatMap { states[$0] }
         let isStored = if case .stored = state { true } else { false }
         json.copy(item) { key, _, _ in
-            key.equals("status") || (isStored && key.equals("contentType"))
+            key.equals("status") || (isStored && (key.equals("contentType") || key.equals("kind")))
         } ending: { json in
             switch state {
             case .stored(let file, _): json.members(of: file, href: href(file))
@@ -150,6 +150,7 @@ extension JSONWriter {
     /// Writes the properties of a stored file into an open object. A file without both dimensions has neither.
     fileprivate mutating func members(of file: MediaFile, href: String) {
         member("status", Media.Status.stored.rawValue)
+        member("kind", MediaKind.Family(mediaType: file.contentType)?.rawValue)
         member("contentType", file.contentType)
         member("bytes", file.bytes)
         member("sha256", file.sha256)

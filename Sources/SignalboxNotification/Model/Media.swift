@@ -27,6 +27,48 @@ package struct Media: Sendable, Equatable {
     package var status: Status = .pending
     /// MIME type, if the payload specifies one.
     package var contentType: String?
+    /// The family that the payload's key for the URL names, such as `image`; nil if the key may have any file.
+    package var announced: MediaKind.Family?
+
+    /// The family that the file should have, before it is downloaded: by the MIME type, the extension of the URL, the
+    /// key or the role, in this order. Nil if none of them says.
+    package var kind: MediaKind.Family? {
+        if let family = contentType.flatMap({ MediaKind.Family(mediaType: $0) }) { return family }
+        if let family = MediaKind.Family(extensionOf: url) ?? announced { return family }
+        switch role {
+        case .carousel, .icon: return .image
+        case .attachment, .background: return nil
+        }
+    }
+}
+
+extension MediaKind.Family {
+    /// The family of a MIME type, by its first half. SVG is a document, so it has none.
+    init?(mediaType: String) {
+        let type = mediaType.lowercased()
+        guard let slash = type.firstIndex(of: "/"), !type.hasPrefix("image/svg") else { return nil }
+        self.init(rawValue: String(type[..<slash]))
+    }
+
+    /// The family by the extension of a URL's path; nil for an unknown one.
+    init?(extensionOf url: String) {
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let slash = UInt8(ascii: "/")
+        // A slash after another one ends the scheme: the rest is a host.
+        guard let last = path.lastIndex(of: slash), path[..<last].last != slash else { return nil }
+        let name = path[last...].suffix(Self.longestExtension + 1)
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        guard let family = Self.byExtension[String(decoding: name[dot...].dropFirst(), as: UTF8.self).lowercased()]
+        else { return nil }
+        self = family
+    }
+
+    /// Bytes of the longest entry of ``byExtension``.
+    private static let longestExtension = byExtension.keys.map(\.utf8.count).max() ?? 0
+
+    private static let byExtension = MediaKind.contentTypesByExtension.compactMapValues {
+        MediaKind.Family(mediaType: $0)
+    }
 }
 
 /// A stored file, named by the digest of its content, with the properties found in its own bytes.

@@ -78,6 +78,7 @@ extension JSONWriter {
             json.beginObject()
             json.member("url", item.url)
             json.member("role", item.role.rawValue)
+            json.member("kind", item.kind?.rawValue)
             json.member("status", item.status.rawValue)
             json.member("contentType", item.contentType)
             json.endObject()

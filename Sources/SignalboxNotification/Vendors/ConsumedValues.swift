@@ -8,6 +8,12 @@ struct ConsumedValues {
     /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []
 
+    /// Without a value.
+    init() {
+        // Enough for most payloads, so that the list does not grow step by step.
+        values.reserveCapacity(16)
+    }
+
     /// Records a value as consumed, with all values inside it.
     mutating func insert(_ value: JSONValue) { values.append(value) }
 

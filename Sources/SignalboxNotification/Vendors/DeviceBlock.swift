@@ -156,7 +156,7 @@ extension DeviceBlock {
             titleKey: titleKey, titleArgs: titleArgs, bodyKey: bodyKey, bodyArgs: bodyArgs, in: parser)
         if let channel = channel?.text { notification.content.presentation.channelId = channel }
         notification.tag = notification.tag ?? tag?.text
-        notification.addMedia(image, as: .attachment)
+        notification.addMedia(image, as: .attachment, kind: .image)
         notification.action =
             notification.action ?? click.flatMap { .clicking($0) } ?? link.flatMap { .opening($0) }
         if let name = category?.text { notification.category = .named(name) }

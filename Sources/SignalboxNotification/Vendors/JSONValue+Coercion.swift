@@ -32,6 +32,12 @@ extension JSONValue {
         }
     }
 
+    /// True when ``scalarText`` is this text. Copies no string of ASCII characters, whose comparison is that of bytes.
+    func isScalar(withText text: String) -> Bool {
+        guard let utf8, utf8.allSatisfy({ $0 < 0x80 }) else { return scalarText == text }
+        return !utf8.isEmpty && text.utf8.count == utf8.count && text.utf8.elementsEqual(utf8)
+    }
+
     /// A whole number, or one from a string; accepts `5.57e+15` (Leanplum writes identifiers that way).
     var number: Int64? {
         guard let string else { return integer }
@@ -110,7 +116,7 @@ extension JSONParser {
 extension JSONText {
     /// Parses the text and calls `body` with its value, which is valid only inside `body`; nil if the text is too
     /// large or nested too deep for a parser.
-    func withValue<Result>(_ body: (JSONValue) -> Result?) -> Result? {
+    package func withValue<Result>(_ body: (JSONValue) -> Result?) -> Result? {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
             do { return body(try parser.parse(bytes)) } catch { return nil }

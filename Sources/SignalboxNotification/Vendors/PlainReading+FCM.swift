@@ -87,7 +87,7 @@ extension PushNotification {
         let message = payload.message
         readBlocks(payload.notifications, in: payload.parser)
         if payload.notifications.isEmpty { readAPS(payload.aps, in: payload.parser) }
-        if !hasMedia(.attachment) { addMedia(message["apns"]?["fcm_options"]?["image"], as: .attachment) }
+        if !hasMedia(.attachment) { addMedia(message["apns"]?["fcm_options"]?["image"], as: .attachment, kind: .image) }
         if action == nil, let link = message["webpush"]?["fcm_options"]?["link"] { action = .opening(link) }
     }
 
@@ -113,7 +113,7 @@ extension PushNotification {
             content.presentation.channelId = id
         }
         tag = tag ?? block["tag"]?.text
-        if !hasMedia(.attachment) { addMedia(block["image"], as: .attachment) }
+        if !hasMedia(.attachment) { addMedia(block["image"], as: .attachment, kind: .image) }
         // On the web an icon is a URL; on Android it is a resource of the app.
         if let icon = block["icon"], icon.isRemote, !hasMedia(.icon) { addMedia(icon, as: .icon) }
         if category == nil { readActions(block["actions"], in: parser) }

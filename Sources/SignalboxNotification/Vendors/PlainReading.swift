@@ -13,7 +13,7 @@ enum PlainReading {
         case .apns: notification.readAPS(payload.aps, in: parser)
         case .apnsThroughFCM:
             notification.readAPS(payload.aps, in: parser)
-            notification.addMedia(payload.root["fcm_options"]?["image"], as: .attachment)
+            notification.addMedia(payload.root["fcm_options"]?["image"], as: .attachment, kind: .image)
         case .fcmV1: notification.readMessage(payload)
         case .fcmLegacy, .fcmData, .fcmExtras, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: parser)

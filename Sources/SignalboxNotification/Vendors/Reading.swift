@@ -37,11 +37,14 @@ extension PushNotification {
         return objects
     }
 
-    /// Appends a picture, sound or film and returns its index in ``media``; nil without a URL.
+    /// Appends a picture, sound or film and returns its index in ``media``; nil without a URL. `kind`: the family
+    /// that the key of the URL names.
     @discardableResult
-    mutating func addMedia(_ url: JSONValue?, as role: Media.Role, contentType: String? = nil) -> Int? {
+    mutating func addMedia(
+        _ url: JSONValue?, as role: Media.Role, contentType: String? = nil, kind: MediaKind.Family? = nil
+    ) -> Int? {
         guard let url = url?.text else { return nil }
-        media.append(Media(url: url, role: role, contentType: contentType))
+        media.append(Media(url: url, role: role, contentType: contentType, announced: kind))
         return media.count - 1
     }
 

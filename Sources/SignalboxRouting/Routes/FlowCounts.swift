@@ -28,6 +28,16 @@ package final class FlowCounts: Sendable {
         var indexes: [Key: Int] = [:]
         /// The index of the way that was counted last: neighbours usually take the same.
         var last = 0
+
+        /// The index of a new way, or of the one for ways beyond the limit.
+        mutating func begin(_ key: Key) -> Int {
+            let isOther = flows.count >= FlowCounts.most
+            let key = isOther ? Key(source: FlowCounts.other, vendor: FlowCounts.other, routes: []) : key
+            if let index = indexes[key] { return index }
+            indexes[key] = flows.count
+            flows.append(Flow(source: key.source, vendor: key.vendor, routes: key.routes, count: 0))
+            return flows.count - 1
+        }
     }
 
     /// The most ways with a count of their own.
@@ -47,15 +57,8 @@ package final class FlowCounts: Sendable {
                 state.flows[state.last].count += times
                 return
             }
-            var key = Key(source: source, vendor: vendor, routes: routes)
-            if state.indexes[key] == nil, state.flows.count >= Self.most {
-                key = Key(source: Self.other, vendor: Self.other, routes: [])
-            }
-            let index = state.indexes[key] ?? state.flows.count
-            if index == state.flows.count {
-                state.indexes[key] = index
-                state.flows.append(Flow(source: key.source, vendor: key.vendor, routes: key.routes, count: 0))
-            }
+            let key = Key(source: source, vendor: vendor, routes: routes)
+            let index = state.indexes[key] ?? state.begin(key)
             state.flows[index].count += times
             state.last = index
         }

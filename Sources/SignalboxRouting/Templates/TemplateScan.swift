@@ -12,6 +12,8 @@ struct TemplateScan {
     private var closing = Array("}}".utf8)
     /// Sections that are open at this position.
     private var depth = 0
+    /// The tags so far, without comments.
+    private var tags: [TemplateTag] = []
 
     /// The most nested sections, and the most nested functions.
     static let depthLimit = 32
@@ -29,6 +31,17 @@ struct TemplateScan {
     static func check(_ text: String) throws(InvalidTemplate) {
         var scan = TemplateScan(text: Array(text.utf8))
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
+    }
+
+    /// The tags of a template, in their order; only those before the first mistake.
+    fileprivate static func tags(of text: String) -> [TemplateTag] {
+        var scan = TemplateScan(text: Array(text.utf8))
+        do throws(InvalidTemplate) {
+            while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
+        } catch {
+            return scan.tags
+        }
+        return scan.tags
     }
 
     /// Begins at the start of the template, with the delimiters `{{` and `}}`.
@@ -64,13 +77,18 @@ struct TemplateScan {
             throw mistake(at: start, "how values are escaped follows from \"contentType\"; remove this tag")
         case UInt8(ascii: "="): try changeDelimiters(content, at: start)
         case UInt8(ascii: "#"), UInt8(ascii: "^"):
+            tags.append(TemplateTag(content.first == UInt8(ascii: "#") ? .section : .inverted, content, at: start))
             depth += 1
             if depth > Self.depthLimit {
                 throw mistake(at: start, "more than \(Self.depthLimit) sections stand within each other here")
             }
             try checkFunctions(content, at: start)
-        case UInt8(ascii: "/"): depth -= 1
-        default: try checkFunctions(content, at: start)
+        case UInt8(ascii: "/"):
+            tags.append(TemplateTag(.end, content, at: start))
+            depth -= 1
+        default:
+            tags.append(TemplateTag(.value, content, at: start))
+            try checkFunctions(content, at: start)
         }
     }
 
@@ -105,4 +123,30 @@ struct TemplateScan {
     private func mistake(at offset: Int, _ message: String) -> InvalidTemplate {
         InvalidTemplate(position: TextPosition(offset: offset, in: text), message: message)
     }
+}
+
+/// A tag of a template.
+package struct TemplateTag: Sendable, Equatable {
+    /// The effect of a tag.
+    package enum Kind: Sendable { case value, section, inverted, end }
+
+    package let kind: Kind
+    /// The name, such as `data.content.title`; `.` for the element of a list.
+    package let name: String
+    /// Whether the name is an argument of a function, such as `first(data.media)`.
+    package let isFunction: Bool
+    /// The position of the tag in the bytes of the template.
+    package let offset: Int
+
+    /// `content`: the text between the delimiters.
+    fileprivate init(_ kind: Kind, _ content: ArraySlice<UInt8>, at offset: Int) {
+        let text = String(decoding: content, as: UTF8.self)
+        self.kind = kind
+        self.offset = offset
+        isFunction = text.contains("(")
+        name = String(text.drop { "#^/&{ \t\r\n".contains($0) }.prefix { !"} \t\r\n".contains($0) })
+    }
+
+    /// The tags of a valid template, without comments, in their order.
+    package static func tags(of template: String) -> [TemplateTag] { TemplateScan.tags(of: template) }
 }

@@ -131,15 +131,23 @@ extension WriteTransaction {
 
     // MARK: Messages
 
-    /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
-    private mutating func withdrawEndless(_ removal: InAppRemoval) throws -> InAppRemoval? {
+    /// The next messages of a removal, with the number by which it continues.
+    private func messages(
+        _ sql: String, _ removal: InAppRemoval
+    ) throws -> [(at: Int64, message: StoredInAppMessage)] {
         var messages: [(at: Int64, message: StoredInAppMessage)] = []
-        try RowStatement(db, sql: InAppRemoval.endlessMessages).forEach({ row in
+        try RowStatement(db, sql: sql).forEach({ row in
             row.bind(removal.position.number)
             row.bind(removal.position.id)
             row.bind(removal.before)
             row.bind(InAppRemoval.count)
         }) { messages.append((try $0.number(), try StoredInAppMessage(&$0))) }
+        return messages
+    }
+
+    /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
+    private mutating func withdrawEndless(_ removal: InAppRemoval) throws -> InAppRemoval? {
+        let messages = try self.messages(InAppRemoval.endlessMessages, removal)
         var next = removal
         for (at, message) in messages {
             let id = message.registration.id
@@ -159,13 +167,7 @@ extension WriteTransaction {
     /// Removes the totals of a message before the message, so that an interrupted removal is continued.
     /// Observers see a removed message as withdrawn. Its id may be registered again and begins with revision 1.
     private mutating func removeMessages(_ removal: InAppRemoval) throws -> InAppRemoval? {
-        var messages: [(at: Int64, message: StoredInAppMessage)] = []
-        try RowStatement(db, sql: InAppRemoval.overMessages).forEach({ row in
-            row.bind(removal.position.number)
-            row.bind(removal.position.id)
-            row.bind(removal.before)
-            row.bind(InAppRemoval.count)
-        }) { messages.append((try $0.number(), try StoredInAppMessage(&$0))) }
+        let messages = try self.messages(InAppRemoval.overMessages, removal)
         var next = removal
         var room = InAppRemoval.totals
         for (at, message) in messages {

@@ -139,7 +139,12 @@ struct CheckedHead {
 /// `text`: ASCII letters in lower case, digits and hyphens. Compares without case and without allocating.
 private func equals(_ name: String, _ text: StaticString) -> Bool {
     guard name.utf8.count == text.utf8CodeUnitCount else { return false }
-    return text.withUTF8Buffer { text in zip(name.utf8, text).allSatisfy { $0 | 0x20 == $1 } }
+    var position = text.utf8Start
+    for byte in name.utf8 {
+        guard byte | 0x20 == position.pointee else { return false }
+        position += 1
+    }
+    return true
 }
 
 /// `uri-host [ ":" port ]`, as the Host field and absolute targets have it (RFC 9110, 7.2; RFC 3986, 3.2).
@@ -167,7 +172,8 @@ private enum Authority {
             case _ where digitsDue > 0: return false
             case UInt8(ascii: "%"): digitsDue = 2
             case UInt8(ascii: "g")...UInt8(ascii: "z"), UInt8(ascii: "G")...UInt8(ascii: "Z"): break
-            case _ where "-._~!$&'()*+,;=".utf8.contains(byte): break
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): break
+            case _ where "!$&'()*+,;=".utf8.contains(byte): break
             default: return false
             }
         }

@@ -112,7 +112,8 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let ping = try await DestinationWork.ping(
-                destination, config, secrets: options.secretResolver, version: Version.current, asJSON: json)
+                destination, config, secrets: options.secretResolver.reading(config), version: Version.current,
+                asJSON: json)
             print(ping.text)
             guard ping.wasTaken else { throw ExitCode.incomplete }
         }

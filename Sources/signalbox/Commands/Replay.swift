@@ -167,6 +167,8 @@ struct Replay: AsyncParsableCommand {
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)
+        // Before the data directory, which a refused run must not create.
+        try request.checkInputs()
         let (directory, gateway) = try options.open(config, logger: options.makeLogger())
         defer { withExtendedLifetime(directory) {} }
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))

@@ -43,8 +43,7 @@ struct Serve: AsyncParsableCommand {
         let addresses = try GatewayServer.Addresses(
             http: options.listenAddress(flag: listen, file: config.gateway.listen.http), config.gateway.listen)
         let preparation = ServePreparation(
-            options.configPath, format: options.usedLogFormat, addresses: addresses
-        ) { _ in options.secretResolver }
+            options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses)
         let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
         defer { withExtendedLifetime(directory) {} }
         if acceptQueueLoss { try await gateway.queue.record(.command("queue.accept-loss"), count: nil) }

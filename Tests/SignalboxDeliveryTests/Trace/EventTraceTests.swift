@@ -13,7 +13,7 @@ import Testing
     private func event(_ trace: RequestTrace?) -> [UInt8] {
         let reception = Reception(from: SourceName("mobile"), at: Date(timeIntervalSince1970: 1), trace: trace)
         var json = JSONWriter()
-        CloudEventEnvelope(gateway: "demo", reception: reception).write(
+        CloudEventEnvelope(.init(gateway: "demo", source: reception.source), reception: reception).write(
             PushNotification(platform: .apns), id: id, into: &json)
         return json.bytes
     }

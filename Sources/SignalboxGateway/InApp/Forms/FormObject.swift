@@ -122,6 +122,19 @@ struct FormObject {
         return try Self.choice(value, at: pointer(key), choices)
     }
 
+    /// An object whose member `type` decides which others it may have. Throws for a missing or unknown type, and for
+    /// members of another one. `members`: those of a type.
+    static func typed<Choice: RawRepresentable<String>>(
+        _ value: JSONValue, at pointer: String, _ types: [Choice], _ members: (Choice) -> [StaticString]
+    ) throws(FormFault) -> (type: Choice, object: FormObject) {
+        guard value.isObject else { throw .wrongType(pointer, "an object") }
+        guard let word = value["type"] else {
+            throw FormFault(FormFault.Code.missing, pointer + "/type", "type is missing: add it.")
+        }
+        let type = try choice(word, at: pointer + "/type", types)
+        return (type, try FormObject(value, at: pointer, ["type"] + members(type)))
+    }
+
     /// The same for a value that is not a member, such as an element of an array.
     static func choice<Choice: RawRepresentable<String>>(
         _ value: JSONValue, at pointer: @autoclosure () -> String, _ choices: [Choice]

@@ -10,13 +10,8 @@ extension MessageTrigger {
     /// members of another type, because the client would expect them to count. Vendors' words for the same event,
     /// such as `Open` and `sessionStart`, have one word here.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> MessageTrigger {
-        // The type decides which members there may be.
-        guard value.isObject else { throw .wrongType(pointer, "an object") }
-        guard let word = value["type"] else {
-            throw FormFault(FormFault.Code.missing, pointer + "/type", "type is missing: add it.")
-        }
-        let type = try FormObject.choice(word, at: pointer + "/type", FormKeys.TriggerType.allCases)
-        let object = try FormObject(value, at: pointer, ["type"] + FormKeys.trigger(type))
+        let (type, object) = try FormObject.typed(
+            value, at: pointer, FormKeys.TriggerType.allCases, FormKeys.trigger)
         switch type {
         case .sessionStart: return .sessionStart
         case .immediate: return .immediate

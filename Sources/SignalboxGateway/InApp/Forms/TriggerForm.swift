@@ -74,12 +74,7 @@ extension TriggerEvent {
     /// Throws for a missing or unknown `type`, and for members of another type.
     static func read(of form: FormObject) throws(FormFault) -> TriggerEvent {
         let (value, pointer) = (try form.required("event", form["event"]), form.pointer("event"))
-        guard value.isObject else { throw .wrongType(pointer, "an object") }
-        guard let word = value["type"] else {
-            throw FormFault(FormFault.Code.missing, pointer + "/type", "type is missing: add it.")
-        }
-        let type = try FormObject.choice(word, at: pointer + "/type", FormKeys.EventType.allCases)
-        let object = try FormObject(value, at: pointer, ["type"] + FormKeys.event(type))
+        let (type, object) = try FormObject.typed(value, at: pointer, FormKeys.EventType.allCases, FormKeys.event)
         switch type {
         case .sessionStart: return .sessionStart
         case .test: return .test

@@ -33,7 +33,7 @@ extension PushNotification {
         readText(payload)
         let extra = readExtra(payload["extra"], in: parser)
         // A picture in its own key overrides the older one inside `extra`.
-        if addMedia(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment) != nil {
+        if addMedia(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment, kind: .image) != nil {
             vendorKind = payload["ab_iip"] != nil ? "inline-image" : "big-picture"
         }
         addMedia(payload["ab_li"], as: .icon)

@@ -82,7 +82,7 @@ extension PushNotification {
         inApp?.layout = message["type"]?.text
         content.title = message["header"]?.text
         content.body = message["message"]?.text
-        addMedia(message["image_url"], as: .background)
+        addMedia(message["image_url"], as: .background, kind: .image)
         if message["click_action"] != nil { action = readClick(message, in: parser) }
         var buttons: [Category.Button] = []
         for (position, button) in boundedObjects(message["btns"], "braze.too-many-buttons", in: parser) {
@@ -146,7 +146,7 @@ extension PushNotification {
         content.title = payload["t"]?.text
         content.body = payload["a"]?.text
         campaign = payload["cid"]?.text.map { Campaign(id: $0) }
-        addMedia(payload["img"], as: .attachment)
+        addMedia(payload["img"], as: .attachment, kind: .image)
         addMedia(payload["i"], as: .icon)
         readBrazeTap(link: payload["u"], inWebView: false)
         defineCategory(

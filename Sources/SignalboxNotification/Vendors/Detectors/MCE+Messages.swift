@@ -174,7 +174,7 @@ extension PushNotification {
     /// The picture and the buttons of an expanded notification.
     private mutating func readExpandable(_ expandable: JSONValue, in parser: JSONParser) {
         let isImage = expandable["type"]?.equals("image") == true
-        addMedia(expandable[isImage ? "value" : "image"], as: .attachment)
+        addMedia(expandable[isImage ? "value" : "image"], as: .attachment, kind: .image)
         let list = expandable["expandable-actions"] ?? expandable["actions"]
         let buttons = readMCEButtons(list, needFlags: false, in: parser)
         if !buttons.isEmpty { vendorKind = "dynamic-category" }
@@ -193,7 +193,8 @@ extension PushNotification {
         fillTexts(title: content?["title"], subtitle: nil, body: content?["text"])
         readCampaign(message)
         if action == nil, let value = content?["action"] { action = readMCEAction(value, in: parser) }
-        for url in [content?["image"], content?["mainImage"], content?["video"]] { addMedia(url, as: .background) }
+        for url in [content?["image"], content?["mainImage"]] { addMedia(url, as: .background, kind: .image) }
+        addMedia(content?["video"], as: .background, kind: .video)
         // Acoustic's own sample misspells the key; the SDK does not know it and uses its default.
         if let misspelt = message["expriationDate"] {
             warn(

@@ -58,7 +58,7 @@ extension PushNotification {
         if let link = payload["actionURL"], string("actionURL", payload) != nil {
             action = .opening(link) ?? action
         }
-        if let image = string("imageURL", payload) { media = [Media(url: image, role: .attachment)] }
+        if let image = string("imageURL", payload) { media = [Media(url: image, role: .attachment, announced: .image)] }
         let (embargo, expiry) = readSchedule(payload)
         fillCustom(from: payload, except: Sourse.keys, stripping: "custom_")
         bringSourseMessage(payload, embargo: embargo, expiry: expiry)

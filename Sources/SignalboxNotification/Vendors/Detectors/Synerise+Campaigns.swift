@@ -116,7 +116,7 @@ extension PushNotification {
         guard let media, let type = media["type"] else { return }
         switch type.string {
         case "single-image":
-            if addMedia(media["single-image"]?["image"], as: .attachment) == nil {
+            if addMedia(media["single-image"]?["image"], as: .attachment, kind: .image) == nil {
                 warn("synerise.image-missing", "A single image has a URL.", key: "single-image", of: media, in: parser)
             }
         case "carousel": readCarousel(media["carousel"], in: parser)
@@ -183,7 +183,7 @@ extension PushNotification {
 
     /// The first page determines texts and layout.
     private mutating func readPages(_ pages: [JSONValue], in parser: JSONParser) {
-        for page in pages { addMedia(page["image"]?["url"], as: .background) }
+        for page in pages { addMedia(page["image"]?["url"], as: .background, kind: .image) }
         let layouts = pages.map { layout(of: $0, in: parser) }
         content.title = content.title ?? pages.first?["header"]?["text"]?.text
         content.body = content.body ?? pages.first?["description"]?["text"]?.text

@@ -1,0 +1,121 @@
+import SignalboxConfig
+import SignalboxEgress
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+
+/// Warnings about a valid config that need the events and the address policy: names that no event has, and addresses
+/// to which nothing is sent.
+struct ConfigEventCheck {
+    private var patterns: PatternCheck
+    private let files: [ConfigText]
+    /// Destinations whose file was looked for; no more than there are warnings.
+    private var located = 0
+
+    /// The warnings about a config, with their positions. `files`: those that it was read from.
+    static func warnings(about config: GatewayConfig, in files: [ConfigText]) -> [ConfigMistake] {
+        var check = ConfigEventCheck(config, files)
+        for route in config.routes { check.check(route) }
+        for rule in config.failures {
+            if let match = rule.match { check.patterns.check(match, at: rule.location.appending("match")) }
+        }
+        check.checkDestinations(of: config)
+        return check.patterns.diagnostics.mistakes(in: files)
+    }
+
+    private init(_ config: GatewayConfig, _ files: [ConfigText]) {
+        self.files = files
+        let names = config.vendorChain.links.flatMap(\.profiles).map(\.vendor.name)
+        let others = [VendorID.unknown.name] + config.sourceVendors.values.map(\.name)
+        patterns = PatternCheck(vendors: Set(names + others), diagnostics: ConfigDiagnostics())
+    }
+
+    private mutating func check(_ route: RouteOptions) {
+        if let match = route.match { patterns.check(match, at: route.location.appending("match")) }
+        let event = EventField.events(of: [], vendors: [])
+        for redaction in route.redactions {
+            check(redaction.pointer, of: event, at: route.location.appending("redact", isKey: true))
+        }
+        switch route.transform {
+        case .map(let fields):
+            for pointer in fields.flatMap(\.pointers) {
+                check(pointer, of: event, at: route.location.appending("transform", isKey: true))
+            }
+        case .template(let source): check(source, of: event)
+        case nil: break
+        }
+    }
+
+    private mutating func check(_ pointer: JSONPointer, of event: EventField, at location: ConfigLocation) {
+        guard let missing = event.missing(pointer) else { return }
+        let place = inItsFile(location)
+        patterns.diagnostics.warning(
+            at: place,
+            "no event has the field \(pointer.text)" + PatternCheck.advice(for: missing.key, among: missing.known))
+    }
+
+    private mutating func check(_ source: TemplateSource, of event: EventField) {
+        var names = TemplateCheck(of: event)
+        let text = Array(source.body.utf8)
+        for finding in names.findings(in: TemplateTag.tags(of: source.body)) {
+            let position = TextPosition(offset: finding.offset, in: text)
+            patterns.diagnostics.warning(
+                at: source.location,
+                "line \(position.line), column \(position.column) of the template: no event has \"\(finding.key)\" here"
+                    + PatternCheck.advice(for: finding.key, among: finding.known))
+        }
+    }
+
+    // MARK: Destinations
+
+    /// The events of a destination may have any data if a route transforms them.
+    private mutating func checkDestinations(of config: GatewayConfig) {
+        let event = EventField.events(of: [], vendors: [])
+        let transformed = Set(config.routes.filter { $0.transform != nil }.flatMap(\.destinations))
+        for destination in config.destinations {
+            guard case .webhook(let webhook) = destination.endpoint else { continue }
+            let location = ConfigLocation(pointer: "/destinations").appending(destination.name.name)
+            let policy = AddressPolicy(allow: config.egressAllow + destination.allow)
+            check(webhook.url, policy, at: location.appending("url"))
+            if let url = webhook.credentials?.tokenURL {
+                check(url, policy, at: location.appending("oauth2").appending("tokenUrl"))
+            }
+            guard !transformed.contains(destination.name) else { continue }
+            if case .template(let source) = webhook.format { check(source, of: event) }
+            if let key = destination.ordering?.key { check(key, of: event, at: location.appending("ordering")) }
+        }
+    }
+
+    /// The location of a destination's option, which may be in any file of the config.
+    private mutating func inItsFile(_ location: ConfigLocation) -> ConfigLocation {
+        guard location.pointer.hasPrefix("/destinations/"), located < ConfigDiagnostics.most else { return location }
+        located += 1
+        var found = location
+        let key = Array("\"\(location.pointer.split(separator: "/").last ?? "")\"".utf8)
+        let file = files.firstIndex { file in
+            JSONPosition(of: location.pointer, in: file.bytes)?.key.map { file.bytes[$0].elementsEqual(key) } ?? false
+        }
+        found.file = file ?? 0
+        return found
+    }
+
+    /// Only an address in the URL itself: names are resolved when a request is sent.
+    private mutating func check(_ url: String, _ policy: AddressPolicy, at location: ConfigLocation) {
+        guard let address = OutboundURL.literalAddress(in: url), let reason = policy.denial(of: address) else { return }
+        let place = inItsFile(location)
+        patterns.diagnostics.warning(
+            at: place,
+            "nothing is sent to \(address), which is \(reason); add its range to \"allow\" here, or to \"egress.allow\""
+        )
+    }
+}
+
+extension DataField {
+    /// The pointers of this member and of those below it.
+    fileprivate var pointers: [JSONPointer] {
+        switch source {
+        case .pointer(let pointer): [pointer]
+        case .object(let fields): fields.flatMap(\.pointers)
+        }
+    }
+}
