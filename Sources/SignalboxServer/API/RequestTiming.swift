@@ -16,7 +16,7 @@ struct RequestTiming: RouterMiddleware {
     private static let refusals = [401, 403, 405]
     /// The paths whose requests have a span. Operators and probes have none.
     private static let traced = Set(
-        Endpoint.all.filter { $0.access == .source || $0.path.hasPrefix("/v1/inapp/") }.map(\.path))
+        Endpoint.all.filter { $0.access.isOfSources || $0.path.hasPrefix("/v1/inapp/") }.map(\.path))
 
     /// Requests to unknown paths, and those without access, share a route. Never changes the response.
     func handle(

@@ -30,7 +30,7 @@ final class ServerCounters: Sendable {
 
     /// The requests that devices and senders make are shown before they occur. So are all changes.
     init() {
-        for endpoint in Endpoint.all where endpoint.access == .source {
+        for endpoint in Endpoint.all where endpoint.access.isOfSources {
             let success = endpoint.path.hasPrefix("/v1/inapp") ? "200" : "202"
             requests.expect([RequestKey(route: endpoint.path, status: success)])
         }
