@@ -1,4 +1,4 @@
-import SignalboxJSON
+package import SignalboxJSON
 
 // How the vendors' SDKs convert values of unexpected types: the only conversions in this target.
 
