@@ -1,6 +1,7 @@
 import SignalboxCommands
 import SignalboxConfig
 import SignalboxServerTesting
+import SignalboxGateway
 import Testing
 
 @testable import SignalboxServer

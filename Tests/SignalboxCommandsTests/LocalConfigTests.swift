@@ -3,6 +3,7 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxRouting
 import SignalboxTesting
+import SignalboxNotification
 import Testing
 
 struct LocalConfigTests {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignalboxConfig
 import SignalboxNotification
 import Testing
