@@ -9,6 +9,8 @@ struct FailedExchange {
     let request: OutboundRequest
     /// Nil without a response.
     let reply: OutboundReply?
+    /// The reference to a URL that is a secret; nil for a URL in the config itself.
+    let urlReference: String?
 
     /// Response fields that are recorded. None of them is a credential.
     static let responseFields = [
@@ -31,7 +33,7 @@ struct FailedExchange {
         json.key("request")
         json.beginObject()
         json.member("method", "POST")
-        json.member("url", Self.cut(Self.origin(of: request.url)))
+        json.member("url", urlReference ?? Self.cut(Self.origin(of: request.url)))
         write(fields, into: &json)
         json.key("bytes")
         json.integer(request.body.count)

@@ -82,14 +82,18 @@ package struct WebhookSender: Sender {
         case .success(let reply):
             attempt.excerpt = reply.excerpt
             if !(200..<300).contains(reply.status) {
-                attempt.exchange = FailedExchange(request: request, reply: reply).json
+                attempt.exchange = exchange(request, reply).json
             }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
             attempt.error = error.code
-            attempt.exchange = FailedExchange(request: request, reply: nil).json
+            attempt.exchange = exchange(request, nil).json
             return SendResult(.failed(error), attempt)
         }
+    }
+
+    private func exchange(_ request: OutboundRequest, _ reply: OutboundReply?) -> FailedExchange {
+        FailedExchange(request: request, reply: reply, urlReference: webhook.urlReference?.description)
     }
 
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
