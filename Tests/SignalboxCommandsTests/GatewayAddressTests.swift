@@ -1,5 +1,6 @@
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxGateway
 import SignalboxServerTesting
 import SignalboxGateway
 import Testing

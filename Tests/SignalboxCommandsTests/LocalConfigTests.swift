@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
 import SignalboxNotification
