@@ -38,8 +38,8 @@ struct GatewayOptions: ParsableArguments {
     var logFormat: LogFormat?
 
     /// Variables with the prefix `SIGNALBOX_`. Names are in capitals: `dataDir` is `SIGNALBOX_DATA_DIR`.
-    private var environment: ConfigReader {
-        ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
+    private var environment: Configuration.ConfigReader {
+        Configuration.ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
 
     /// A setting of the environment; an empty one counts as unset.

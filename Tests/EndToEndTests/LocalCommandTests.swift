@@ -25,7 +25,8 @@ import Testing
     @Test(arguments: ["bash", "zsh", "fish"]) func completionsAreThoseOfTheParser(_ shell: String) async throws {
         let printed = try await binary.run(["completion", shell])
         #expect(printed.status == 0 && printed.output.contains("signalbox"))
-        #expect(printed.output == (try await binary.run(["--generate-completion-script", shell]).output))
+        let generated = try await binary.run(["--generate-completion-script", shell])
+        #expect(printed.output == generated.output)
     }
 
     @Test func configShowNamesOriginsAndHidesSecrets() async throws {
@@ -90,7 +91,8 @@ import Testing
     /// Two dead deliveries of different vendors.
     private func withDeadLetters(
         _ body:
-            @escaping @Sendable (_ run: @Sendable ([String]) async throws -> BuiltBinary.Result) async throws -> Void
+            @escaping @Sendable (_ run: @escaping @Sendable ([String]) async throws -> BuiltBinary.Result) async throws
+            -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 400 }) { receiver in
@@ -113,12 +115,14 @@ import Testing
                 #expect(result.status == 0, "\(conditions): \(result.errors)")
                 return result.output.split(separator: "\n").count
             }
-            #expect(try await count([]) == 2)
-            #expect(try await count(["--vendor", "synerise"]) == 1)
-            #expect(try await count(["--status", "4xx", "--since", "1h"]) == 2)
-            #expect(try await count(["--status", "503"]) == 0)
-            #expect(try await count(["--until", "1h"]) == 0)
-            #expect(try await count(["--error", "timeout"]) == 0)
+            let expected: [([String], Int)] = [
+                ([], 2), (["--vendor", "synerise"], 1), (["--status", "4xx", "--since", "1h"], 2),
+                (["--status", "503"], 0), (["--until", "1h"], 0), (["--error", "timeout"], 0),
+            ]
+            for (conditions, deliveries) in expected {
+                let found = try await count(conditions)
+                #expect(found == deliveries, "\(conditions)")
+            }
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// Commands on a pseudoterminal, as people run them.
 @Suite(.timeLimit(.minutes(15))) struct TerminalTests {
     /// Runs a command with a terminal as its three streams. `input`: the keys to type. Both outputs are in `output`.
-    private func type(
+    private func session(
         _ input: String, to arguments: [String], in directory: String
     ) async throws -> BuiltBinary.Result {
         let spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
@@ -20,13 +20,13 @@ import Testing
             #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
             for _ in 0..<2 { #expect(try await gateway.post(Data(#"{"aps":{"alert":"x"}}"#.utf8)).status == 202) }
             let purge = ["deliveries", "purge", "--state", "waiting"]
-            let kept = try await type("n\n", to: purge, in: directory)
+            let kept = try await session("n\n", to: purge, in: directory)
             #expect(kept.status == 2)
             #expect(kept.output.contains("2 of these deliveries were never delivered. Remove them permanently? [y/N]"))
             #expect(kept.output.contains("No delivery was removed."), "\(kept.output)")
-            let preview = try await type("", to: purge + ["--dry-run"], in: directory)
+            let preview = try await session("", to: purge + ["--dry-run"], in: directory)
             #expect(preview.output.contains("2 deliveries would be removed"), "\(preview.output)")
-            let removed = try await type("y\n", to: purge, in: directory)
+            let removed = try await session("y\n", to: purge, in: directory)
             #expect(removed.status == 0 && removed.output.contains("2 deliveries removed"), "\(removed.output)")
         }
     }
@@ -39,9 +39,9 @@ import Testing
                 let payloads = Data(String(repeating: #"{"aps":{"alert":"x"}}"# + "\n", count: 2).utf8)
                 _ = try await binary.run(
                     ["replay"], input: payloads, in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
-                let kept = try await type("\n", to: ["deliveries", "retry", "--dead"], in: directory)
+                let kept = try await session("\n", to: ["deliveries", "retry", "--dead"], in: directory)
                 #expect(kept.status == 2 && kept.output.contains("Requeue 2 deliveries? [y/N]"), "\(kept.output)")
-                let forced = try await type("", to: ["deliveries", "retry", "--dead", "--yes"], in: directory)
+                let forced = try await session("", to: ["deliveries", "retry", "--dead", "--yes"], in: directory)
                 #expect(forced.status == 0 && forced.output.contains("2 deliveries requeued"), "\(forced.output)")
             }
         }
@@ -51,7 +51,7 @@ import Testing
         _ arguments: [String]
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let result = try await type("{\"aps\":{\"alert\":\"x\"}}\n\u{04}", to: arguments, in: directory)
+            let result = try await session("{\"aps\":{\"alert\":\"x\"}}\n\u{04}", to: arguments, in: directory)
             #expect(result.status == 0, "\(result.output)")
             #expect(result.output.contains(" from standard input; end with ^D."), "\(result.output)")
         }

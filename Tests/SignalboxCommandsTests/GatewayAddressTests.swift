@@ -1,6 +1,8 @@
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxGateway
 import SignalboxServerTesting
+import SignalboxGateway
 import Testing
 
 @testable import SignalboxServer

@@ -1,8 +1,10 @@
 import Foundation
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
+import SignalboxNotification
 import Testing
 
 struct LocalConfigTests {
