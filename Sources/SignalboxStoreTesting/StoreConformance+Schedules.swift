@@ -79,7 +79,9 @@ extension StoreConformance {
             try await queue.settle(bench.claimOne(queue), .returned)
             try await queue.tick()
             #expect(try await bench.count(.expired, in: queue) == 1)
-            #expect(try await bench.claimNumbers(queue).count == 2)
+            let third = try await bench.claimNumbers(queue)
+            let second = try await bench.claimNumbers(queue)
+            #expect(third.count + second.count == 2)
             #expect(try await queue.audit().isRight)
         },
         Self("aDeliveryThatExpiredDuringARestartIsNotLeased") { bench in

@@ -157,7 +157,7 @@ import Testing
             let media = try await next(from: receiver)
             #expect(media["sha256"] as? String == name, "downloaded again")
             let pruned = try await signalbox("prune", "--bytes", "1B")
-            #expect(pruned.status == 0 && pruned.output.contains("1 files"))
+            #expect(pruned.status == 0 && pruned.output.contains("1 file"))
         }
     }
 }

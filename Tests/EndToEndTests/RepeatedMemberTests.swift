@@ -21,7 +21,7 @@ import Testing
         "POST /v1/captures/search": #"{"match":{},"match":{}}"#,
         "POST /v1/captures/wait": #"{"token":"a","token":"b"}"#,
         "POST /v1/routes/match": #"{"pattern":{},"pattern":{}}"#,
-        "PUT /v1/failures/{name}": #"{"first":1,"first":2}"#,
+        "PUT /v1/failures/{name}": #"{"delay":"1s","first":1,"first":2}"#,
     ]
     /// Bodies that are payloads, in which a repeated key is a warning of the event, and texts of configs.
     private static let foreign: Set = [

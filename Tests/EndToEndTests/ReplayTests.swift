@@ -50,7 +50,7 @@ import Testing
     /// Recordings of other tools are read as payloads of no push service without `--payload-at`.
     @Test func warnsOfWrappedPayloads() async throws {
         let wrapped = #"{"at":1,"payload":{"aps":{"alert":"a"}}}"# + "\n"
-        let deeper = #"{"at":1,"record":{"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
+        let deeper = #"{"at":1,"record":{"n":1,"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
         let plain = #"{"aps":{"alert":"a"},"custom":{"aps":{}}}"# + "\n" + #"{"issuer":"Synerise"}"# + "\n"
         let cases: [(String, String?)] = [
             (wrapped, "/payload"), (deeper + deeper + plain, nil), (deeper, "/record/text"), (plain, nil),

@@ -450,7 +450,7 @@ def old_tls(port, authority):
 
 
 def bad_handshakes(port, authority):
-    """Handshakes that fail, one after the other. The file of the authority is not used: nobody trusts it here."""
+    """Handshakes that fail, one after the other. Most of them do not use the file of the authority."""
     def attempt(name, context=None, data=b""):
         plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         try:
@@ -468,9 +468,13 @@ def bad_handshakes(port, authority):
 
     cipher = ssl.create_default_context(cafile=authority)
     cipher.maximum_version = ssl.TLSVersion.TLSv1_2
-    cipher.set_ciphers("AES128-GCM-SHA256")
+    cipher.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
+    key = ssl.create_default_context(cafile=authority)
+    key.maximum_version = ssl.TLSVersion.TLSv1_2
+    key.set_ciphers("AES128-GCM-SHA256")
     attempt("probe")
     attempt("cipher", cipher)
+    attempt("key", key)
     attempt("authority", ssl.create_default_context())
     attempt("http", data=b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
     attempt("preface", data=PREFACE)

@@ -2,7 +2,6 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxServerTesting
-import SignalboxGateway
 import Testing
 
 @testable import SignalboxServer

@@ -4,7 +4,6 @@ import SignalboxConfig
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
-import SignalboxNotification
 import Testing
 
 struct LocalConfigTests {

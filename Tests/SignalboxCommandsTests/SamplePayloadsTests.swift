@@ -9,7 +9,10 @@ import Testing
 struct SamplePayloadsTests {
     @Test func everyRecognisedVendorHasAnExample() {
         let names = Set(SamplePayloads.vendors.map(\.name))
-        #expect(names == Set(Vendors.profiles.map(\.vendor.name) + [VendorID.unknown.name]))
+        // Payloads of these services are those of the platforms, so they are not recognised.
+        let unrecognised: Set = ["azure-notification-hubs", "firebase-campaigns"]
+        let recognised = Set(Vendors.profiles.map(\.vendor.name)).subtracting(unrecognised)
+        #expect(names == recognised.union([VendorID.unknown.name]))
         #expect(SamplePayloads.vendors.count == names.count)
         #expect(SamplePayloads.vendors.allSatisfy { !$0.payloads.isEmpty })
     }

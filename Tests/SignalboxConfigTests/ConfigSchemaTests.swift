@@ -68,7 +68,7 @@ import Testing
     /// Editors and the tables of the reference show defaults, limits and requirements.
     @Test func referenceShowsDefaultLimitsAndRequirement() {
         let lines = ConfigReference.text.split(separator: "\n")
-        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.url` | URL | required | ") })
+        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.url` | URL, or reference | required | ") })
         #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.retry.max` | duration, 1ms to 7d | `\"6h\"` | ") })
         #expect(lines.contains { $0.hasPrefix("| `sources.NAME.auth.bearer` | array of references | required | ") })
         #expect(lines.contains { $0.hasPrefix("| `media.allowHttp` | `true` or `false` | `false` | ") })

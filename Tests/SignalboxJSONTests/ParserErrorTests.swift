@@ -82,9 +82,9 @@ import Testing
         let parser = JSONParser(limits: limits)
         defer { withExtendedLifetime(parser) {} }
         func nested(_ levels: Int) -> [UInt8] {
-            Array((String(repeating: "[", count: levels) + String(repeating: "]", count: levels)).utf8)
+            Array((String(repeating: "[", count: levels) + "1" + String(repeating: "]", count: levels)).utf8)
         }
-        #expect(try parser.parse(nested(9)).isArray)
+        #expect(try parser.parse(nested(10)).isArray)
         #expect(throws: JSONError(reason: .tooDeep, offset: nil)) { try parser.parse(nested(11)) }
     }
 

@@ -48,7 +48,7 @@ import Testing
         #expect(event.media == nil && event.deliveries.map(\.mediaUntil) == [nil])
         #expect(
             text(event.event.body).contains(
-                #""media":[{"url":"https://a.example/i.png","role":"attachment","status":"skipped"}]"#))
+                #""media":[{"url":"https://a.example/i.png","role":"attachment","kind":"image","status":"skipped"}]"#))
     }
 
     @Test func removesMediaIfTheRouteSaysSo() throws {

@@ -129,7 +129,7 @@ import Testing
             Rejection.Code.allCases.map(\.rawValue) == [
                 "payload-empty", "payload-not-json", "payload-not-utf8", "payload-number-invalid",
                 "payload-too-deep", "payload-too-large", "payload-truncated", "payload-not-an-object",
-                "payload-too-costly", "envelope-malformed",
+                "payload-too-costly", "envelope-malformed", "failure-rule",
             ])
     }
 

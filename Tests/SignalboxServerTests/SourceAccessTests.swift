@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Tokens of an app, which everybody can read in it, do not send.
+    /// A token of an app, which its users can read, does not send.
     @Test func aSourceHasItsRightsOnly() throws {
         let (app, backend) = (SourceName("app"), SourceName("backend"))
         let access = SourceAccess(

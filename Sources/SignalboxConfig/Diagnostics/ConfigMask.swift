@@ -67,7 +67,8 @@ enum ConfigMask {
         while depth < path.count {
             guard let option = options.first(where: { $0.key == path[depth] }) else { return .unknown(depth: depth) }
             let kind = option.type.kind
-            if kind.contains("reference") || option.key == "headers" { return .reference }
+            // An option that may also be a URL shows the URL without its credentials.
+            if kind.contains("reference") && !kind.contains("URL") || option.key == "headers" { return .reference }
             depth += 1
             // Names and positions of entries precede their members.
             depth += option.type.entry.count { $0 == "." || $0 == "[" }

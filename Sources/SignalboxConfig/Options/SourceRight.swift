@@ -1,4 +1,4 @@
-/// What the clients of a source may do. Raw values are those of the config.
+/// A right of the clients of a source. Raw values are those of the config.
 package enum SourceRight: String, Sendable, CaseIterable {
     /// Send payloads, to the gateway's own endpoints and to those of push services.
     case notifications

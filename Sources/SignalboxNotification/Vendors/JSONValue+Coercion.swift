@@ -32,9 +32,11 @@ extension JSONValue {
         }
     }
 
-    /// True when ``scalarText`` is this text. Copies no string of ASCII characters, whose comparison is that of bytes.
+    /// True when ``scalarText`` is this text. Copies no string if both are ASCII, whose comparison is that of bytes.
     func isScalar(withText text: String) -> Bool {
-        guard let utf8, utf8.allSatisfy({ $0 < 0x80 }) else { return scalarText == text }
+        guard let utf8, utf8.allSatisfy({ $0 < 0x80 }), text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return scalarText == text
+        }
         return !utf8.isEmpty && text.utf8.count == utf8.count && text.utf8.elementsEqual(utf8)
     }
 

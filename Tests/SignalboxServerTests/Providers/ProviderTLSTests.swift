@@ -98,7 +98,8 @@ struct ProviderTLSTests {
         }
         #expect(
             reasons == [
-                "no cipher in common", "the client does not trust the CA of gateway.listen.tls",
+                "no cipher in common", "the client does not support the key of the certificate of gateway.listen.tls",
+                "the client ended the handshake; most often it does not trust the CA of gateway.listen.tls",
                 "the client speaks HTTP without TLS", "the client does not speak TLS",
                 "the client speaks to a proxy; see gateway.listen.proxy",
             ])

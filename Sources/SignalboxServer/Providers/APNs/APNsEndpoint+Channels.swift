@@ -49,8 +49,8 @@ extension APNsEndpoint {
     // MARK: Channels
 
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
-    /// as APNSwift has it; others send the header field. Channels belong to the sources that list the app as a topic, or
-    /// else to the source that created them.
+    /// as APNSwift has it; others send the header field. Channels belong to the sources that list the app as a topic.
+    /// If no source lists it, they belong to the source that created them.
     func manage(
         _ call: APNsCall, of bundle: String, id: String?, methods: [String]
     ) throws(APNsReason) -> ProviderBody {

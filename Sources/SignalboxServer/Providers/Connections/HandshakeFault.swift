@@ -46,6 +46,10 @@ struct HandshakeFault: Equatable {
         "NO_SHARED_CIPHER": "no cipher in common",
         "NO_SHARED_GROUP": "no key exchange group in common",
         "NO_COMMON_SIGNATURE_ALGORITHMS": "no signature algorithm in common",
+        "WRONG_CURVE": "the client does not support the key of the certificate of gateway.listen.tls",
+        // OpenSSL sends alerts of TLS 1.3 without encryption at this point, which the library does not read.
+        "BAD_PACKET_LENGTH":
+            "the client ended the handshake; most often it does not trust the CA of gateway.listen.tls",
         "UNSUPPORTED_PROTOCOL": oldVersion,
         "TLSV1_ALERT_PROTOCOL_VERSION": oldVersion,
         "WRONG_VERSION_NUMBER": "the client does not speak TLS",
