@@ -13,6 +13,9 @@ package struct Catalogue: ChainLink {
     /// The keys of each marker's first path after its first key. Every APNs payload has `aps`; without these keys,
     /// every marker inside `aps` would be tested for every payload.
     private let innerKeys: [[JSONStoredKey]]
+    /// The heads of the first ones, which rule out most markers. Values without references: all tasks share the keys,
+    /// so that counting their references would slow down all of them.
+    private let innerHeads: [JSONKeyHead?]
     /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
     /// Markers that search the whole payload.
@@ -26,6 +29,7 @@ package struct Catalogue: ChainLink {
         let scopes = markers.map { $0.marker.conditions.first?.scope ?? .anywhere }
         self.scopes = scopes
         innerKeys = markers.map { $0.marker.conditions.first?.innerKeys ?? [] }
+        innerHeads = innerKeys.map { $0.first?.head }
         let indexed = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first?.indexEntry(for: position)
         }
@@ -108,14 +112,13 @@ package struct Catalogue: ChainLink {
     /// contain the expected value. `latest`: the object of the previous call, for the next marker with the same first
     /// key.
     private func canMatch(_ marker: Int, _ start: JSONValue, _ latest: inout JSONObject?) -> Bool {
-        let keys = innerKeys[marker]
-        guard let first = keys.first else { return true }
+        guard let first = innerHeads[marker] else { return true }
         if start.isObject {
             if latest?.value.isSamePlace(as: start) != true { latest = JSONObject(start) }
-            guard latest?.keys.mayContain(first.head) == true else { return false }
+            guard latest?.keys.mayContain(first) == true else { return false }
         }
         var value = start
-        for key in keys {
+        for key in innerKeys[marker] {
             guard value.isObject else { return value.isArray || value.isString }
             guard let next = value.member(key) else { return false }
             value = next

@@ -52,15 +52,26 @@ extension MediaKind.Family {
 
     /// The family by the extension of a URL's path; nil for an unknown one.
     init?(extensionOf url: String) {
-        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let slash = UInt8(ascii: "/")
-        // A slash after another one ends the scheme: the rest is a host.
-        guard let last = path.lastIndex(of: slash), path[..<last].last != slash else { return nil }
-        let name = path[last...].suffix(Self.longestExtension + 1)
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        guard let family = Self.byExtension[String(decoding: name[dot...].dropFirst(), as: UTF8.self).lowercased()]
-        else { return nil }
+        var url = url
+        let name = url.withUTF8 { Self.pathExtension(of: $0) }
+        guard let name, let family = Self.byExtension[name.lowercased()] else { return nil }
         self = family
+    }
+
+    /// The text after the last dot of a URL's path, if it is short enough for an entry of ``byExtension``.
+    private static func pathExtension(of url: UnsafeBufferPointer<UInt8>) -> String? {
+        var (slash, dot): (Int?, Int?) = (nil, nil)
+        var end = 0
+        for byte in url {
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: "/") { (slash, dot) = (end, nil) }
+            if byte == UInt8(ascii: ".") { dot = end }
+            end += 1
+        }
+        // A slash after another one ends the scheme: the rest is a host.
+        guard let slash, slash == 0 || url[slash - 1] != UInt8(ascii: "/"), let dot else { return nil }
+        let name = url[(dot + 1)..<end]
+        return name.count <= longestExtension ? String(decoding: name, as: UTF8.self) : nil
     }
 
     /// Bytes of the longest entry of ``byExtension``.
