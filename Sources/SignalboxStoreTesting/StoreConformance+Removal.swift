@@ -13,7 +13,7 @@ extension StoreConformance {
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
     /// Removal of events and deliveries. ``UpkeepStore/remove(beyond:pause:)`` removes ended events by age, and the
-    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingWaiting:)``
+    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingUndelivered:)``
     /// removes the deliveries that an operator selects, and events without any delivery left. Deliveries in progress
     /// stay.
     ///

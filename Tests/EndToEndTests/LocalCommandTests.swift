@@ -153,7 +153,7 @@ import Testing
             #expect(try await run(["deliveries", "list", "--state", "dead", "--json"]).output.contains("\n"))
             let done = try await run(["deliveries", "retry", "--vendor", "synerise"])
             #expect(done.output == "1 delivery requeued\n", "\(done.errors)")
-            let json = try await run(["deliveries", "purge", "--state", "dead", "--json"])
+            let json = try await run(["deliveries", "purge", "--state", "dead", "--json", "--yes"])
             #expect(json.output == "{\"count\":1}\n", "\(json.errors)")
         }
     }

@@ -22,8 +22,8 @@ package struct DeliveryChange: Sendable {
         try await queue.preview(kind, of: try conditions.filter(now: Date()))
     }
 
-    /// Changes the deliveries, with the operator's consent, and returns their number. Waiting deliveries that are
-    /// selected only after the question are not purged.
+    /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were
+    /// never delivered are purged only if they were counted before, so no question is evaded.
     package func run(in queue: any InspectionStore) async throws -> Int {
         let filter = try conditions.filter(now: Date())
         let action = OperatorAction.command("deliveries.\(kind.rawValue)", filter, reason: reason)
@@ -39,7 +39,7 @@ package struct DeliveryChange: Sendable {
             let undelivered = isForced ? 0 : try await queue.undeliveredCount(filter)
             try BulkConsent.purge(undelivered: undelivered, isForced: isForced, isTerminal: StandardError.canAsk)
                 .obtain("No delivery was removed.")
-            return try await queue.purge(filter, sparingWaiting: !isForced && undelivered == 0, as: action)
+            return try await queue.purge(filter, sparingUndelivered: !isForced && undelivered == 0, as: action)
         }
     }
 }
