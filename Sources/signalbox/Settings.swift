@@ -110,6 +110,15 @@ func argument<Value>(
     }
 }
 
+/// Runs a check of the command line. ArgumentParser prints its sentence with the usage.
+func checkUsage(_ check: () throws -> Void) throws {
+    do { try check() } catch CommandFailure.refused(let sentence) {
+        throw ValidationError(sentence)
+    } catch ReplayError.refused(let sentence) {
+        throw ValidationError(sentence)
+    }
+}
+
 extension SourceName {
     /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects. ArgumentParser
     /// prints the error with the usage.
