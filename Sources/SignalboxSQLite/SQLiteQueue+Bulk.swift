@@ -74,7 +74,8 @@ extension SQLiteQueue {
     ) async throws(StoreError) -> Int {
         let (condition, arguments) = BulkChange.purge.sql(filter, sparingUndelivered: sparingUndelivered)
         let lanes = file.lanes
-        let purged = try await change(.purge, filter, sparingUndelivered: sparingUndelivered, as: action) { db, ids, _, now in
+        let purged = try await change(.purge, filter, sparingUndelivered: sparingUndelivered, as: action) {
+            db, ids, _, now in
             let rows = try StoredRow.fetchAll(
                 db,
                 sql: """

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
 

@@ -65,13 +65,15 @@ struct WordingTests {
     @Test func namedDeliveriesThatAreNotChangedHaveAReason() {
         func record(_ id: Int64, _ state: DeliveryRecord.State) -> DeliveryRecord {
             DeliveryRecord(
-                id: id, event: "e", subject: "mce/alert", destination: DestinationName("crm"), state: state, attempts: 1,
+                id: id, event: "e", subject: "mce/alert", destination: DestinationName("crm"), state: state,
+                attempts: 1,
                 due: .distantPast, notBefore: nil, notAfter: nil, acceptedAt: .distantPast, last: nil)
         }
         var (held, running) = (record(4, .waiting), record(5, .waiting))
         (held.mediaUntil, running.isInProgress) = (.distantFuture, true)
         let found = [record(1, .dead), record(2, .delivered), record(3, .expired), held, running]
-        let retry = UnchangedDeliveries(.retry, named: [99, 2, 1, 3, 4, 5, 98], found: found, selected: [1, 2, 3, 4, 5])
+        let retry = UnchangedDeliveries(
+            .retry, named: [99, 2, 1, 3, 4, 5, 98], found: found, selected: [1, 2, 3, 4, 5])
         #expect(
             retry.sentence("requeued")
                 == "Not requeued: 2 (delivered); 3 (expired); 4 (waiting for files); 98, 99 (unknown).")

@@ -34,7 +34,7 @@ package struct UnchangedDeliveries: Sendable, Equatable {
     package func sentence(_ verb: String) -> String? {
         guard !numbers.isEmpty else { return nil }
         let parts = numbers.sorted { ($0.value.first ?? 0) < ($1.value.first ?? 0) }.map { reason, ids in
-            "\(ids.map(String.init).joined(separator: ", ")) (\(reason))"
+            "\(ids.map { String($0) }.joined(separator: ", ")) (\(reason))"
         }
         return "Not \(verb): \(parts.joined(separator: "; "))."
     }

@@ -15,7 +15,7 @@ package enum FilterCheck {
         var check = PatternCheck(vendors: vendors, diagnostics: ConfigDiagnostics())
         check.check(text, at: ConfigLocation(pointer: ""))
         return check.diagnostics.mistakes(in: [ConfigText(name: "--filter", bytes: bytes)]).map {
-            "Warning: --filter \($0.description)."
+            "Warning: --filter \($0.description)" + ($0.description.hasSuffix("?") ? "" : ".")
         }
     }
 }

@@ -25,7 +25,7 @@ struct Deliveries: AsyncParsableCommand {
         @Option(help: "Only deliveries of events of this vendor.") var vendor: String?
         @Option(help: "Only deliveries whose last attempt was answered with this status, such as 503 or 5xx.")
         var status: String?
-        @Option(help: "Only deliveries whose last attempt failed without an answer, for this reason: timeout-reply, dns, …")
+        @Option(help: "Only deliveries whose last attempt failed without an answer, for this reason, such as dns.")
         var error: String?
         @Option(help: "Only deliveries of events accepted since this time (RFC 3339) or age (24h).") var since: String?
         @Option(help: "Only deliveries of events accepted before this time or age.") var until: String?
