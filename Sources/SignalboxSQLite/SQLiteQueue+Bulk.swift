@@ -70,11 +70,12 @@ extension SQLiteQueue {
     /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
     /// state.
     package func purge(
-        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
+        _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
-        let (condition, arguments) = BulkChange.purge.sql(filter, sparingWaiting: sparingWaiting)
+        let (condition, arguments) = BulkChange.purge.sql(filter, sparingUndelivered: sparingUndelivered)
         let lanes = file.lanes
-        let purged = try await change(.purge, filter, sparingWaiting: sparingWaiting, as: action) { db, ids, _, now in
+        let purged = try await change(.purge, filter, sparingUndelivered: sparingUndelivered, as: action) {
+            db, ids, _, now in
             let rows = try StoredRow.fetchAll(
                 db,
                 sql: """
@@ -97,12 +98,12 @@ extension SQLiteQueue {
     /// after `done` others, and returns their number. The first step makes the row of the action, unless it changes
     /// nothing and `recordingNone` is false; the other steps add to its count.
     private func change(
-        _ change: BulkChange, _ filter: DeliveryFilter, sparingWaiting: Bool = false, as action: OperatorAction?,
+        _ change: BulkChange, _ filter: DeliveryFilter, sparingUndelivered: Bool = false, as action: OperatorAction?,
         recordingNone: Bool = true,
         step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int,
         afterStep: () -> Void = {}
     ) async throws(StoreError) -> Int {
-        let (condition, arguments) = change.sql(filter, sparingWaiting: sparingWaiting)
+        let (condition, arguments) = change.sql(filter, sparingUndelivered: sparingUndelivered)
         var (changed, position, entry) = (0, Int64?.some(0), Int64?.none)
         while let start = position {
             let (ids, next) = try await file.read { db in
@@ -130,7 +131,7 @@ extension SQLiteQueue {
 extension BulkChange {
     /// The deliveries that the change may touch, among those of a filter.
     fileprivate func sql(
-        _ filter: DeliveryFilter, sparingWaiting: Bool = false
+        _ filter: DeliveryFilter, sparingUndelivered: Bool = false
     ) -> (condition: String, arguments: StatementArguments) {
         let own =
             switch self {
@@ -139,7 +140,11 @@ extension BulkChange {
                 (d.state = 'dead' OR d.state = 'waiting'
                     AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                 """
-            case .purge: "NOT (d.state = 'waiting' AND (d.begun > d.attempts OR \(sparingWaiting ? 1 : 0)))"
+            case .purge:
+                """
+                NOT (d.state = 'waiting' AND d.begun > d.attempts)
+                    AND (d.state = 'delivered' OR \(sparingUndelivered ? 0 : 1))
+                """
             }
         let (condition, arguments) = filter.sql
         return ("\(condition) AND \(own)", arguments)

@@ -86,7 +86,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// Waiting deliveries without an attempt in progress, as ``purge(_:sparingWaiting:)`` would remove them.
+    /// Deliveries that ended without success, and waiting ones without an attempt in progress.
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         return try await file.read { db in
@@ -94,7 +94,8 @@ extension SQLiteQueue {
                 db,
                 sql: """
                     SELECT count(*) FROM deliveries d
-                    WHERE \(condition) AND d.state = 'waiting' AND d.begun = d.attempts
+                    WHERE \(condition) AND d.state != 'delivered'
+                        AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
                     """, arguments: arguments) ?? 0
         }
     }

@@ -19,7 +19,7 @@ package struct DeliveryFilter: Sendable, Equatable {
     package var vendor: String?
     /// Selects deliveries whose last attempt was answered with one of these HTTP statuses.
     package var status: ClosedRange<Int>?
-    /// Selects deliveries whose last attempt failed without an answer, for this reason, such as `timeout`.
+    /// Selects deliveries whose last attempt failed without an answer, for this reason, such as `timeout-reply`.
     package var error: String?
     /// Selects smaller ids: the next page.
     package var before: Int64?

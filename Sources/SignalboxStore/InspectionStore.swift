@@ -46,14 +46,16 @@ package protocol InspectionStore: ActionStore, EventStore {
         _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
     ) async throws(StoreError) -> Int
 
-    /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
-    /// waiting ones too, unless they are spared, but none in progress, here or in another process. Works in several
-    /// transactions: after a crash, the action has the number of those that were removed.
+    /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Spares
+    /// those that were never delivered if asked to: dead, expired and waiting ones. Never removes one in progress, here
+    /// or in another process. Works in several transactions: after a crash, the action has the number of those that
+    /// were removed.
     func purge(
-        _ filter: DeliveryFilter, sparingWaiting: Bool, as action: OperatorAction?
+        _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int
 
-    /// The number of waiting deliveries that ``purge(_:sparingWaiting:)`` would remove.
+    /// The number of deliveries that were never delivered and that ``purge(_:sparingUndelivered:)`` would remove:
+    /// dead, expired and waiting ones.
     func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
 
     /// The destinations to which nothing is sent now, and why.
@@ -106,8 +108,8 @@ extension InspectionStore {
     }
 
     /// Removes deliveries without a row of the action log.
-    package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
-        try await purge(filter, sparingWaiting: sparingWaiting, as: nil)
+    package func purge(_ filter: DeliveryFilter, sparingUndelivered: Bool) async throws(StoreError) -> Int {
+        try await purge(filter, sparingUndelivered: sparingUndelivered, as: nil)
     }
 
     /// Pauses without a known end, disables or resumes a destination.

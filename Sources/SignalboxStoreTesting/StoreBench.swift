@@ -128,7 +128,7 @@ extension UpkeepStore {
 extension InspectionStore {
     /// Removes waiting deliveries too.
     package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
-        try await purge(filter, sparingWaiting: false)
+        try await purge(filter, sparingUndelivered: false)
     }
 
     /// The first page.

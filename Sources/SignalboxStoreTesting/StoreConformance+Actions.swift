@@ -28,7 +28,7 @@ extension StoreConformance {
             let retry = action("deliveries.retry", reason: "fixed")
             let purge = action("deliveries.purge", by: "bob")
             #expect(try await queue.retry(DeliveryFilter(state: .dead), as: retry) == 2)
-            #expect(try await queue.purge(DeliveryFilter(), sparingWaiting: false, as: purge) == 2)
+            #expect(try await queue.purge(DeliveryFilter(), sparingUndelivered: false, as: purge) == 2)
             let other = try bench.open()
             let records = try await log(other)
             #expect(records.map(\.action) == [purge, retry])

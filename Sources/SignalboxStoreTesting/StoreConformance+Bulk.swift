@@ -61,7 +61,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             let preview = try await queue.preview(.purge, of: dead)
             try await addDead(5, bench, queue)
-            #expect(try await queue.purge(preview.exact(dead), sparingWaiting: false, as: action()) == 700)
+            #expect(try await queue.purge(preview.exact(dead), sparingUndelivered: false, as: action()) == 700)
             #expect(try await queue.counts()[bench.crm] == [.dead: 5])
             #expect(try await queue.audit().isRight)
         },

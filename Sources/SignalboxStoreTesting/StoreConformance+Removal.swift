@@ -13,7 +13,7 @@ extension StoreConformance {
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
     /// Removal of events and deliveries. ``UpkeepStore/remove(beyond:pause:)`` removes ended events by age, and the
-    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingWaiting:)``
+    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingUndelivered:)``
     /// removes the deliveries that an operator selects, and events without any delivery left. Deliveries in progress
     /// stay.
     ///
@@ -137,6 +137,9 @@ extension StoreConformance {
             for lease in leases.dropLast(100) {
                 try await queue.settle(lease, lease.number.isMultiple(of: 2) ? .refused : .delivered(status: 200))
             }
+            #expect(try await queue.undeliveredCount(DeliveryFilter()) == 550, "without those in progress")
+            #expect(try await queue.undeliveredCount(DeliveryFilter(state: .delivered)) == 0)
+            #expect(try await queue.purge(DeliveryFilter(state: .dead), sparingUndelivered: true) == 0)
             #expect(try await queue.purge(DeliveryFilter(state: .dead)) == 550)
             #expect(try await queue.counts()[bench.crm] == [.delivered: 550, .waiting: 100])
             #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 0, "those are in progress")

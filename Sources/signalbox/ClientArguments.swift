@@ -11,11 +11,7 @@ struct GatewayOption: ParsableArguments {
 
     /// Rejects an invalid address. ArgumentParser calls it before the command runs.
     func validate() throws {
-        do throws(CommandFailure) {
-            if let url { _ = try GatewayURL.read(url, [:]) }
-        } catch .refused(let sentence) {
-            throw ValidationError(sentence)
-        }
+        try checkUsage { if let url { _ = try GatewayURL.read(url, [:]) } }
     }
 
     func connection(token: String? = nil) throws -> GatewayConnection {

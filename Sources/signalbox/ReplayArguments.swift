@@ -70,11 +70,7 @@ struct SelectionOptions: ParsableArguments {
 
     /// Vendors are checked later, because the config may add some.
     func validate() throws {
-        do throws(ReplayError) {
-            _ = try request.selection(now: Date())
-        } catch .refused(let sentence) {
-            throw ValidationError(sentence)
-        }
+        try checkUsage { _ = try request.selection(now: Date()) }
     }
 
     /// The texts as given; times relative to now are resolved when the run begins.

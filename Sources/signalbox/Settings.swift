@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import SignalboxCommands
 import SignalboxConfig
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
 
@@ -107,6 +108,15 @@ func argument<Value>(
     { text in
         guard let value = read(text) else { throw ValidationError(words(text)) }
         return value
+    }
+}
+
+/// Runs a check of the command line. ArgumentParser prints its sentence with the usage.
+func checkUsage(_ check: () throws -> Void) throws {
+    do { try check() } catch CommandFailure.refused(let sentence) {
+        throw ValidationError(sentence)
+    } catch ReplayError.refused(let sentence) {
+        throw ValidationError(sentence)
     }
 }
 

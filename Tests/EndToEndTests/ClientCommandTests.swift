@@ -94,6 +94,14 @@ import Testing
         }
     }
 
+    @Test func tailRefusesAnUnknownVendor() async throws {
+        try await Gateway.run { gateway, _, _ in
+            let result = try await binary.run(["tail", "--url", gateway.url, "--vendor", "barze"])
+            #expect(result.status == 2)
+            #expect(result.errors == "signalbox: Unknown vendor \"barze\". Did you mean \"braze\"?\n")
+        }
+    }
+
     /// Waits until so many streams are open.
     private func connected(_ count: Int, at gateway: Gateway) async throws {
         while try await !gateway.metrics().contains("signalbox_console_streams \(count)\n") { await Task.yield() }

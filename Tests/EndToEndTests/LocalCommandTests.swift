@@ -117,7 +117,7 @@ import Testing
             }
             let expected: [([String], Int)] = [
                 ([], 2), (["--vendor", "synerise"], 1), (["--status", "4xx", "--since", "1h"], 2),
-                (["--status", "503"], 0), (["--until", "1h"], 0), (["--error", "timeout"], 0),
+                (["--status", "503"], 0), (["--until", "1h"], 0), (["--error", "timeout-reply"], 0),
             ]
             for (conditions, deliveries) in expected {
                 let found = try await count(conditions)
@@ -141,6 +141,63 @@ import Testing
         }
     }
 
+    @Test func numbersThatAreNotChangedAreNamed() async throws {
+        try await withDeadLetters { run in
+            for options in [["--dry-run"], []] {
+                let partly = try await run(["deliveries", "retry", "1", "99", "98"] + options)
+                #expect(partly.status == 1)
+                #expect(partly.errors == "signalbox: Not requeued: 98, 99 (unknown).\n")
+                #expect(partly.output.hasPrefix("1 delivery "), "\(partly.output)")
+            }
+            let excluded = try await run(["deliveries", "purge", "2", "--state", "delivered"])
+            #expect(excluded.errors == "signalbox: Not removed: 2 (excluded by the conditions).\n")
+            let all = try await run(["deliveries", "retry", "--destination", "crm"])
+            #expect(all.output == "1 delivery requeued\n", "\(all.errors)")
+            let mistyped = try await run(["deliveries", "retry", "--destination", "crn"])
+            #expect(mistyped.status == 2 && mistyped.errors.contains("Did you mean \"crm\"?"), "\(mistyped.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (["events", "list", "--since", "tomorrow"], "Invalid time \"tomorrow\""),
+        (["deliveries", "list", "--since", "tomorrow"], "Invalid --since tomorrow"),
+        (["events", "list", "--since", "1h", "--until", "2h"], "so they select nothing."),
+        (["events", "list", "--kind", "slient"], "Unknown kind \"slient\". Did you mean \"silent\"?"),
+        (["deliveries", "list", "--error", "timeout-rply"], "Did you mean \"timeout-reply\"?"),
+        (["tail", "--types", "foo"], "Invalid --types foo: write some of event,"),
+        (["schema", "notifcation"], "Unknown schema \"notifcation\". Did you mean \"notification\"?"),
+        (["help", "sned"], "Unknown command \"sned\". Did you mean \"send\"?"),
+        (["help", "events", "shwo"], "Unknown command \"events shwo\". Did you mean \"events show\"?"),
+    ])
+    func invalidValuesAreWrongUsage(_ arguments: [String], _ sentence: String) async throws {
+        let result = try await binary.run(arguments, in: NSTemporaryDirectory())
+        #expect(result.status == 64, "\(arguments)")
+        #expect(result.errors.contains(sentence), "\(result.errors)")
+    }
+
+    @Test func aFilterThatNoEventMeetsIsAWarning() async throws {
+        try await withDeadLetters { run in
+            let filter = #"{"dta":{"vendor":["mce"]}}"#
+            let list = try await run(["events", "list", "--filter", filter])
+            #expect(list.status == 0)
+            let warning = "signalbox: Warning: --filter 1:2: /dta: no event has the field /dta; did you mean \"data\"?"
+            #expect(list.errors.hasPrefix(warning), "\(list.errors)")
+        }
+    }
+
+    @Test func routesTestReadsCasesFromStandardInput() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "all", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let cases = Data(#"[{"name":"one","payload":{"aps":{"alert":"a"}},"expect":["all"]}]"#.utf8)
+            let result = try await binary.run(["routes", "test", "-"], input: cases, in: directory)
+            #expect(result.status == 0 && result.output.contains("1 passed"), "\(result.output)\(result.errors)")
+        }
+    }
+
     @Test func dryRunsLeaveTheQueueUnchanged() async throws {
         try await withDeadLetters { run in
             let retry = try await run(["deliveries", "retry", "--vendor", "synerise", "--dry-run"])
@@ -153,7 +210,7 @@ import Testing
             #expect(try await run(["deliveries", "list", "--state", "dead", "--json"]).output.contains("\n"))
             let done = try await run(["deliveries", "retry", "--vendor", "synerise"])
             #expect(done.output == "1 delivery requeued\n", "\(done.errors)")
-            let json = try await run(["deliveries", "purge", "--state", "dead", "--json"])
+            let json = try await run(["deliveries", "purge", "--state", "dead", "--json", "--yes"])
             #expect(json.output == "{\"count\":1}\n", "\(json.errors)")
         }
     }
@@ -176,6 +233,11 @@ import Testing
             #expect(missing.output.contains(#"route braze-only: no; /data/vendor is "synerise""#), "\(missing.output)")
             let reached = try await binary.run(["events", "show", id, "--destination", "log"], in: directory)
             #expect(reached.output.hasPrefix("The event reached log.\n"), "\(reached.output)")
+            let json = try await binary.run(["events", "show", id, "--destination", "inbox", "--json"], in: directory)
+            #expect(json.output.hasPrefix(#"{"event":"\#(id)","destination":"inbox","answer":"The event did not"#))
+            #expect(json.output.contains(#""routes":[{"name":"braze-only","taken":false,"reason":"no; "#))
+            let log = try await binary.run(["events", "show", id, "--destination", "log", "--json"], in: directory)
+            #expect(log.output.contains(#""answer":"The event reached log.","deliveries":[{"id":"#), "\(log.output)")
             let unknown = try await binary.run(["events", "show", id, "--destination", "inbix"], in: directory)
             #expect(unknown.status == 2 && unknown.errors.contains("Did you mean \"inbox\"?"))
         }

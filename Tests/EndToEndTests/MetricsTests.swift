@@ -95,7 +95,7 @@ import Testing
                 let dead = #"signalbox_deliveries_dead{destination="crm"}"#
                 for _ in 0..<2 { #expect(try await gateway.post(payload).status == 202) }
                 try await wait(for: 2, of: dead, at: gateway)
-                let purge = try await binary.run(["deliveries", "purge", "--state", "dead"], in: directory)
+                let purge = try await binary.run(["deliveries", "purge", "--state", "dead", "--yes"], in: directory)
                 #expect(purge.status == 0, "\(purge)")
                 #expect(value(dead, in: try await gateway.metrics()) == 0)
                 let ended = #"signalbox_deliveries_ended_total{destination="crm",outcome="dead"}"#

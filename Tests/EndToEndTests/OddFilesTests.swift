@@ -142,7 +142,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("Braze", "Did you mean braze?"), ("nosuch", "Run `signalbox vendors` for the list."),
+            ("Braze", "Did you mean \"braze\"?"), ("nosuch", "Run `signalbox vendors` for the list."),
         ], [["--dry-run"], ["--resume", "state"], ["--to", "http://127.0.0.1:1"]])
     func rejectsAnUnknownVendorAtTheStart(_ name: (String, String), _ options: [String]) async throws {
         try await run { directory in

@@ -222,7 +222,7 @@ import Testing
                 #expect(try await gateway.post(Data(), to: "/v1/deliveries/99/retry").status == 404)
                 #expect(try await gateway.get("/v1/deliveries?state=lost").status == 400)
                 #expect(await gateway.stop() == 0)
-                let purged = try await binary.run(["deliveries", "purge", "--state", "dead"], in: directory)
+                let purged = try await binary.run(["deliveries", "purge", "--state", "dead", "--yes"], in: directory)
                 #expect(purged.output == "3 deliveries removed\n")
                 #expect(try await binary.run(["audit"], in: directory).status == 0)
             }

@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    /// Dead letters were never delivered either.
+    @Test func deadDeliveriesAreRemovedOnlyWithConsent() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 400 }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                for _ in 0..<2 { #expect(try await gateway.post(Data(payload.utf8)).status == 202) }
+                while try await !gateway.get("/v1/deliveries/2").text.contains(#""state":"dead""#) {}
+                #expect(await gateway.stop() == 0)
+                for arguments in [["--state", "dead"], ["1"]] {
+                    let refused = try await binary.run(["deliveries", "purge"] + arguments, in: directory)
+                    #expect(refused.status == 2)
+                    #expect(refused.errors.contains("never delivered, so none was removed. Add --yes"))
+                }
+                #expect(try await purge(["--state", "dead", "--yes"], in: directory) == (0, 2))
+                try await expectConsistentLedger(in: directory)
+            }
+        }
+    }
+
     /// While the gateway starts with a backlog, an operator purges it.
     @Test func acceptedDeliveriesArriveOrArePurged() async throws {
         try await withTemporaryDirectory { directory in

@@ -10,21 +10,31 @@ struct DeliveryConditionsTests {
     @Test func readsEveryCondition() throws {
         var conditions = DeliveryConditions()
         (conditions.state, conditions.destination, conditions.event) = (.dead, "crm", "e1")
-        (conditions.vendor, conditions.error, conditions.status) = ("mce", "timeout", "5xx")
+        (conditions.vendor, conditions.error, conditions.status) = ("mce", "timeout-reply", "5xx")
         (conditions.since, conditions.until) = ("48h", "24h")
         let filter = try conditions.filter(now: now)
         var expected = DeliveryFilter(state: .dead, destination: DestinationName("crm"), event: "e1")
-        (expected.vendor, expected.error, expected.status) = ("mce", "timeout", 500...599)
+        (expected.vendor, expected.error, expected.status) = ("mce", "timeout-reply", 500...599)
         expected.acceptedSince = now.addingTimeInterval(-48 * 3600)
         expected.acceptedBefore = now.addingTimeInterval(-24 * 3600)
         #expect(filter == expected)
         #expect(conditions.isSelective)
     }
 
-    @Test func numbersAndADestinationAreNotSelective() {
+    @Test func aDestinationIsSelectiveAndNumbersAreNot() {
         var conditions = DeliveryConditions()
-        (conditions.ids, conditions.destination) = ([1], "crm")
+        conditions.ids = [1]
         #expect(!conditions.isSelective)
+        conditions.destination = "crm"
+        #expect(conditions.isSelective)
+    }
+
+    @Test func suggestsTheNearestError() {
+        var conditions = DeliveryConditions()
+        conditions.error = "timeout-rply"
+        #expect(throws: CommandFailure.refused("Unknown error \"timeout-rply\". Did you mean \"timeout-reply\"?")) {
+            try conditions.filter(now: now)
+        }
     }
 
     @Test(arguments: ["99", "600", "abc", "6xx", ""]) func refusesAnInvalidStatus(_ status: String) {

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxCommands
 import SignalboxNotification
 import SignalboxStore
@@ -29,11 +30,20 @@ struct WordingTests {
         #expect(
             KnownNames.unknownCommand(["events", "lst"], among: commands)
                 == "Unknown command \"events lst\". Did you mean \"events list\"?")
+        #expect(
+            KnownNames.unknownCommand(["help", "sevre"], among: commands)
+                == "Unknown command \"sevre\". Did you mean \"serve\"?")
+        for arguments in [["help", "events", "shwo"], ["events", "help", "shwo"]] {
+            #expect(
+                KnownNames.unknownCommand(arguments, among: commands)
+                    == "Unknown command \"events shwo\". Did you mean \"events show\"?")
+        }
         #expect(KnownNames.unknownCommand(["frobnicate"], among: commands)?.contains("signalbox --help") == true)
     }
 
     @Test(arguments: [
         [], ["--version"], ["serve", "x"], ["events", "--help"], ["events", "show"], ["routes", "a.json"],
+        ["help"], ["help", "serve"], ["help", "events", "show"], ["events", "help"], ["events", "help", "show"],
     ])
     func commandsAndTheirArgumentsAreNotUnknown(_ arguments: [String]) {
         #expect(KnownNames.unknownCommand(arguments, among: commands) == nil)
@@ -50,6 +60,27 @@ struct WordingTests {
             return
         }
         #expect(sentence.contains("3 of these deliveries were never delivered, so none was removed. Add --yes"))
+    }
+
+    @Test func namedDeliveriesThatAreNotChangedHaveAReason() {
+        func record(_ id: Int64, _ state: DeliveryRecord.State) -> DeliveryRecord {
+            DeliveryRecord(
+                id: id, event: "e", subject: "mce/alert", destination: DestinationName("crm"), state: state,
+                attempts: 1,
+                due: .distantPast, notBefore: nil, notAfter: nil, acceptedAt: .distantPast, last: nil)
+        }
+        var (held, running) = (record(4, .waiting), record(5, .waiting))
+        (held.mediaUntil, running.isInProgress) = (.distantFuture, true)
+        let found = [record(1, .dead), record(2, .delivered), record(3, .expired), held, running]
+        let retry = UnchangedDeliveries(
+            .retry, named: [99, 2, 1, 3, 4, 5, 98], found: found, selected: [1, 2, 3, 4, 5])
+        #expect(
+            retry.sentence("requeued")
+                == "Not requeued: 2 (delivered); 3 (expired); 4 (waiting for files); 98, 99 (unknown).")
+        let purge = UnchangedDeliveries(.purge, named: [1, 2, 5], found: found, selected: [2, 5])
+        #expect(
+            purge.sentence("removed") == "Not removed: 1 (excluded by the conditions); 5 (an attempt is in progress).")
+        #expect(UnchangedDeliveries(.purge, named: [2], found: found, selected: [2]).sentence("removed") == nil)
     }
 
     @Test func aRetryAsksOnlyPeopleWhoNamedNoDelivery() {

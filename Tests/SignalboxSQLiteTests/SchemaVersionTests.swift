@@ -62,7 +62,7 @@ import Testing
             #expect(accounts.last?.present == [.delivered: 1, .dead: 2])
             let media = try await queue.mediaGauges()
             #expect(media.wanted == 2 && media.failed == 1 && media.files == 1 && media.bytes == 70 && media.held == 0)
-            #expect(try await queue.purge(DeliveryFilter(state: .dead), sparingWaiting: false) == 3)
+            #expect(try await queue.purge(DeliveryFilter(state: .dead), sparingUndelivered: false) == 3)
             #expect(try await queue.gauges().values.map(\.dead) == [0, 0])
         }
     }

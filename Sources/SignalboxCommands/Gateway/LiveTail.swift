@@ -2,6 +2,7 @@ import Foundation
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
+import SignalboxServer
 import Synchronization
 
 /// Prints occurrences of a running gateway as they happen, for `signalbox tail`. Reconnects where the stream broke off.
@@ -17,10 +18,14 @@ package struct LiveTail: Sendable {
 
         package init() {}
 
+        /// The vendor that ``select(vendor:)`` chose.
+        fileprivate var vendor: String?
+
         /// A pattern for the events of one vendor. Throws if there is a pattern already.
         package mutating func select(vendor: String?) throws(CommandFailure) {
             guard let vendor else { return }
             guard pattern == nil else { throw .refused("Use --vendor or --filter, not both.") }
+            self.vendor = vendor
             pattern = JSONText.members { json in
                 json.key("data")
                 json.beginObject()
@@ -28,6 +33,13 @@ package struct LiveTail: Sendable {
                 json.strings([vendor])
                 json.endObject()
             }
+        }
+
+        /// Why a list of types, separated by commas, is not one that the gateway accepts; nil if it is.
+        package static func mistake(inTypes text: String) -> String? {
+            let words = Set(text.split(separator: ",").map(String.init))
+            guard words.isEmpty || !words.isSubset(of: LiveSelection.types) else { return nil }
+            return "Invalid --types \(text): write some of \(LiveSelection.types.joined(separator: ",")), with commas."
         }
 
         var query: String {
@@ -51,6 +63,8 @@ package struct LiveTail: Sendable {
     private static let mostWaiting = 4096
     /// The wait before a new connection.
     private static let pause: Duration = .seconds(1)
+    /// The largest list of vendors that is read, and the longest time to wait for it.
+    private static let (listBytes, listTime) = (32 << 20, Duration.seconds(30))
     /// The longest life of a connection.
     private static let longest: Duration = .seconds(86_400)
 
@@ -61,11 +75,13 @@ package struct LiveTail: Sendable {
     }
 
     /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
-    /// Returns after ``Request/limit`` lines. Throws if the first connection fails or the gateway refuses a request,
-    /// and ``CommandFailure/interrupted`` after ``GatewayConnection/stop()``.
+    /// Returns after ``Request/limit`` lines. Throws for a vendor that the gateway does not know, if the first
+    /// connection fails or the gateway refuses a request, and ``CommandFailure/interrupted`` after
+    /// ``GatewayConnection/stop()``.
     package func run(
         asJSON: Bool, show: (String) -> Void, warn: (String) -> Void
     ) async throws(CommandFailure) {
+        try await checkSelection(warn)
         var (position, shown, hasConnected) = (String?.none, 0, false)
         while true {
             let stream = LiveConnection(mostWaiting: Self.mostWaiting)
@@ -88,6 +104,31 @@ package struct LiveTail: Sendable {
             if wasOpen { warn("The connection is lost; trying again.") }
             do { try await clock.sleep(for: Self.pause) } catch { throw .interrupted }
         }
+    }
+
+    /// Asks the gateway for the vendors that it knows: with another one, the command would wait for ever. Gateways of
+    /// earlier versions do not name them.
+    private func checkSelection(_ warn: (String) -> Void) async throws(CommandFailure) {
+        guard let pattern = request.pattern else { return }
+        let reply = try await connection.answer(
+            to: OutboundRequest(
+                method: .get, url: "\(connection.address.root)/v1/vendors", headers: connection.headers(),
+                timeout: Self.listTime, keptBytes: Self.listBytes))
+        guard reply.status == 200 else { throw Self.refusal(reply) }
+        let parser = JSONParser()
+        let known: [String]? = withExtendedLifetime(parser) {
+            guard let root = try? parser.parse(reply.excerpt), root.isObject else { return nil }
+            return root["known"]?.elements.compactMap(\.string)
+        }
+        guard let known else { return }
+        if let vendor = request.vendor { return try KnownNames.check(vendor: vendor, among: known) }
+        FilterCheck.warnings(about: pattern, vendors: Set(known)).forEach(warn)
+    }
+
+    /// The failure for an answer that is not a success.
+    private static func refusal(_ reply: OutboundReply) -> CommandFailure {
+        let hint = reply.isAboutAccess ? " Name an operator's token with --admin-token or SIGNALBOX_ADMIN_TOKEN." : ""
+        return .refused(reply.detail + hint)
     }
 
     /// One connection until it ends. Finishes the stream.
@@ -115,10 +156,7 @@ package struct LiveTail: Sendable {
         case .success(let reply) where reply.status == 200: break
         case .success(let reply) where reply.status == 400 && hasConnected && position != nil: position = nil
         case .success(let reply) where hasConnected && reply.status >= 500: break
-        case .success(let reply):
-            let hint =
-                reply.isAboutAccess ? " Name an operator's token with --admin-token or SIGNALBOX_ADMIN_TOKEN." : ""
-            throw .refused(reply.detail + hint)
+        case .success(let reply): throw Self.refusal(reply)
         }
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
 package import SignalboxStore
 
 /// A retry or a purge of deliveries from the command line.
@@ -15,16 +17,46 @@ package struct DeliveryChange: Sendable {
     }
 
     /// The result for a delivery, as a participle.
-    package var verb: String { kind == .retry ? "requeued" : "removed" }
+    private var verb: String { kind == .retry ? "requeued" : "removed" }
+
+    /// Changes the deliveries, or only previews that, and prints the result. `isTrial`: has no effect. Throws
+    /// ``CommandFailure/incomplete(_:)`` with the reasons if a named delivery is not changed.
+    package func report(
+        in queue: any InspectionStore, isTrial: Bool, asJSON: Bool, print: (String) -> Void
+    ) async throws {
+        let exceptions = try await exceptions(in: queue)
+        let count: Int
+        if isTrial {
+            let preview = try await preview(in: queue)
+            count = preview.count
+            if asJSON { print(preview.json) } else { preview.lines(verb).forEach(print) }
+        } else {
+            count = try await run(in: queue)
+            let words = "\(Counted.words(count, "delivery")) \(verb)"
+            print(asJSON ? JSONText.members { $0.member("count", count) } : words)
+        }
+        guard count < Set(conditions.ids).count else { return }
+        throw CommandFailure.incomplete(exceptions ?? "Some of the deliveries changed meanwhile: list them and repeat.")
+    }
 
     /// The deliveries that ``run(in:)`` would change. Has no effect.
-    package func preview(in queue: any InspectionStore) async throws -> BulkPreview {
+    private func preview(in queue: any InspectionStore) async throws -> BulkPreview {
         try await queue.preview(kind, of: try conditions.filter(now: Date()))
     }
 
-    /// Changes the deliveries, with the operator's consent, and returns their number. Waiting deliveries that are
-    /// selected only after the question are not purged.
-    package func run(in queue: any InspectionStore) async throws -> Int {
+    /// Why some of the named deliveries are not changed, as a sentence; nil if all of them can be. Call it before the
+    /// change. Has no effect.
+    private func exceptions(in queue: any InspectionStore) async throws -> String? {
+        guard !conditions.ids.isEmpty else { return nil }
+        let selected = try await queue.deliveries(try conditions.filter(now: Date()), limit: conditions.ids.count)
+        let named = try await queue.deliveries(DeliveryFilter(ids: conditions.ids), limit: conditions.ids.count)
+        return UnchangedDeliveries(kind, named: conditions.ids, found: named, selected: Set(selected.map(\.id)))
+            .sentence(verb)
+    }
+
+    /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were
+    /// never delivered are purged only if they were counted before, so no question is evaded.
+    private func run(in queue: any InspectionStore) async throws -> Int {
         let filter = try conditions.filter(now: Date())
         let action = OperatorAction.command("deliveries.\(kind.rawValue)", filter, reason: reason)
         switch kind {
@@ -39,7 +71,7 @@ package struct DeliveryChange: Sendable {
             let undelivered = isForced ? 0 : try await queue.undeliveredCount(filter)
             try BulkConsent.purge(undelivered: undelivered, isForced: isForced, isTerminal: StandardError.canAsk)
                 .obtain("No delivery was removed.")
-            return try await queue.purge(filter, sparingWaiting: !isForced && undelivered == 0, as: action)
+            return try await queue.purge(filter, sparingUndelivered: !isForced && undelivered == 0, as: action)
         }
     }
 }

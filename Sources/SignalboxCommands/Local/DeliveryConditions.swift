@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
@@ -20,10 +21,13 @@ package struct DeliveryConditions: Sendable {
     /// Selects every delivery.
     package init() {}
 
-    /// True if a condition other than the numbers and the destination selects deliveries.
+    /// True if a condition other than the numbers selects deliveries.
     package var isSelective: Bool {
-        state != nil || [event, vendor, error, status, since, until].contains { $0 != nil }
+        state != nil || [destination, event, vendor, error, status, since, until].contains { $0 != nil }
     }
+
+    /// The reasons of attempts without an answer, for `--error`.
+    package static let errors = TransportError.codes + ["interrupted"]
 
     /// The filter for the store. `now`: the instant from which ages count. Throws for an invalid value.
     package func filter(now: Date) throws(CommandFailure) -> DeliveryFilter {
@@ -38,10 +42,15 @@ package struct DeliveryConditions: Sendable {
                     "Invalid --status \(status): write an HTTP status from 100 to 599, or a class such as 5xx.")
             }
         }
+        if let error, !Self.errors.contains(error) {
+            throw .refused(
+                KnownNames.refusal(
+                    "error", error, among: Self.errors, else: "Known: \(Self.errors.joined(separator: ", "))."))
+        }
         filter.acceptedSince = try Self.moment(since, "--since", now)
         filter.acceptedBefore = try Self.moment(until, "--until", now)
         if let since = filter.acceptedSince, let until = filter.acceptedBefore, since >= until {
-            throw .refused("--since is not before --until, so no delivery can be selected.")
+            throw .refused("--since is not before --until, so they select nothing.")
         }
         return filter
     }

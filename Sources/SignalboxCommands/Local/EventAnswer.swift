@@ -1,7 +1,9 @@
 package import Foundation
 package import SignalboxGateway
+import SignalboxJSON
 package import SignalboxNotification
 import SignalboxRouting
+import SignalboxServer
 package import SignalboxStore
 
 /// Answers why an event reached a destination or did not, for `signalbox events show --destination`.
@@ -26,6 +28,34 @@ package struct EventAnswer: Sendable {
         return ([sentence] + rows).map { EventLine.printable($0) }
     }
 
+    /// The same answer as one object: `{"event":…,"destination":…,"answer":…,"deliveries":[…]}`. It has `routes` if
+    /// there are no deliveries.
+    package func json(attempts: [Int64: [AttemptRecord]], waits: DeliveryWaits) -> String {
+        JSONText.members { json in
+            json.member("event", detail.record.id)
+            json.member("destination", destination.name)
+            json.member("answer", sentence)
+            json.key("deliveries")
+            json.beginArray()
+            for delivery in deliveries {
+                json.delivery(delivery, wait: waits.wait(of: delivery), attempts: attempts[delivery.id] ?? [])
+            }
+            json.endArray()
+            guard deliveries.isEmpty else { return }
+            json.key("routes")
+            json.beginArray()
+            for route in namedRoutes {
+                json.beginObject()
+                json.member("name", route.name)
+                json.key("taken")
+                json.bool(route.verdict == .taken)
+                json.member("reason", route.verdict.words)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
     private var sentence: String {
         let states = Set(deliveries.map(\.state))
         if states.contains(.delivered) { return "The event reached \(destination)." }
@@ -38,10 +68,14 @@ package struct EventAnswer: Sendable {
         return "The event did not reach \(destination): it has no delivery to it."
     }
 
+    private var namedRoutes: [RouteTrial.Entry] {
+        detail.routes?.routes.filter { $0.destinations.contains(destination) } ?? []
+    }
+
     /// The reasons of the routes that name the destination, as they would decide today.
     private var routes: [String] {
-        guard let trial = detail.routes else { return ["  The routes are too costly to evaluate."] }
-        let named = trial.routes.filter { $0.destinations.contains(destination) }
+        guard detail.routes != nil else { return ["  The routes are too costly to evaluate."] }
+        let named = namedRoutes
         guard !named.isEmpty else { return ["  No route of the present config names \(destination)."] }
         let reasons = named.map { "  route \($0.name): \($0.verdict.words)" }
         guard named.contains(where: { $0.verdict == .taken }) else { return reasons }

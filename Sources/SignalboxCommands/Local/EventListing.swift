@@ -21,6 +21,7 @@ package struct EventListing: Sendable {
     package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         try KnownNames.check(vendor: search.vendor, config)
         let filter = try search.filter(now: Date())
+        FilterCheck.warnings(about: search.pattern, vendors: Set(config.vendorNames)).forEach(StandardError.warn)
         if !asJSON { print(EventTable.heading) }
         try await EventSearch.newest(max(0, limit), filter, in: queue) { record in
             print(asJSON ? JSONText.object { $0.event(record) } : EventTable.row(record))
@@ -40,11 +41,11 @@ package struct EventListing: Sendable {
         }
         try await KnownNames.check(destination: destination, config, queue)
         let waits = DeliveryWaits(isComplete ? config : nil, try await queue.statuses())
-        if asJSON { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
+        if asJSON, destination == nil { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
         let attempts = try await detail.attempts(in: queue)
-        let lines =
-            destination.map { EventAnswer(detail, DestinationName($0)).lines(attempts: attempts, waits: waits) }
-            ?? detail.lines(attempts: attempts, waits: waits)
-        lines.forEach(print)
+        guard let destination else { return detail.lines(attempts: attempts, waits: waits).forEach(print) }
+        let answer = EventAnswer(detail, DestinationName(destination))
+        if asJSON { return print(answer.json(attempts: attempts, waits: waits)) }
+        answer.lines(attempts: attempts, waits: waits).forEach(print)
     }
 }

@@ -1,5 +1,6 @@
 package import SignalboxConfig
 import SignalboxGateway
+import SignalboxInApp
 import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
@@ -15,10 +16,21 @@ package enum KnownNames {
     /// Refuses a vendor that neither a detector nor a source of the config produces. Nil is accepted.
     package static func check(vendor: String?, _ config: GatewayConfig) throws(CommandFailure) {
         guard let vendor else { return }
-        let recognised = config.vendorChain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values
-        let known = recognised.map(\.name) + [VendorID.unknown.name]
+        try check(vendor: vendor, among: config.vendorNames)
+    }
+
+    /// Refuses a vendor that is not among the known ones.
+    static func check(vendor: String, among known: [String]) throws(CommandFailure) {
         guard !known.contains(vendor) else { return }
         throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))
+    }
+
+    /// Refuses a kind that neither a push nor an in-app event has. Nil is accepted.
+    package static func check(kind: String?) throws(CommandFailure) {
+        let kinds = PushNotification.Kind.allCases.map(\.rawValue) + Message.Kind.allCases.map(\.rawValue)
+        let known = Set(kinds + [Record.Kind.noMatch.rawValue]).sorted()
+        guard let kind, !known.contains(kind) else { return }
+        throw .refused(refusal("kind", kind, among: known, else: "Known: \(known.joined(separator: ", "))."))
     }
 
     /// Refuses a destination that neither the config nor the queue has. Nil is accepted.
@@ -38,17 +50,20 @@ package enum KnownNames {
     }
 
     /// Suggests a command for an argument that is not one. `arguments`: without the name of the program. `commands`:
-    /// names and their subcommands; a command without subcommands has none. Nil if the arguments name a command.
+    /// names and their subcommands; a command without subcommands has none. `help` may
+    /// go before a command, or between it and its subcommand. Nil if the arguments name a command.
     package static func unknownCommand(_ arguments: [String], among commands: [String: [String]]) -> String? {
         guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
+        if first == "help" { return unknownCommand(Array(arguments.dropFirst()), among: commands) }
         guard let members = commands[first] else {
             return refusal(
                 "command", first, among: commands.keys.sorted(), else: "Run signalbox --help for the list.")
         }
-        guard arguments.count > 1, !members.isEmpty, !arguments[1].hasPrefix("-"), !members.contains(arguments[1])
+        let rest = arguments.dropFirst().drop { $0 == "help" }
+        guard let second = rest.first, !members.isEmpty, !second.hasPrefix("-"), !members.contains(second)
         else { return nil }
         return refusal(
-            "command", "\(first) \(arguments[1])", among: members.map { "\(first) \($0)" },
+            "command", "\(first) \(second)", among: members.map { "\(first) \($0)" },
             else: "Run signalbox \(first) --help for the list.")
     }
 }

@@ -30,4 +30,7 @@ package enum StandardError {
         guard paths.isEmpty || paths.contains("-"), isatty(STDIN_FILENO) == 1 else { return }
         write("Reading \(noun) from standard input; end with ^D.\n")
     }
+
+    /// Writes a sentence after the program's name, as a line.
+    package static func warn(_ sentence: String) { write("signalbox: \(sentence)\n") }
 }

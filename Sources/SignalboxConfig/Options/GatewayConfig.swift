@@ -53,6 +53,12 @@ package struct GatewayConfig: Sendable {
     /// The vendors of the sources whose vendor the config names.
     package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }
 
+    /// The names that the vendor of an event can have: those of detectors and sources, and `unknown`. Sorted.
+    package var vendorNames: [String] {
+        let recognised = vendorChain.links.flatMap(\.profiles).map(\.vendor) + sourceVendors.values
+        return Set(recognised.map(\.name) + [VendorID.unknown.name]).sorted()
+    }
+
     /// The detectors to ask. The config must have been read without errors.
     package var vendorChain: VendorChain {
         do throws(UnknownDetector) {

@@ -55,7 +55,7 @@ package struct SelectionRequest: Sendable {
         selection.since = try Self.moment(since, now)
         selection.until = try Self.moment(until, now)
         if let since = selection.since, let until = selection.until, since >= until {
-            throw .refused("--since is not before --until, so no payload can be selected.")
+            throw .refused("--since is not before --until, so they select nothing.")
         }
         if let limit, limit < 1 { throw .refused("Invalid --limit \(limit): use 1 or more.") }
         selection.vendors = Set(vendors)
@@ -78,13 +78,12 @@ package struct SelectionRequest: Sendable {
 
     /// Refuses the name of a vendor that no detector and no source of a config produces: a slip would select no
     /// payload. Throws ``ReplayError/refused(_:)``, with the nearest known one.
-    package func check(_ chain: VendorChain, _ config: GatewayConfig) throws(ReplayError) {
+    package func check(_ config: GatewayConfig) throws(ReplayError) {
         guard !vendors.isEmpty else { return }
-        let recognised = chain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values
-        let known = recognised.map(\.name) + [VendorID.unknown.name]
+        let known = config.vendorNames
         guard let stranger = vendors.first(where: { !known.contains($0) }) else { return }
         let hint =
-            Spelling.nearest(to: stranger, among: known).map { "Did you mean \($0)?" }
+            Spelling.nearest(to: stranger, among: known).map { "Did you mean \"\($0)\"?" }
             ?? "Run `signalbox vendors` for the list."
         throw .refused("Unknown vendor \"\(stranger)\". \(hint)")
     }

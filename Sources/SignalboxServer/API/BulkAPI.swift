@@ -89,7 +89,7 @@ struct BulkAPI: Sendable {
         let count = try await answer(within: Self.longestRun) { () throws(StoreError) -> Int in
             switch change {
             case .retry: try await queue.retry(chosen, spread: spread, as: action)
-            case .purge: try await queue.purge(chosen, sparingWaiting: false, as: action)
+            case .purge: try await queue.purge(chosen, sparingUndelivered: false, as: action)
             }
         }
         return .json { json in

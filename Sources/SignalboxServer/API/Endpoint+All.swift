@@ -231,7 +231,7 @@ extension Endpoint {
         ) { try $0.live.stream($1) },
         Endpoint(
             "GET", "/v1/vendors", .reader, "Lists vendors with their share, warnings, and keys that no detector reads."
-        ) { api, _ in api.observed.vendors() },
+        ) { api, _ in api.observed.vendors(known: api.surface.vendorNames) },
         Endpoint(
             "GET", "/v1/rejections", .reader, "Lists the last 200 refused payloads, without their bodies.",
             parameters: [.since, .until]

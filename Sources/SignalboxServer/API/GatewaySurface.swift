@@ -25,6 +25,8 @@ package struct GatewaySurface: Sendable {
     let destinations: DestinationsAPI
     /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// The vendors that an event can have.
+    let vendorNames: [String]
     /// Stored events.
     let events: EventsAPI
     /// Explanations of payloads.
@@ -94,6 +96,7 @@ package struct GatewaySurface: Sendable {
             routes: plan.routes,
             trials: trials,
             counts: gateway.resources.counts, status: plan.status)
+        vendorNames = config.vendorNames
         configs = ConfigAPI(history: gateway.resources.history, folder: config.origin.folder)
         ledger = LedgerAPI(queue: gateway.queue, links: plan.links)
         flows = FlowsAPI(queue: gateway.queue, routes: plan.routes, counts: gateway.resources.counts)

@@ -6,7 +6,7 @@ import SignalboxJSON
 import SignalboxRouting
 
 /// The request of one reader of the live view.
-struct LiveSelection: Sendable {
+package struct LiveSelection: Sendable {
     /// The occurrences that it receives.
     var kinds = Set(RecentEntry.Kind.allCases)
     /// Whether it receives counts once a second.
@@ -23,7 +23,8 @@ struct LiveSelection: Sendable {
     private static let longestPattern = 8 * 1024
     /// The word of counts among the types.
     private static let stats = "stats"
-    static let types = RecentEntry.Kind.allCases.map(\.rawValue) + [stats]
+    /// The words of the parameter `types`.
+    package static let types = RecentEntry.Kind.allCases.map(\.rawValue) + [stats]
 
     static let parameters: [QueryParameter] = [
         QueryParameter("pattern", .text, "An event pattern as JSON; only events that match"),

@@ -71,8 +71,9 @@ struct ObservationAPI: Sendable {
         return Int(time.components.seconds)
     }
 
-    /// Vendors by their number of events, and the keys of their payloads that no detector reads.
-    func vendors() -> Response {
+    /// Vendors by their number of events, and the keys of their payloads that no detector reads. `known`: the vendors
+    /// that an event can have.
+    func vendors(known: [String]) -> Response {
         let totals = observation.activity.vendors
         let all = totals.values.reduce(0) { $0 + $1.events }
         let drift = observation.drift.snapshot
@@ -83,6 +84,8 @@ struct ObservationAPI: Sendable {
         return .json { json in
             json.member("since", drift.since)
             json.member("started", observation.started)
+            json.key("known")
+            json.strings(known)
             json.array("vendors", names) { json, name in
                 json.object { json in
                     json.member("name", name)

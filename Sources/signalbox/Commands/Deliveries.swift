@@ -3,7 +3,6 @@ import Foundation
 import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
@@ -26,7 +25,7 @@ struct Deliveries: AsyncParsableCommand {
         @Option(help: "Only deliveries of events of this vendor.") var vendor: String?
         @Option(help: "Only deliveries whose last attempt was answered with this status, such as 503 or 5xx.")
         var status: String?
-        @Option(help: "Only deliveries whose last attempt failed without an answer, for this reason: timeout, dns, …")
+        @Option(help: "Only deliveries whose last attempt failed without an answer, for this reason, such as dns.")
         var error: String?
         @Option(help: "Only deliveries of events accepted since this time (RFC 3339) or age (24h).") var since: String?
         @Option(help: "Only deliveries of events accepted before this time or age.") var until: String?
@@ -37,6 +36,8 @@ struct Deliveries: AsyncParsableCommand {
             (all.status, all.error, all.since, all.until) = (status, error, since, until)
             return all
         }
+
+        func validate() throws { try checkUsage { _ = try conditions.filter(now: Date()) } }
 
         /// Throws for an unknown vendor or destination, which would select nothing.
         func check(_ config: GatewayConfig, _ queue: any Store) async throws {
@@ -96,8 +97,8 @@ struct Deliveries: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Requeue deliveries, with a new budget of attempts.",
             discussion: """
-                A running gateway attempts them at once; otherwise the next start does. Conditions select dead deliveries, \
-                unless --state names another state.
+                A running gateway attempts them at once; otherwise the next start does. Name deliveries by number, or \
+                give conditions: without --state, they select dead deliveries. --dead alone selects all of those.
                 """)
 
         /// Only the data directory and the names are read from the config, which may be missing.
@@ -112,7 +113,8 @@ struct Deliveries: AsyncParsableCommand {
         /// An empty selection is an error, so a typing mistake does not requeue everything.
         func validate() throws {
             try Deliveries.check(
-                ids, orElse: dead || selection.conditions.isSelective, "Name deliveries by number, or use --dead.")
+                ids, orElse: dead || selection.conditions.isSelective,
+                "Name deliveries by number, or give conditions, such as --dead or --destination.")
             if dead, selection.state != nil { throw ValidationError("Use --dead or --state, not both.") }
         }
 
@@ -132,7 +134,8 @@ struct Deliveries: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove deliveries permanently, and events that have no delivery left.",
             discussion: """
-                Removed deliveries cannot be restored; the audit continues to count them. The command asks before it \
+                Name deliveries by number, or give --state; the other conditions narrow the selection. Removed \
+                deliveries cannot be restored; the audit continues to count them. The command asks before it \
                 removes deliveries that were never delivered, and needs --yes for that without a terminal.
                 """)
 
@@ -149,7 +152,7 @@ struct Deliveries: AsyncParsableCommand {
         /// Rejects an empty selection and an invalid age. Called by ArgumentParser before ``run()``, so no delivery
         /// is removed after a mistake.
         func validate() throws {
-            try Deliveries.check(ids, orElse: selection.state != nil, "Name deliveries by number, or use --state.")
+            try Deliveries.check(ids, orElse: selection.state != nil, "Name deliveries by number, or give --state.")
             if let olderThan, Duration(text: olderThan) == nil {
                 throw ValidationError("Invalid duration \(olderThan): write it as 30d, with ms, s, m, h or d.")
             }
@@ -185,15 +188,7 @@ struct Deliveries: AsyncParsableCommand {
             let queue = try options.existingQueue(config)
             try await selection.check(config, queue)
             let change = DeliveryChange(kind, conditions, isForced: yes, reason: reason)
-            if dryRun {
-                let preview = try await change.preview(in: queue)
-                return json ? print(preview.json) : preview.lines(change.verb).forEach { print($0) }
-            }
-            let count = try await change.run(in: queue)
-            let words = "\(Counted.words(count, "delivery")) \(change.verb)"
-            print(json ? JSONText.members { $0.member("count", count) } : words)
-            let named = Set(conditions.ids).count
-            if count < named { throw ExitCode.incomplete }
+            try await change.report(in: queue, isTrial: dryRun, asJSON: json) { print($0) }
         }
     }
 

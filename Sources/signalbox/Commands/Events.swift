@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SignalboxCommands
 import SignalboxGateway
 import SignalboxRouting
@@ -34,6 +35,13 @@ struct Events: AsyncParsableCommand {
             return search
         }
 
+        func validate() throws {
+            try checkUsage {
+                try KnownNames.check(kind: kind)
+                _ = try search.filter(now: Date())
+            }
+        }
+
         /// An empty result prints the heading only and is a success.
         func run() async throws {
             let config = try options.optionalConfig().config
@@ -50,10 +58,10 @@ struct Events: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// As `list` prints it.
         @Argument(help: "The event's id.") var id: String
-        /// Replaces everything else. May name a destination that is no longer in the config.
+        /// Replaces everything else, also with `--json`. May name a destination that is no longer in the config.
         @Option(help: "Tell why the event reached this destination, or did not.") var destination: String?
         /// With the event itself.
-        @Flag(help: "Print one JSON object, as in the API.") var json = false
+        @Flag(help: "Print one JSON object, as in the API; with --destination, the answer.") var json = false
 
         /// The routes are those of the config now, which may differ from those that the event met.
         func run() async throws {

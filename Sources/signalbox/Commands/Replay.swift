@@ -132,7 +132,9 @@ struct Replay: AsyncParsableCommand {
     /// Throws for a selection that the config cannot satisfy, such as an unknown vendor. The values of the other
     /// selections were checked when the command line was parsed.
     private func check(_ config: RoutedConfig) throws {
-        try selection.request.check(config.config.vendorChain, config.config)
+        try selection.request.check(config.config)
+        FilterCheck.warnings(about: selection.filter, vendors: Set(config.config.vendorNames))
+            .forEach(StandardError.warn)
         if let note = request.note(on: config) { StandardError.write(note) }
     }
 

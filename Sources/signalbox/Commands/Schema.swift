@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
@@ -29,7 +30,9 @@ struct Schema: ParsableCommand {
             default: EventSchema.text(named: name)
             }
         guard let text else {
-            throw ValidationError("Unknown schema \(name). Known: \(Self.names.joined(separator: ", ")).")
+            throw ValidationError(
+                KnownNames.refusal(
+                    "schema", name, among: Self.names, else: "Known: \(Self.names.joined(separator: ", "))."))
         }
         print(String(decoding: text, as: UTF8.self), terminator: "")
     }

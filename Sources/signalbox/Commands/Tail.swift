@@ -15,15 +15,17 @@ struct Tail: AsyncParsableCommand {
             """)
 
     @OptionGroup var client: OperatorOptions
-    /// Deliveries of other vendors are shown too: a delivery has no vendor.
-    @Option(help: "Only events of this vendor.") var vendor: String?
-    @Option(help: "Only events that match this pattern, written as in a route.") var filter: String?
+    /// A delivery has no vendor.
+    @Option(help: "Only events of this vendor; deliveries of other events are shown too.") var vendor: String?
+    @Option(help: "Only events that match this pattern, written as in a route; deliveries are not filtered.")
+    var filter: String?
     @Option(help: "Occurrences to print: event, delivery, destination, stats; separated by commas.")
     var types = "event,delivery,destination"
     @Option(help: "Exit after this number of lines.") var limit: Int?
     @Flag(help: "Print one JSON object per line.") var json = false
 
     func validate() throws {
+        if let sentence = LiveTail.Request.mistake(inTypes: types) { throw ValidationError(sentence) }
         if let limit, limit < 1 { throw ValidationError("Invalid --limit \(limit): use 1 or more.") }
     }
 
@@ -41,7 +43,7 @@ struct Tail: AsyncParsableCommand {
         try await LiveTail(connection, request).run(asJSON: json) {
             print($0)
         } warn: {
-            StandardError.write("signalbox: \($0)\n")
+            StandardError.warn($0)
         }
     }
 }

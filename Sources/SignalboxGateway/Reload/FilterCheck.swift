@@ -1,0 +1,21 @@
+import SignalboxConfig
+import SignalboxJSON
+import SignalboxRouting
+
+/// Finds what no event meets in a pattern on the command line, as `routes check` does in the patterns of routes.
+package enum FilterCheck {
+    /// A sentence for each finding. `vendors`: the names that `data.vendor` can have. Empty without a pattern, and for
+    /// an invalid one, which is refused elsewhere.
+    package static func warnings(about pattern: String?, vendors: Set<String>) -> [String] {
+        guard let bytes = pattern.map({ Array($0.utf8) }), (try? Pattern(text: bytes)) != nil else { return [] }
+        let parser = JSONParser()
+        guard let text = withExtendedLifetime(parser, { (try? parser.parse(bytes)).map { JSONText($0) } }) else {
+            return []
+        }
+        var check = PatternCheck(vendors: vendors, diagnostics: ConfigDiagnostics())
+        check.check(text, at: ConfigLocation(pointer: ""))
+        return check.diagnostics.mistakes(in: [ConfigText(name: "--filter", bytes: bytes)]).map {
+            "Warning: --filter \($0.description)" + ($0.description.hasSuffix("?") ? "" : ".")
+        }
+    }
+}
