@@ -15,10 +15,4 @@ struct InputTextsTests {
             try InputTexts.webhookKeys("env:WEBHOOK_SECRET", ["WEBHOOK_SECRET": ""])
         }
     }
-
-    @Test func certificatesAreLinesOrAnObject() {
-        #expect(
-            Results.certificates("a", "b", "c", asJSON: true) == #"{"ca":"a","certificate":"b","key":"c"}"#)
-        #expect(Results.certificates("a", "b", "c", asJSON: false) == "ca: a\ncertificate: b\nkey: c")
-    }
 }
