@@ -73,7 +73,7 @@ import Testing
         (#"{"kind":[1]}"#, "/kind/0: no event has the value 1 at /data/kind; its values are strings"),
         (
             #"{"kind":["alert",true,null]}"#,
-            "/kind/1: no event has the value true at /data/kind; its values are strings",
+            "/kind/1: no event has the value true at /data/kind; its values are strings"
         ),
         (
             #"{"kind":[{"numeric":[">",1]}]}"#,
@@ -216,7 +216,9 @@ import Testing
         let loaded = try RoutedConfig(checking: [ConfigText(name: "routes.json", bytes: Array(text.utf8))])
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let resolver = SecretResolver(path: "routes.json", environment: ["URL": url, "S": secret])
-        let more = try ResolvedConfig(loaded, by: resolver).config.warnings.filter { !loaded.config.warnings.contains($0) }
+        let more = try ResolvedConfig(loaded, by: resolver).config.warnings.filter {
+            !loaded.config.warnings.contains($0)
+        }
         #expect(more.map(\.pointer) == (isDenied ? ["/destinations/crm/url"] : []))
         #expect(more.allSatisfy { $0.message.hasPrefix("nothing is sent to 127.0.0.1, which is loopback; ") })
         #expect(more.allSatisfy { $0.position != nil && !$0.message.contains("path") })

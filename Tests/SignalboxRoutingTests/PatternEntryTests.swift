@@ -31,7 +31,8 @@ import Testing
     @Test func matchesTexts() throws {
         for (text, matched, other) in [
             (#""a""#, "a", "b"), (#"{"wildcard":"a*c"}"#, "abc", "ab"), (#"{"equals-ignore-case":"A"}"#, "a", "b"),
-            (#"{"suffix":{"equals-ignore-case":"C"}}"#, "abc", "cb"), (#"{"cidr":"10.0.0.0/8"}"#, "10.1.2.3", "11.0.0.1"),
+            (#"{"suffix":{"equals-ignore-case":"C"}}"#, "abc", "cb"),
+            (#"{"cidr":"10.0.0.0/8"}"#, "10.1.2.3", "11.0.0.1"),
         ] {
             let entry = try #require(try entry(text))
             #expect(entry.matches(matched) && !entry.matches(other), "\(text)")
