@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxRouting
 
-/// What a single entry of a pattern's array can match.
+/// Single entries of a pattern's arrays.
 @Suite struct PatternEntryTests {
     private func entry(_ text: String) throws -> PatternEntry? {
         let parser = JSONParser()

@@ -25,7 +25,7 @@ struct PatternCheck {
     /// Checks a pattern. `location`: of its object in the config.
     mutating func check(_ pattern: JSONText, at location: ConfigLocation) {
         parser = JSONParser()
-        // A text beyond the limits of a parser was no pattern.
+        // The config's own parser has read it, so this one can.
         guard let value = try? parser.parse(pattern.bytes) else { return }
         let types = value["type"].map { $0.elements.compactMap(\.string) } ?? []
         let isExact = value["type"]?.elements.allSatisfy { $0.string != nil } ?? false
@@ -74,21 +74,21 @@ struct PatternCheck {
             return
         }
         for (position, condition) in conditions.elements.enumerated() {
-            check(condition, field, pointer, at: location.appending("\(position)"))
+            check(condition: condition, field, pointer, at: location.appending("\(position)"))
         }
     }
 
     /// Checks a condition, or each that an `anything-but` excludes.
     private mutating func check(
-        _ condition: JSONValue, _ field: EventField, _ pointer: String, at location: ConfigLocation
+        condition: JSONValue, _ field: EventField, _ pointer: String, at location: ConfigLocation
     ) {
         if let excluded = condition["anything-but"] {
             for condition in excluded.isArray ? Array(excluded.elements) : [excluded] {
-                check(condition, field, pointer, at: location)
+                check(condition: condition, field, pointer, at: location)
             }
             return
         }
-        // A list of texts within `anything-but` is no entry by itself, and is not checked.
+        // Lists of texts within `anything-but` are not checked: outside of it they have no meaning.
         guard let entry = PatternEntry(condition, of: parser), let kind = entry.kind else { return }
         let literal = condition["exactly"] ?? condition
         if let kinds = field.kinds, !kinds.contains(kind) {

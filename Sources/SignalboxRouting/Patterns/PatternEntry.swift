@@ -1,7 +1,8 @@
 import SignalboxConfig
 package import SignalboxJSON
 
-/// An entry of a field's array in a valid pattern: a value, or a comparison. For checks of what it can match.
+/// An entry of a field's array in a valid pattern: a value, or a comparison. For checks that compare it with the
+/// values of events.
 package struct PatternEntry: Sendable {
     /// The values that events compare with.
     package enum Kind: Sendable, Hashable, CaseIterable {
