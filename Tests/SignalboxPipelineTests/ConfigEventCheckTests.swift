@@ -1,5 +1,6 @@
 import SignalboxConfig
 import SignalboxNotification
+import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -57,6 +58,61 @@ import Testing
     ])
     func warnsOfWhatNoEventHas(_ pattern: String, _ warning: String) {
         #expect(warnings(ofPattern: pattern) == [warning])
+    }
+
+    /// `badge` is an integer, `kind` one of a few words, `category` an object.
+    @Test(arguments: [
+        (
+            #"{"content":{"badge":["1"]}}"#,
+            #"/content/badge/0: no event has the value "1" at /data/content/badge; its values are numbers"#
+        ),
+        (
+            #"{"content":{"badge":[{"prefix":"1"}]}}"#,
+            "/content/badge/0: no value at /data/content/badge meets this condition; its values are numbers"
+        ),
+        (#"{"kind":[1]}"#, "/kind/0: no event has the value 1 at /data/kind; its values are strings"),
+        (
+            #"{"kind":["alert",true,null]}"#,
+            "/kind/1: no event has the value true at /data/kind; its values are strings"
+        ),
+        (
+            #"{"kind":[{"numeric":[">",1]}]}"#,
+            "/kind/0: no value at /data/kind meets this condition; its values are strings"
+        ),
+        (
+            #"{"kind":[{"anything-but":[1]}]}"#,
+            "/kind/0: no event has the value 1 at /data/kind; its values are strings"
+        ),
+        (
+            #"{"kind":[{"exactly":"alrt"}]}"#,
+            #"/kind/0: no event has the value "alrt" at /data/kind; did you mean "alert"?"#
+        ),
+        (#"{"kind":[{"wildcard":"alr?x*"}]}"#, "/kind/0: no value at /data/kind meets this condition; "),
+        (#"{"kind":[{"prefix":{"equals-ignore-case":"ALX"}}]}"#, "/kind/0: no value at /data/kind meets this"),
+        (
+            #"{"category":["x"]}"#,
+            "/category: /data/category is an object, which conditions do not compare; write them on a field below it: actions, identifier, origin"
+        ),
+        (#"{"custom":[{"exists":false}]}"#, "/custom: /data/custom is an object, which conditions do not compare; "),
+        (
+            #"{"warnings":{"code":["mce.nope"]}}"#,
+            #"/warnings/code/0: no event has the value "mce.nope" at /data/warnings/code"#
+        ),
+    ])
+    func warnsOfImpossibleValues(_ data: String, _ warning: String) {
+        let found = warnings(ofPattern: #"{"data":\#(data)}"#)
+        #expect(found.first?.hasPrefix("/routes/0/match/data" + warning) == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        #"{"content":{"badge":[1,{"numeric":[">",1]},{"exists":false},{"anything-but":[2]}]}}"#,
+        #"{"kind":[{"wildcard":"al*t"},{"prefix":{"equals-ignore-case":"AL"}},{"exactly":"alert"},{"exists":true}]}"#,
+        #"{"kind":[{"anything-but":{"prefix":["in","al"]}}],"media":{"bytes":[{"numeric":["<",9]}]}}"#,
+        #"{"warnings":{"code":["mce.date-invalid","braze.text-expected","media.extension-mismatch"]}}"#,
+        #"{"action":{"arguments":{"x":[1,"x",null,true]}},"status":[503],"attempts":[{"numeric":[">",1]}]}"#,
+    ])
+    func leavesPossibleValuesAlone(_ data: String) {
+        #expect(warnings(ofPattern: #"{"data":\#(data)}"#) == [])
     }
 
     @Test(arguments: [
@@ -149,6 +205,24 @@ import Testing
 
     @Test(arguments: ["https://crm.example/", "https://8.8.8.8/", "env:URL"])
     func leavesOtherAddressesAlone(_ url: String) { #expect(warnings(ofURL: url) == []) }
+
+    /// A reference is read when the gateway starts, not by `routes check`.
+    @Test(arguments: [
+        ("http://127.0.0.1:9/path", "", true), ("http://127.0.0.1:9/path", #", "allow": ["127.0.0.0/8"]"#, false),
+        ("https://crm.example/path", "", false),
+    ])
+    func warnsOfDeniedAddressesBehindReferences(_ url: String, _ more: String, _ isDenied: Bool) throws {
+        let text = #"{ "destinations": { "crm": { "url": "env:URL", "secret": "env:S"\#(more) } } }"#
+        let loaded = try RoutedConfig(checking: [ConfigText(name: "routes.json", bytes: Array(text.utf8))])
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let resolver = SecretResolver(path: "routes.json", environment: ["URL": url, "S": secret])
+        let more = try ResolvedConfig(loaded, by: resolver).config.warnings.filter {
+            !loaded.config.warnings.contains($0)
+        }
+        #expect(more.map(\.pointer) == (isDenied ? ["/destinations/crm/url"] : []))
+        #expect(more.allSatisfy { $0.message.hasPrefix("nothing is sent to 127.0.0.1, which is loopback; ") })
+        #expect(more.allSatisfy { $0.position != nil && !$0.message.contains("path") })
+    }
 
     /// Destinations of `routes.d` have their own file.
     @Test func locatesDestinationsOfOtherFiles() {

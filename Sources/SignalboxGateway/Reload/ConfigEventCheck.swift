@@ -23,6 +23,21 @@ struct ConfigEventCheck {
         return check.patterns.diagnostics.mistakes(in: files)
     }
 
+    /// The warnings about the URLs that references lead to, which are known once secrets are read. They never show more
+    /// of a URL than its address. `urls`: by destination.
+    static func warnings(
+        about urls: [DestinationName: String], of config: GatewayConfig, in files: [ConfigText]
+    ) -> [ConfigMistake] {
+        var check = ConfigEventCheck(config, files)
+        for destination in config.destinations {
+            guard case .webhook(let webhook) = destination.endpoint, webhook.urlReference != nil,
+                let url = urls[destination.name]
+            else { continue }
+            check.check(url, config.policy(of: destination), at: destination.location.appending("url"))
+        }
+        return check.patterns.diagnostics.mistakes(in: files)
+    }
+
     private init(_ config: GatewayConfig, _ files: [ConfigText]) {
         self.files = files
         let names = config.vendorChain.links.flatMap(\.profiles).map(\.vendor.name)
@@ -74,8 +89,7 @@ struct ConfigEventCheck {
         let transformed = Set(config.routes.filter { $0.transform != nil }.flatMap(\.destinations))
         for destination in config.destinations {
             guard case .webhook(let webhook) = destination.endpoint else { continue }
-            let location = ConfigLocation(pointer: "/destinations").appending(destination.name.name)
-            let policy = AddressPolicy(allow: config.egressAllow + destination.allow)
+            let (location, policy) = (destination.location, config.policy(of: destination))
             check(webhook.url, policy, at: location.appending("url"))
             if let url = webhook.credentials?.tokenURL {
                 check(url, policy, at: location.appending("oauth2").appending("tokenUrl"))
@@ -107,6 +121,20 @@ struct ConfigEventCheck {
             at: place,
             "nothing is sent to \(address), which is \(reason); add its range to \"allow\" here, or to \"egress.allow\""
         )
+    }
+}
+
+extension GatewayConfig {
+    /// The addresses that requests to a destination may go to.
+    fileprivate func policy(of destination: Destination) -> AddressPolicy {
+        AddressPolicy(allow: egressAllow + destination.allow)
+    }
+}
+
+extension Destination {
+    /// In whichever file of the config.
+    fileprivate var location: ConfigLocation {
+        ConfigLocation(pointer: "/destinations").appending(name.name)
     }
 }
 

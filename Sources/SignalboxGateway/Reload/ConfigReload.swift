@@ -46,7 +46,10 @@ package struct ConfigReload: Sendable {
                 logger.warning("Listen address or data directory changed; restart the gateway to apply it.")
             }
             logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
-            if plan.config.origin.digest != former.origin.digest { plan.config.reportWarnings(to: logger) }
+            // A reference can lead to another URL, although the files are the same.
+            if plan.config.origin.digest != former.origin.digest || plan.config.warnings != former.warnings {
+                plan.config.reportWarnings(to: logger)
+            }
             await gateway.reportStranded()
         case .rejected(let problems, let namedFiles, let files):
             gateway.resources.history.refuse(files, problems: problems, at: Date())

@@ -1,11 +1,14 @@
 import SignalboxConfig
 import SignalboxJSON
+import SignalboxRouting
 
-/// A field that events can have, with the fields below it: the schemas of events without the types of values. The
-/// elements of an array count as its value, as in patterns.
+/// A field that events can have, with the fields below it, as the schemas of events describe them. The elements of an
+/// array count as its value, as in patterns.
 struct EventField: Sendable {
     /// The fields of an object, by key.
     private(set) var members: [String: EventField] = [:]
+    /// The values that it can have; nil for any. A field without one has only objects, which patterns never compare.
+    private(set) var kinds: Set<PatternEntry.Kind>?
     /// The only strings that it can have; nil for any.
     var words: Set<String>?
     /// True if anything may be below it: data of vendors, arguments, custom data.
@@ -14,8 +17,14 @@ struct EventField: Sendable {
     /// Schemas are at most this deep.
     private static let deepest = 16
 
-    /// A field of any value, and one of these members.
-    private init(_ members: [String: EventField] = [:]) { self.members = members }
+    /// A field of any value, or an object of these members.
+    private init(_ members: [String: EventField] = [:]) {
+        self.members = members
+        kinds = members.isEmpty ? nil : []
+    }
+
+    /// True for a field of objects only.
+    var isObject: Bool { kinds?.isEmpty == true }
 
     /// The field that a schema describes. `root`: the whole schema, for its definitions.
     private static func field(of schema: JSONNode, in root: JSONNode, depth: Int = 0) -> EventField {
@@ -26,12 +35,14 @@ struct EventField: Sendable {
             return self.field(of: root["$defs"]?[name] ?? .object([]), in: root, depth: depth + 1)
         }
         if let items = schema["items"] { return self.field(of: items, in: root, depth: depth + 1) }
+        field.kinds = schema.kinds
         if let properties = schema["properties"] {
+            field.kinds = []
             for member in properties.members {
                 field.members[member.key] = self.field(of: member.value, in: root, depth: depth + 1)
             }
         } else if let words = schema.words {
-            field.words = words
+            (field.words, field.kinds) = (words, [.text])
         } else {
             field.isFree = schema["type"] == nil || schema["type"] == .string("object")
         }
@@ -43,6 +54,7 @@ struct EventField: Sendable {
         var merged = self
         merged.members.merge(other.members) { $0.merging($1) }
         merged.words = words.flatMap { words in other.words.map { words.union($0) } }
+        merged.kinds = kinds.flatMap { kinds in other.kinds.map { kinds.union($0) } }
         merged.isFree = isFree || other.isFree
         return merged
     }
@@ -65,7 +77,7 @@ struct EventField: Sendable {
         var dead = fields["io.signalbox.push.answered"] ?? EventField()
         dead.members["data"] = EventField(
             Dictionary(uniqueKeysWithValues: DeadLetterEvents.members.map { ($0, EventField()) }))
-        for key in ["type", "dataschema"] { dead.members[key] = EventField() }
+        dead.members["dataschema"] = EventField()
         dead.members["type"]?.words = [OperationalEvent.EventType.deliveryDead.rawValue]
         fields[OperationalEvent.EventType.deliveryDead.rawValue] = dead
         return fields
@@ -78,12 +90,14 @@ struct EventField: Sendable {
     }
 
     /// The events of these types together; those of all types for an unknown one or none. `vendors`: the names that
-    /// `data.vendor` can have, unless only in-app events are meant, which may have others.
-    static func events(of types: [String], vendors: Set<String>) -> EventField {
+    /// `data.vendor` can have, unless only in-app events are meant, which may have others. `warnings`: the codes of
+    /// warnings; nil for any.
+    static func events(of types: [String], vendors: Set<String>, warnings: Set<String>? = nil) -> EventField {
         let chosen = types.compactMap { byType[$0] }
         var event = chosen.isEmpty || chosen.count < types.count ? ofEveryType : merged(chosen)
         let isInApp = !types.isEmpty && types.allSatisfy { $0.hasPrefix("io.signalbox.inapp.") }
         if !isInApp { event.members["data"]?.members["vendor"]?.words = vendors }
+        event.members["data"]?.members["warnings"]?.members["code"]?.words = warnings
         return event
     }
 
@@ -121,6 +135,18 @@ extension JSONNode {
     fileprivate var words: Set<String>? {
         if case .array(let elements)? = self["enum"] { return Set(elements.compactMap(\.text)) }
         return self["const"]?.text.map { [$0] }
+    }
+
+    /// The kinds of values of `type`; empty for objects, nil without a type.
+    fileprivate var kinds: Set<PatternEntry.Kind>? {
+        switch self["type"]?.text {
+        case "string": [.text]
+        case "integer", "number": [.number]
+        case "boolean": [.boolean]
+        case "null": [.null]
+        case "object": []
+        default: nil
+        }
     }
 
     private var text: String? { if case .string(let text) = self { text } else { nil } }

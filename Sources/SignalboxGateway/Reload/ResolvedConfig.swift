@@ -16,9 +16,7 @@ extension RoutedConfig {
     /// Reads and checks a config, also against the events and the address policy. Throws all errors of the config.
     init(checking files: [ConfigText]) throws(InvalidConfig) {
         try self.init(files)
-        let all = config.warnings + ConfigEventCheck.warnings(about: config, in: files)
-        let keys = all.enumerated().map { ($1.file, $1.place?.lowerBound ?? 0, $0) }
-        config.warnings = all.indices.sorted { keys[$0] < keys[$1] }.map { all[$0] }
+        config.addWarnings(ConfigEventCheck.warnings(about: config, in: files))
     }
 
     /// Reads and checks the config at `path`. A file that cannot be read is an error too, with the reason of the
@@ -26,6 +24,15 @@ extension RoutedConfig {
     package init(path: String) throws(ConfigRefusal) {
         let files = try ConfigFiles(path)
         do throws(InvalidConfig) { try self.init(files) } catch { throw ConfigRefusal(error, in: files.texts) }
+    }
+}
+
+extension GatewayConfig {
+    /// Adds warnings in the order of the files and positions.
+    fileprivate mutating func addWarnings(_ more: [ConfigMistake]) {
+        let all = warnings + more
+        let keys = all.enumerated().map { ($1.file, $1.place?.lowerBound ?? 0, $0) }
+        warnings = all.indices.sorted { keys[$0] < keys[$1] }.map { all[$0] }
     }
 }
 
@@ -81,9 +88,10 @@ package struct ResolvedConfig: Sendable {
     /// Nil if telemetry is not exported.
     let telemetry: SecretResolver.Telemetry?
 
-    /// Throws if a secret or a TLS file cannot be used. Stops at the first error.
+    /// Throws if a secret or a TLS file cannot be used. Stops at the first error. The config gets warnings about the
+    /// URLs that references lead to.
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
-        config = loaded.config
+        var config = loaded.config
         files = loaded.files
         routes = loaded.routes
         failures = loaded.failures
@@ -92,10 +100,12 @@ package struct ResolvedConfig: Sendable {
             webhooks[destination.name] = try WebhookSecrets(of: destination, by: resolver)
         }
         self.webhooks = webhooks
+        config.addWarnings(ConfigEventCheck.warnings(about: webhooks.mapValues(\.url), of: config, in: loaded.files))
         forwardedTokens = try resolver.forwardedTokens(config)
         telemetry = try resolver.telemetry(config.telemetry)
         let secrets = try resolver.mediaSecrets(config.media)
         links = MediaLinks(
             publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: config.media.signedUrls?.expiry ?? .zero)
+        self.config = config
     }
 }

@@ -23,68 +23,86 @@ final class WrappedPayloads: Sendable {
         found.withLock { $0[pointer ?? "", default: 0] += 1 }
     }
 
-    /// The remedy in words; nil unless half of the examined texts, or more, have their payload in a member.
+    /// The remedy as one line; nil unless at least half of the examined texts have their payload in a member. Names
+    /// every place, the most frequent first.
     var advice: String? {
-        let found = found.withLock { $0 }
-        let all = found.values.reduce(0, +)
-        let places = found.filter { !$0.key.isEmpty }
-        guard let place = places.keys.min(), places.values.reduce(0, +) * 2 >= all else { return nil }
-        guard places.count > 1 else {
-            return "Warning: the payloads seem to be at \(place) of the recorded texts. Add --payload-at \(place)."
-        }
-        return "Warning: the payloads seem to be at \(places.keys.sorted().joined(separator: " or ")) of the recorded "
-            + "texts. Replay each form by itself, with --payload-at."
+        var places = found.withLock { $0 }
+        let others = places.removeValue(forKey: "") ?? 0
+        let wrapped = places.values.reduce(0, +)
+        guard wrapped > 0, wrapped >= others else { return nil }
+        let pointers = places.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        let remedy =
+            pointers.count == 1
+            ? "Add --payload-at \(pointers[0])."
+            : "Read the texts of each place by themselves, with --payload-at."
+        return "Warning: the payloads seem to be at \(pointers.joined(separator: " or ")) of the recorded texts. "
+            + remedy
     }
 
-    /// The place of the payload in a text that is none itself, at most two levels deep. An object of strings only looks
-    /// like the data of an FCM message, so a string that holds a whole payload decides first.
+    /// The place of the payload in a text that is none itself, at most two levels deep.
     private static func pointer(in text: UnsafeBufferPointer<UInt8>) -> String? {
         let parser = JSONParser()
         guard let root = try? parser.parse(text), root.isObject else { return nil }
-        if root["aps"] == nil {
-            for (key, value) in root.members.prefix(mostMembers) where holdsWholePayload(value, parser) {
-                return "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
+        let pointer = pointer(in: root, levels: 2, parser)
+        return pointer?.isEmpty == true ? nil : pointer
+    }
+
+    /// The place of the payload in an object; empty if the object itself is one, nil if there is none. Recursion is
+    /// bounded by `levels`.
+    private static func pointer(in object: JSONValue, levels: Int, _ parser: JSONParser) -> String? {
+        let envelope = envelope(of: object, parser)
+        // An object of texts looks like the data of FCM, also if one of the texts is the whole payload.
+        if levels > 0, envelope == nil || envelope == .fcmData || envelope == .fcmExtras {
+            for (key, value) in object.members.prefix(mostMembers) where isWholePayload(value, parser) {
+                return pointer(to: key)
             }
         }
-        guard !isPayload(root, parser) else { return nil }
-        for (key, value) in root.members.prefix(mostMembers) {
-            let pointer = "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
-            if isPayload(value, parser) { return pointer }
-            for (key, value) in value.members.prefix(mostMembers) where isPayload(value, parser) {
-                return pointer + "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
+        if envelope != nil { return "" }
+        guard levels > 0 else { return nil }
+        for (key, value) in object.members.prefix(mostMembers) {
+            if value.isObject {
+                if let rest = self.pointer(in: value, levels: levels - 1, parser) { return pointer(to: key) + rest }
+            } else if isPayload(value, parser) {
+                return pointer(to: key)
             }
         }
         return nil
     }
 
-    /// Whether a string is the JSON text of a payload for APNs, or of a message for FCM with its target. The data of an
-    /// FCM message holds neither.
-    private static func holdsWholePayload(_ value: JSONValue, _ parser: JSONParser) -> Bool {
-        guard let inner = object(in: value, parser) else { return false }
-        if let aps = inner["aps"] { return aps.isObject }
-        guard let message = inner["message"], message.isObject else { return false }
-        return message["token"]?.isString == true || message["topic"]?.isString == true
-            || message["data"]?.isObject == true
+    private static func pointer(to key: UnsafeBufferPointer<UInt8>) -> String {
+        "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
     }
 
-    /// The object that a string holds as JSON; nil for another value.
-    private static func object(in value: JSONValue, _ parser: JSONParser) -> JSONValue? {
-        guard value.utf8?.first == UInt8(ascii: "{"), let inner = try? parser.parseText(in: value), inner.isObject
+    /// The object whose JSON text a string is; nil for any other value.
+    private static func inner(_ text: JSONValue, _ parser: JSONParser) -> JSONValue? {
+        guard text.utf8?.first == UInt8(ascii: "{"), let inner = try? parser.parseText(in: text), inner.isObject
         else { return nil }
         return inner
     }
 
-    /// Whether an object, or the JSON text of one, is in the envelope of a push service.
-    private static func isPayload(_ value: JSONValue, _ parser: JSONParser) -> Bool {
-        guard value.isString else {
-            do throws(PlatformError) {
-                let payload = try Platforms.recognise(value, size: 0, parser: parser)
-                return payload.platform != .unknown
-            } catch {
-                return false
-            }
+    /// Whether a string is the JSON text of a payload for APNs, or of a request to FCM. No vendor sends these as a
+    /// value of FCM's data.
+    private static func isWholePayload(_ text: JSONValue, _ parser: JSONParser) -> Bool {
+        guard let inner = inner(text, parser) else { return false }
+        switch envelope(of: inner, parser) {
+        case .apns, .apnsThroughFCM: return true
+        case .fcmV1: return inner["message"]?.isObject == true
+        default: return false
         }
-        guard let inner = object(in: value, parser) else { return false }
-        return isPayload(inner, parser)
+    }
+
+    /// Whether a string is the JSON text of a payload.
+    private static func isPayload(_ text: JSONValue, _ parser: JSONParser) -> Bool {
+        inner(text, parser).map { envelope(of: $0, parser) != nil } ?? false
+    }
+
+    /// The envelope of a push service; nil for an object that no service recognises.
+    private static func envelope(of object: JSONValue, _ parser: JSONParser) -> Envelope? {
+        do throws(PlatformError) {
+            let payload = try Platforms.recognise(object, size: 0, parser: parser)
+            return payload.platform == .unknown ? nil : payload.envelope
+        } catch {
+            return nil
+        }
     }
 }

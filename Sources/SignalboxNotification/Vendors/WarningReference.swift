@@ -9,6 +9,19 @@ package struct WarningDescription: Sendable {
     /// `meaning`: one sentence for the documentation.
     private init(_ code: String, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
 
+    /// Every code that events can have. `vendors`: the names of all vendors.
+    package static func codes(of vendors: Set<String>) -> Set<String> {
+        var codes: Set<String> = []
+        for code in all.map(\.code) {
+            if code.hasPrefix("VENDOR.") {
+                for vendor in vendors { codes.insert(vendor + code.dropFirst("VENDOR".count)) }
+            } else {
+                codes.insert(code)
+            }
+        }
+        return codes
+    }
+
     /// Every code, grouped by component.
     package static let all = [
         Self("json.duplicate-key", "An object repeats a key. The last value is used."),

@@ -53,7 +53,7 @@ extension Pattern {
 
         /// The comparisons of strings. The other cases never match a string. Work is spent before the comparison, in
         /// proportion to the bytes that it may read.
-        private func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
+        func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
             switch self {
             case .string(let wanted): return text.count == wanted.count && text.hasPrefix(wanted, &work)
             case .prefix(let wanted): return text.hasPrefix(wanted, &work)

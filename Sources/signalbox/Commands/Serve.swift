@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
             try preparation.surface(gateway, gateway.plan), addresses: addresses, logger: logger,
             probe: { await gateway.fault() },
             onListening: { addresses in
-                config.reportWarnings(to: logger)
+                gateway.plan.config.reportWarnings(to: logger)
                 preparation.announce(
                     addresses, config, version: Version.current, dataDirectory: directory.path, to: logger)
             })
