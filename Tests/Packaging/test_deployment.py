@@ -130,7 +130,7 @@ class Workflow(unittest.TestCase):
         self.assertEqual(set(inside), {"test", "dist"})
         for name, job in inside.items():
             self.assertEqual(self.lines(job)[0], INSTALL_MAKE, name)
-            # The clone belongs to the runner's user, and the container runs as root: git refuses such a clone.
+            # The folder belongs to the runner's user, and the container runs as root: git refuses such a clone.
             self.assertEqual(
                 job["env"],
                 {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}, name)
