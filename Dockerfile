@@ -3,7 +3,8 @@ FROM swift:6.3-bookworm AS build
 WORKDIR /src
 COPY .ci/install-packages .ci/install-packages
 COPY Makefile ./
-RUN make deps
+# Swift's image has no make.
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make && make deps
 COPY Package.swift ./
 COPY Sources Sources
 # Package.swift names the targets of tests, whose folders must exist.

@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq iproute2
 # Servers whose programs tests need. They are extracted, not installed: an installation would start them.
 TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx
 # From PyPI: the reference libraries that read what tests sent and made, the clients of push services, and the

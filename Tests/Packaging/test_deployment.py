@@ -14,6 +14,9 @@ try:
 except ImportError as error:
     raise SystemExit("Run make dist-test: these tests need its Python environment.") from error
 
+# Swift's image has no make.
+INSTALL_MAKE = "apt-get update -qq && apt-get install -y -qq --no-install-recommends make"
+
 
 def instructions():
     """The Dockerfile as pairs of an instruction and its text, with continued lines joined."""
@@ -42,6 +45,10 @@ class Image(unittest.TestCase):
 
     def test_the_user_is_a_number(self):
         self.assertRegex(self.last("USER"), r"^[1-9]\d+:[1-9]\d+$")
+
+    def test_make_is_installed_before_its_first_call(self):
+        commands = [text for instruction, text in instructions() if instruction == "RUN"]
+        self.assertEqual(commands[0].split(" && ")[:2], INSTALL_MAKE.split(" && "))
 
     def test_it_reports_its_health_without_a_shell(self):
         self.assertEqual(json.loads(self.last("HEALTHCHECK").split("CMD ")[1]), ["signalbox", "health"])
@@ -96,16 +103,42 @@ class Schemas(unittest.TestCase):
         for name in ("SIGNALBOX_TOKEN", "SIGNALBOX_ADMIN_TOKEN"):
             self.assertTrue(gateway["environment"][name].startswith("${" + name + ":?"), name)
 
-    def test_the_workflow_obeys_the_schema_and_calls_the_makefile(self):
-        workflow = ROOT / ".github/workflows/release.yml"
-        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow)
+
+class Workflow(unittest.TestCase):
+    FILE = ROOT / ".github/workflows/release.yml"
+
+    def jobs(self):
+        return yaml.safe_load(self.FILE.read_text())["jobs"]
+
+    def lines(self, job):
+        return [line for step in job["steps"] for line in step.get("run", "").splitlines()]
+
+    def test_it_obeys_the_schema(self):
+        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", self.FILE)
+
+    def test_steps_call_the_makefile(self):
         targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-        for job in yaml.safe_load(workflow.read_text())["jobs"].values():
-            for step in job["steps"]:
-                for line in step.get("run", "").splitlines():
+        for name, job in self.jobs().items():
+            for line in self.lines(job):
+                if line != INSTALL_MAKE:
                     words = line.split()
-                    self.assertEqual(words[0], "make", line)
+                    self.assertEqual(words[0], "make", f"{name}: {line}")
                     self.assertLessEqual({word for word in words[1:] if "=" not in word}, targets, line)
+
+    def test_containers_of_swift_have_make_and_trust_the_clone(self):
+        inside = {name: job for name, job in self.jobs().items() if "container" in job}
+        self.assertEqual(set(inside), {"test", "dist"})
+        for name, job in inside.items():
+            self.assertEqual(self.lines(job)[0], INSTALL_MAKE, name)
+            # The folder belongs to the runner's user, and the container runs as root: git refuses such a clone.
+            self.assertEqual(
+                job["env"],
+                {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}, name)
+
+    def test_files_of_a_folder_with_a_dot_are_uploaded(self):
+        steps = [step["with"] for job in self.jobs().values() for step in job["steps"]
+                 if step.get("uses", "").startswith("actions/upload-artifact@")]
+        self.assertEqual([(step["path"], step["include-hidden-files"]) for step in steps], [(".build/dist", True)])
 
 
 class Kubernetes(unittest.TestCase):

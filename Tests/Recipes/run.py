@@ -162,11 +162,11 @@ def isolate():
     """Starts this program again in a network namespace, as a user without privileges there, if possible."""
     outer = ["unshare", "--user", "--map-root-user", "--net"]
     inner = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
-    if os.environ.get("SIGNALBOX_ISOLATED") or subprocess.run([*outer, *inner, "true"], capture_output=True).returncode:
+    command = [*outer, "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *inner]
+    if os.environ.get("SIGNALBOX_ISOLATED") or subprocess.run([*command, "true"], capture_output=True).returncode:
         return
     os.environ["SIGNALBOX_ISOLATED"] = "1"
-    script = 'ip link set lo up && exec "$@"'
-    os.execvp("unshare", [*outer, "sh", "-c", script, "sh", *inner, sys.executable, *sys.argv])
+    os.execvp("unshare", [*command, sys.executable, *sys.argv])
 
 
 def main(pages):
