@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["", "https://hooks.example", "https://hooks.example/", "https://hooks.example/%", "%2"])
-    func aShortPathHidesNothing(_ url: String) {
+    func hidesNoReplyIfThePathIsShort(_ url: String) {
         #expect(SecretURL(url).masked(Array("https://hooks.example/% is not there".utf8)).count == 36)
     }
 

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Without sources, the proxy is the fault, whatever the token is.
+    /// The token is not the fault: without sources, the proxy or the host is.
     @Test(arguments: [
         (["x-forwarded-for": "203.0.113.9"], nil, "A proxy forwarded this request"),
         ([:], "gateway.example", "Without sources in its config"),
