@@ -76,6 +76,7 @@ struct APNsAccess: Sendable {
     /// operator. Nil for other reasons.
     func detail(of call: APNsCall, for reason: APNsReason?) -> String? {
         if reason == .forbidden {
+            guard senders.isOpen, !isFromThisMachine(call.request) else { return nil }
             return (call.request.isForwarded ? Problem.forwardedOpen : .foreignPage).detail
         }
         guard reason == .invalidProviderToken else { return nil }
