@@ -19,8 +19,8 @@ struct DueDelivery {
     /// Whether a route is yet to transform its event. Such a delivery is not leased: its body may contain values that
     /// the route redacts.
     let awaitsTransformation: Bool
-    /// Attempts that do not count against the budget.
-    private let forgiven: Int
+    /// Attempts that do not count against the budget. At most ``begun``.
+    let forgiven: Int
     /// The id of the event.
     private let event: String
     /// The destination of the search.

@@ -209,18 +209,22 @@ package final class SQLiteQueue: Store {
     /// Cheap: lanes without work go back to sleep.
     package func wakeAll() { file.lanes.wakeAll(at: now) }
 
+    /// Reads only the deliveries that it finds, even if many others have one attempt, which is an expiry of 0.
+    static let overdue = """
+        SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after > 0 AND not_after <= ?
+        ORDER BY not_after LIMIT 1000
+        """
+
     /// Ends waiting deliveries that have expired, also those that wait for a retry. Ends at most 1000 per tick, the
     /// longest overdue first. Leased deliveries are left to their attempt. The transaction checks each of them again,
-    /// because its state may have changed since the read.
+    /// because its state may have changed since the read. A delivery that has one attempt is not among them: it ends
+    /// with that attempt.
     private func expire() async throws(StoreError) {
         let now = now.milliseconds
         let overdue = try await file.read { db in
-            try db.rows(
-                """
-                SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after IS NOT NULL
-                    AND not_after <= ? AND (not_after > 0 OR attempts > 0) ORDER BY not_after LIMIT 1000
-                """, [now]
-            ).map { SQLiteWrite.Overdue(delivery: try $0.number(0), destination: DestinationName(try $0.text(1))) }
+            try db.rows(Self.overdue, [now]).map {
+                SQLiteWrite.Overdue(delivery: try $0.number(0), destination: DestinationName(try $0.text(1)))
+            }
         }
         let free = file.lanes.withHandOff { handOff in
             overdue.filter { !handOff.isHeld($0.delivery, of: $0.destination) }

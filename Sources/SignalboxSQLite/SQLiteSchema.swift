@@ -174,12 +174,13 @@ enum SQLiteSchema {
         """
 
     /// When the first waiting delivery was removed.
+    private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
+
     /// Masked requests and responses of attempts that did not deliver, as JSON.
     private static let exchanges = """
         ALTER TABLE deliveries ADD COLUMN exchange BLOB;
         ALTER TABLE attempts ADD COLUMN exchange BLOB;
         """
-    private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
 
     /// Destinations to which the running gateway sends nothing for now. Removed at each start, because a backoff
     /// belongs to a process.
@@ -226,6 +227,7 @@ enum SQLiteSchema {
         CREATE INDEX reports_event ON reports(event);
         ALTER TABLE deliveries ADD COLUMN manual INTEGER NOT NULL DEFAULT 0; -- whether an operator ordered it
         """
+
     /// The source that created a channel; NULL without one.
     private static let channelSources = "ALTER TABLE channels ADD COLUMN source TEXT;"
 

@@ -32,7 +32,7 @@ extension WriteTransaction {
     /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
     /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
     private mutating func begin(_ due: DueDelivery) throws -> Lease? {
-        if let notAfter = due.notAfter, notAfter.hasPassed(at: now, attempts: due.attempts) {
+        if let notAfter = due.notAfter, notAfter.hasPassed(at: now, attempts: due.attempts - due.forgiven) {
             try expire(due.id, of: due.destination)
             return nil
         }
@@ -44,7 +44,13 @@ extension WriteTransaction {
         }
         // An attempt that was begun without a lease belongs to a process that ended.
         let attempts = max(due.attempts, due.begun)
-        if due.begun > due.attempts { try recordInterrupted(due.id, number: due.begun) }
+        if due.begun > due.attempts {
+            try recordInterrupted(due.id, number: due.begun)
+            if due.notAfter == .afterFirstAttempt {
+                // It does not use up the one attempt, even if the lease that follows is given back.
+                try db.run("UPDATE deliveries SET forgiven = ? WHERE id = ?", [attempts, due.id])
+            }
+        }
         try db.run(
             "UPDATE deliveries SET begun = ?, attempts = ? WHERE id = ?", [attempts + 1, attempts, due.id])
         return due.lease(after: attempts, holder: file.holder)
@@ -68,8 +74,12 @@ extension WriteTransaction {
         case .dead(let status, let reason):
             isRecorded = try record(settlement, .dead, due: now, status: status, reason: reason)
         case .retry(let wait, let status, let reason):
-            due = now + wait
-            isRecorded = try record(settlement, .waiting, due: due, status: status, reason: reason)
+            isRecorded = try record(settlement, .waiting, due: now + wait, status: status, reason: reason)
+            // That may have been its only attempt.
+            let isOver =
+                try isRecorded && lease.notAfter == .afterFirstAttempt
+                && expire(lease.delivery, of: lease.destination)
+            due = isOver ? nil : now + wait
         case .postponed(let wait, let reason):
             due = now + wait
             isRecorded = try giveBack(lease)
@@ -159,14 +169,17 @@ extension WriteTransaction {
     // MARK: Ends without an attempt
 
     /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that
-    /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted.
-    mutating func expire(_ delivery: Int64, of destination: DestinationName) throws {
+    /// was rescheduled or has ended. Counts no attempt, except one that a crash interrupted. Returns whether it has
+    /// expired.
+    @discardableResult
+    mutating func expire(_ delivery: Int64, of destination: DestinationName) throws -> Bool {
         let isOver = try db.flag(
             """
             SELECT 1 FROM deliveries
-            WHERE id = ? AND state = 'waiting' AND not_after <= ? AND (not_after > 0 OR attempts > 0)
+            WHERE id = ? AND state = 'waiting' AND not_after <= ? AND (not_after > 0 OR attempts > forgiven)
             """, [delivery, now.milliseconds])
         if isOver { try end(delivery, of: destination) }
+        return isOver
     }
 
     /// Sets the state `expired`. Has no effect on a delivery that has ended.

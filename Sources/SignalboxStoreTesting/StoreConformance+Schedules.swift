@@ -67,23 +67,6 @@ extension StoreConformance {
             #expect(try await bench.count(.expired, in: queue) == 3)
             #expect(try await queue.audit().isRight)
         },
-        Self("aDeliveryMayHaveOneAttempt") { bench in
-            let queue = try bench.open()
-            let order = DeliveryOrder(to: bench.crm, notAfter: .afterFirstAttempt)
-            // One from memory, one that was not attempted, one that waits for long.
-            try await queue.append((1...3).map { bench.event($0, to: [order]) })
-            bench.clock.advance(by: 3600)
-            try await queue.tick()
-            #expect(try await bench.count(.expired, in: queue) == 0, "it has time until its attempt")
-            try await queue.settle(bench.claimOne(queue), .failed(after: 5))
-            try await queue.settle(bench.claimOne(queue), .returned)
-            try await queue.tick()
-            #expect(try await bench.count(.expired, in: queue) == 1)
-            let third = try await bench.claimNumbers(queue)
-            let second = try await bench.claimNumbers(queue)
-            #expect(third.count + second.count == 2)
-            #expect(try await queue.audit().isRight)
-        },
         Self("aDeliveryThatExpiredDuringARestartIsNotLeased") { bench in
             let over = bench.clock.now.addingTimeInterval(60)
             try await bench.open().append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])

@@ -21,8 +21,8 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
 
     /// Parameterised tests run each of them separately: `@Test(arguments: StoreConformance.all)`.
     package static let all =
-        appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
-        + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
+        appending + settling + attempts + schedules + once + orders + states + repeats + removal + categories
+        + clock + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
         + inAppMessages + inAppRemoval + channels + actions + events + payloads + manualDeliveries + pages + filters
         + gauges + bulk + pauses
 

@@ -26,6 +26,15 @@ import Testing
         }
     }
 
+    @Test func showsWhyAForwardedPushIsRefused() async throws {
+        try await CaptureSetting.run { setting async throws in
+            #expect(try await setting.push(headers: ["x-forwarded-for: 203.0.113.9"]).hasSuffix("403"))
+            let capture = try #require(try await setting.captures("/v1/captures").first)
+            #expect(capture.text("outcome") == "rejected" && capture.text("reason") == "Forbidden")
+            #expect(capture.text("detail")?.contains("A proxy forwarded this request") == true)
+        }
+    }
+
     /// 36
     @Test func showsMessagesThatAreOnlyChecked() async throws {
         try await CaptureSetting.run { setting async throws in

@@ -53,7 +53,24 @@ import Testing
             let line = try #require(bench.log.lines.last)
             #expect(line.contains("detail=\(detail)"), "\(line)")
             #expect(!line.contains(token.suffix(20)))
-            #expect(bench.endpoint.refusedPush(of: request)?.detail?()?.hasPrefix(detail) == true)
+            #expect(bench.endpoint.refusedPush(of: request)?.detail?("InvalidProviderToken")?.hasPrefix(detail) == true)
+        }
+    }
+
+    /// The token is not the fault: without sources, the proxy or the host is.
+    @Test(arguments: [
+        ("x-forwarded-for", "localhost", "A proxy forwarded this request"),
+        ("x-other", "gateway.example", "Without sources in its config"),
+    ])
+    func tellsTheOperatorWhyARequestIsForbidden(_ field: String, _ host: String, _ detail: String) async throws {
+        try await APNsBench.run { bench async throws in
+            let headers = [APNsBench.topic, Self.bearer("a.b"), (field, "203.0.113.9")]
+            let request = APNsBench.request("POST", headers, authority: host)
+            #expect(try await bench.answer(request).summary == "403 Forbidden")
+            #expect(bench.log.lines.last?.contains("detail=\(detail)") == true)
+            let push = try #require(bench.endpoint.refusedPush(of: request))
+            #expect(push.detail?("Forbidden")?.hasPrefix(detail) == true)
+            #expect(push.detail?("BadDeviceToken") == nil)
         }
     }
 

@@ -139,6 +139,18 @@ import Testing
         }
     }
 
+    /// Every tick searches, also while many deliveries with one attempt wait for a paused destination.
+    @Test func aSearchForExpiredDeliveriesReadsOnlyThese() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let plan = try await queue.file.pool.read { db in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + SQLiteQueue.overdue, arguments: [1])
+                    .map { $0["detail"] as String }
+            }
+            #expect(plan == ["SEARCH deliveries USING INDEX deliveries_expiring (not_after>? AND not_after<?)"])
+        }
+    }
+
     /// A removal reads step by step; a step that reads all events makes it quadratic.
     @Test func aFilterByAgeDoesNotReadAllEvents() async throws {
         try await withTemporaryDirectory { directory in

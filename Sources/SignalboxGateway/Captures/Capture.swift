@@ -52,7 +52,8 @@ package struct Capture: Sendable {
     package let status: Int
     /// The service's word for the error; nil for a success.
     package var reason: String?
-    /// The fault of the sender's proof of identity, which the answer does not name; nil for other reasons.
+    /// The fault of the sender's proof of identity, or of a request without one, which the answer does not name; nil
+    /// for other reasons.
     package var detail: String?
     /// Nil if the sender did not prove its identity.
     package var source: SourceName?

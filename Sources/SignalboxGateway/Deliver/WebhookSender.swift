@@ -20,6 +20,8 @@ package struct WebhookSender: Sender {
     private let userAgent: String
     /// The webhook's own headers, in addition to those of the format and the signature.
     private let headers: [(name: String, value: String)]
+    /// Nil for a URL in the config itself.
+    private let secretURL: SecretURL?
     /// Nil without client credentials.
     private let tokens: AccessTokens?
     /// Records the spans of attempts; nil for none.
@@ -43,6 +45,7 @@ package struct WebhookSender: Sender {
         self.headers = headers
         self.telemetry = telemetry
         self.now = now
+        secretURL = webhook.urlReference.map { _ in SecretURL(webhook.url) }
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
             return AccessTokens(
@@ -80,7 +83,7 @@ package struct WebhookSender: Sender {
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
-            attempt.excerpt = reply.excerpt
+            attempt.excerpt = secretURL?.masked(reply.excerpt) ?? reply.excerpt
             if !(200..<300).contains(reply.status) {
                 attempt.exchange = exchange(request, reply).json
             }

@@ -67,7 +67,7 @@ function detail({ data: row, error, id, reload }) {
     facts(["State", state(row.state)], ["Destination",
       h("a", { href: to("destinations", row.destination) }, inline(row.destination))],
       ["Event", h("a", { href: to("events", row.event) }, inline(row.subject))], ["Accepted", time(row.acceptedAt)],
-      ["Attempts", count(row.attempts)], ["Manual", row.manual ? "yes, sent again by an operator" : null],
+      ["Attempts", [count(row.attempts), row.once ? " (one only)" : ""]], ["Manual", row.manual ? "yes, sent again by an operator" : null],
         ["Due", row.due ? [time(row.due), ` (${relative(row.due)})`] : null],
       ["Not before", row.notBefore ? time(row.notBefore) : null],
         ["Not after", row.notAfter ? time(row.notAfter) : null],

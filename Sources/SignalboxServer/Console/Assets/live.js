@@ -215,9 +215,9 @@ const columns = [
   ["Vendor", (row) => [inline(row.vendor), " ", h("span", { class: "dim" }, inline(row.kind))]],
   ["Source", (row) => inline(row.source)],
   ["Evidence", (row) => evidence(row)],
-  // The list has no names of routes, only states of deliveries.
+  // The list leaves out routes whose evaluation costs too much.
   ["Routes", (row) => (row.routes?.length ? row.routes.map((name) => [inline(name, 60), " "])
-    : !row.routes && total(row.deliveries) ? h("span", { class: "dim" }, "see the event") : badge("no route", "warm"))],
+    : row.routes ? badge("no route", "warm") : h("span", { class: "dim" }, "see the event"))],
   ["Outcomes", (row) => [[...row.outcomes.values()].map((item) =>
     h("span", { class: "outcome", key: item.destination }, state(item.outcome), " ", inline(item.destination, 40),
       item.status ? ` ${item.status}` : "", " ")),

@@ -73,9 +73,13 @@ struct APNsAccess: Sendable {
     }
 
     /// Why ``sender(of:)`` throws ``APNsReason/invalidProviderToken`` or ``APNsReason/forbidden``, in words for the
-    /// operator.
-    func detail(of call: APNsCall) -> String? {
-        if senders.isOpen, call.request.isForwarded { return Problem.forwardedOpen.detail }
+    /// operator. Nil for other reasons.
+    func detail(of call: APNsCall, for reason: APNsReason?) -> String? {
+        if reason == .forbidden {
+            guard senders.isOpen, !isFromThisMachine(call.request) else { return nil }
+            return (call.request.isForwarded ? Problem.forwardedOpen : .foreignPage).detail
+        }
+        guard reason == .invalidProviderToken else { return nil }
         if !senders.isOpen, call.target.secret != nil { return "the secret in the path is unknown" }
         return call.headers.authorization.map { tokens.detail(of: $0) }
     }

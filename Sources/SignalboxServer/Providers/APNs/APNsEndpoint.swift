@@ -50,7 +50,7 @@ final class APNsEndpoint: ProviderEndpoint {
             if error.isFailedProof {
                 refusal.delay = failures.record(
                     .apns(error), from: request.connection,
-                    detail: [.invalidProviderToken, .forbidden].contains(error) ? access.detail(of: call) : nil)
+                    detail: access.detail(of: call, for: error))
             }
             return .reply(refusal)
         }
@@ -139,11 +139,11 @@ final class APNsEndpoint: ProviderEndpoint {
         case .device(let token):
             return RefusedPush(
                 service: .apns, token: try? APNsToken.read(token), topic: call.headers.topic,
-                detail: { [access] in access.detail(of: call) })
+                detail: { [access] in access.detail(of: call, for: APNsReason(rawValue: $0)) })
         case .broadcast(let bundle):
             return RefusedPush(
                 service: .apns, topic: bundle, channel: call.headers.channelID,
-                detail: { [access] in access.detail(of: call) })
+                detail: { [access] in access.detail(of: call, for: APNsReason(rawValue: $0)) })
         case .unknown: return RefusedPush(service: .apns)
         case .channels, .allChannels: return nil
         }

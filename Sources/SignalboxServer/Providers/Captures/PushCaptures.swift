@@ -160,7 +160,7 @@ struct PushCaptures: Sendable {
     ) -> Capture {
         var capture = Capture(push.service, .rejected, status: status, at: now())
         capture.reason = reason
-        if reason == APNsReason.invalidProviderToken.rawValue { capture.detail = push.detail?() }
+        capture.detail = reason.flatMap { push.detail?($0) }
         capture.source = source
         capture.run = request.run.flatMap { RunLabel.allows($0) ? $0 : nil }
         capture.addressee = Capture.Addressee(
@@ -181,8 +181,9 @@ struct RefusedPush: Sendable {
     var topic: String?
     var channel: String?
     var project: String?
-    /// Describes the fault of the proof of identity, for the operator. Called only if the proof is the reason.
-    var detail: (@Sendable () -> String?)?
+    /// Describes the fault of the proof of identity, for the operator. Takes the reason of the refusal; nil if that is
+    /// not the proof.
+    var detail: (@Sendable (_ reason: String) -> String?)?
 }
 
 /// A push that is refused alone.
