@@ -52,12 +52,8 @@ import Testing
         let wrapped = #"{"at":1,"payload":{"aps":{"alert":"a"}}}"# + "\n"
         let deeper = #"{"at":1,"record":{"n":1,"text":"{\"message\":{\"token\":\"t\",\"data\":{}}}"}}"# + "\n"
         let plain = #"{"aps":{"alert":"a"},"custom":{"aps":{}}}"# + "\n" + #"{"issuer":"Synerise"}"# + "\n"
-        let text = #"{"payload":"{\"aps\":{\"alert\":\"a\"}}"}"# + "\n"
-        let message = #"{"body":"{\"message\":{\"token\":\"t\",\"data\":{}}}","id":"1"}"# + "\n"
-        let fcm = #"{"extra":"{\"message\":\"m\"}","title":"a"}"# + "\n"
         let cases: [(String, String?)] = [
-            (wrapped, "/payload"), (deeper + plain, nil), (deeper, "/record/text"), (plain, nil), (fcm, nil),
-            (text, "/payload"), (message, "/body"), (deeper + deeper + plain, "/record/text"),
+            (wrapped, "/payload"), (deeper + deeper + plain, nil), (deeper, "/record/text"), (plain, nil),
         ]
         for (input, place) in cases {
             let warning = place.map {
@@ -71,8 +67,6 @@ import Testing
                 if let warning { #expect(errors.contains(warning)) }
             }
         }
-        let mixed = try await dryRun([], input: wrapped + message)
-        #expect(mixed.errors.contains("seem to be at /body or /payload of the recorded texts"), "\(mixed.errors)")
         let told = try await dryRun(["--payload-at", "/payload"], input: wrapped)
         #expect(!told.errors.contains("Warning: "))
     }

@@ -23,30 +23,18 @@ final class WrappedPayloads: Sendable {
         found.withLock { $0[pointer ?? "", default: 0] += 1 }
     }
 
-    /// The remedy in words; nil unless half of the examined texts, or more, have their payload in a member.
+    /// The remedy as one sentence; nil unless most of the examined texts have their payload in the same place.
     var advice: String? {
         let found = found.withLock { $0 }
         let all = found.values.reduce(0, +)
-        let places = found.filter { !$0.key.isEmpty }
-        guard let place = places.keys.min(), places.values.reduce(0, +) * 2 >= all else { return nil }
-        guard places.count > 1 else {
-            return "Warning: the payloads seem to be at \(place) of the recorded texts. Add --payload-at \(place)."
-        }
-        return "Warning: the payloads seem to be at \(places.keys.sorted().joined(separator: " or ")) of the recorded "
-            + "texts. Replay each form by itself, with --payload-at."
+        guard let place = found.first(where: { !$0.key.isEmpty && $0.value * 2 > all }) else { return nil }
+        return "Warning: the payloads seem to be at \(place.key) of the recorded texts. Add --payload-at \(place.key)."
     }
 
-    /// The place of the payload in a text that is none itself, at most two levels deep. An object of strings only looks
-    /// like the data of an FCM message, so a string that holds a whole payload decides first.
+    /// The place of the payload in a text that is none itself, at most two levels deep.
     private static func pointer(in text: UnsafeBufferPointer<UInt8>) -> String? {
         let parser = JSONParser()
-        guard let root = try? parser.parse(text), root.isObject else { return nil }
-        if root["aps"] == nil {
-            for (key, value) in root.members.prefix(mostMembers) where holdsWholePayload(value, parser) {
-                return "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
-            }
-        }
-        guard !isPayload(root, parser) else { return nil }
+        guard let root = try? parser.parse(text), root.isObject, !isPayload(root, parser) else { return nil }
         for (key, value) in root.members.prefix(mostMembers) {
             let pointer = "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
             if isPayload(value, parser) { return pointer }
@@ -57,26 +45,9 @@ final class WrappedPayloads: Sendable {
         return nil
     }
 
-    /// Whether a string is the JSON text of a payload for APNs, or of a message for FCM with its target. The data of an
-    /// FCM message holds neither.
-    private static func holdsWholePayload(_ value: JSONValue, _ parser: JSONParser) -> Bool {
-        guard let inner = object(in: value, parser) else { return false }
-        if let aps = inner["aps"] { return aps.isObject }
-        guard let message = inner["message"], message.isObject else { return false }
-        return message["token"]?.isString == true || message["topic"]?.isString == true
-            || message["data"]?.isObject == true
-    }
-
-    /// The object that a string holds as JSON; nil for another value.
-    private static func object(in value: JSONValue, _ parser: JSONParser) -> JSONValue? {
-        guard value.utf8?.first == UInt8(ascii: "{"), let inner = try? parser.parseText(in: value), inner.isObject
-        else { return nil }
-        return inner
-    }
-
     /// Whether an object, or the JSON text of one, is in the envelope of a push service.
     private static func isPayload(_ value: JSONValue, _ parser: JSONParser) -> Bool {
-        guard value.isString else {
+        guard let text = value.utf8 else {
             do throws(PlatformError) {
                 let payload = try Platforms.recognise(value, size: 0, parser: parser)
                 return payload.platform != .unknown
@@ -84,7 +55,8 @@ final class WrappedPayloads: Sendable {
                 return false
             }
         }
-        guard let inner = object(in: value, parser) else { return false }
+        guard text.first == UInt8(ascii: "{"), let inner = try? parser.parseText(in: value), inner.isObject
+        else { return false }
         return isPayload(inner, parser)
     }
 }
