@@ -37,26 +37,13 @@ package enum InputTexts {
         }
     }
 
-    /// The beginning of standard input, at most this many bytes. Throws a `ReplayError` if it cannot be read.
-    private static func standardInput(upTo most: Int) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var input = try InputFiles(["-"]).open(0)
-        while try input.read({ bytes.append(contentsOf: $0) }), bytes.count < most {}
-        return Array(bytes.prefix(most))
-    }
-
-    /// The cases of `routes test`; `-` is standard input. Throws all errors of the cases. `config`: the only routes and
-    /// destinations that cases may expect.
+    /// The cases of `routes test`. Throws all errors of the cases. `config`: the only routes and destinations that
+    /// cases may expect.
     package static func cases(_ path: String, for config: GatewayConfig) throws -> [RouteCase] {
-        StandardError.announceInput([path], of: "cases")
-        let file =
-            path == "-"
-            ? try standardInput(upTo: ConfigBounds.bytes + 1)
-            : ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true)
-        guard let bytes = file else {
+        guard let bytes = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
             throw CommandFailure.refused("Cannot read \(path): it must hold a JSON array of cases.")
         }
-        let text = ConfigText(name: path == "-" ? "standard input" : path, bytes: bytes)
+        let text = ConfigText(name: path, bytes: bytes)
         do throws(InvalidConfig) { return try RouteCase.read(text, for: config) } catch {
             throw ConfigRefusal(error, in: [text])
         }
