@@ -78,29 +78,34 @@ extension SQLiteQueue {
     /// reports a count and the first reason for each table.
     private static func unreadable(in db: Database) throws -> [String] {
         /// Continues after each unreadable row.
-        func find(_ table: String, _ columns: String, _ read: (StoredRow) throws -> Void) throws -> [String] {
-            var (count, first) = (0, String?.none)
-            let rows = try StoredRow.fetchCursor(db, sql: "SELECT \(columns) FROM \(table)")
-            while let row = try rows.next() {
+        func find(
+            _ table: String, of noun: String, _ columns: String, _ read: (StoredRow) throws -> Void
+        ) throws -> [String] {
+            var rows = UnreadableRows()
+            let cursor = try StoredRow.fetchCursor(db, sql: "SELECT \(columns) FROM \(table)")
+            while let row = try cursor.next() {
                 do {
                     try read(row)
                 } catch let error as DamagedValue {
-                    (count, first) = (count + 1, first ?? error.reason)
+                    rows.add(error)
                 }
             }
-            return first.map { ["\(count) \(table) cannot be read, the first because \($0)"] } ?? []
+            return rows.finding(noun).map { [$0] } ?? []
         }
-        return try find("events", "id, source, subject, accepted_at, typeof(body) IN ('blob', 'text') AS body") { row in
+        return try find(
+            "events", of: "event", "id, source, subject, accepted_at, typeof(body) IN ('blob', 'text') AS body"
+        ) { row in
             _ = (try row.eventID(0), try row.text(1), try row.text(2), try row.date(3))
             guard try row.flag(4) else { throw DamagedValue("column body does not hold bytes") }
         }
-            + find("deliveries", "destination, state, due, attempts, begun, forgiven, not_before, not_after, order_key")
-        {
-            row in
-            _ = (try row.text(0), try row.word(1, as: DeliveryRecord.State.self), try row.date(2))
-            _ = (try row.count(3), try row.count(4), try row.count(5))
-            _ = (try row.optionalDate(6), try row.optionalDate(7), try row.optionalText(8))
-        }
+            + find(
+                "deliveries", of: "delivery",
+                "destination, state, due, attempts, begun, forgiven, not_before, not_after, order_key"
+            ) { row in
+                _ = (try row.text(0), try row.word(1, as: DeliveryRecord.State.self), try row.date(2))
+                _ = (try row.count(3), try row.count(4), try row.count(5))
+                _ = (try row.optionalDate(6), try row.optionalDate(7), try row.optionalText(8))
+            }
     }
 
     /// One for each destination that the ledger or a delivery names, in the order of names. Counts all deliveries. A

@@ -50,9 +50,9 @@ extension GatewayOptions {
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive. Throws
     /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
     /// cannot be read. The caller keeps the directory alive as long as the gateway runs. `acceptsLoss`: opens a
-    /// queue that is missing, replaced or behind its record.
+    /// queue that is missing, replaced or behind its record. `asJSON`: the built-in inbox prints events as JSON.
     func open(
-        _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger
+        _ loaded: RoutedConfig, acceptsLoss: Bool = false, asJSON: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {
         // A process that was killed keeps the lock until the kernel has freed its memory.
         let directory = try DataDirectory(
@@ -63,7 +63,7 @@ extension GatewayOptions {
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
             try ResolvedConfig(loaded, by: secretResolver.reading(loaded.config)), version: Version.current,
-            inbox: .terminal, logger: logger
+            inbox: .terminal(asJSON: asJSON), logger: logger
         )
         return (directory, gateway)
     }
@@ -72,7 +72,9 @@ extension GatewayOptions {
 extension InboxSender {
     /// Shows events on standard output, and never waits for it. Used by the inbox of `serve` and `replay`.
     /// `Terminal.finish()` writes the rest before the command ends.
-    static var terminal: InboxSender { InboxSender(color: StandardOutput.hasColor) { Terminal.show($0) } }
+    static func terminal(asJSON: Bool) -> InboxSender {
+        InboxSender(color: StandardOutput.hasColor, asJSON: asJSON) { Terminal.show($0) }
+    }
 }
 
 extension Diagnostics {

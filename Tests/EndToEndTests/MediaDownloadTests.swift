@@ -147,8 +147,13 @@ import Testing
             #expect(list.status == 0 && list.output.contains(name) && list.output.contains(pictures.origin))
             #expect(try await signalbox("list").output.contains("image/png"))
             #expect(try await signalbox("verify").status == 0)
+            let intact = try await signalbox("verify", "--json")
+            #expect(intact.output == #"{"intact":1,"missing":[],"damaged":[]}"# + "\n")
             let path = "\(gateway.directory)/data/media/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
             try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
+            let damaged = try await signalbox("verify", "--json")
+            #expect(damaged.status == 1)
+            #expect(damaged.output == #"{"intact":0,"missing":[],"damaged":["\#(name)"]}"# + "\n")
             let verified = try await signalbox("verify", "--forget")
             #expect(verified.status == 1 && verified.output.contains("damaged"))
             #expect(try await Reply(gateway.url + "/media/" + name).status == 404)
@@ -156,8 +161,10 @@ import Testing
             #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
             let media = try await next(from: receiver)
             #expect(media["sha256"] as? String == name, "downloaded again")
-            let pruned = try await signalbox("prune", "--bytes", "1B")
-            #expect(pruned.status == 0 && pruned.output.contains("1 file"))
+            let pruned = try await signalbox("prune", "--bytes", "1B", "--json")
+            let bytes = PictureServer.picture(1).count
+            #expect(pruned.status == 0 && pruned.output == #"{"removed":1,"bytes":\#(bytes)}"# + "\n")
+            #expect(try await signalbox("prune").output.hasPrefix("0 files"))
         }
     }
 }

@@ -204,6 +204,24 @@ import Testing
         }
     }
 
+    @Test func withJSONOnlyTheResultIsOnStandardOutput() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = """
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [{ "name": "all", "match": {}, "to": ["inbox"] }] }
+                """
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let ping = try await binary.run(["destinations", "ping", "inbox", "--json"], in: directory)
+            #expect(ping.output.hasPrefix(#"{"taken":true,"#) && ping.output.split(separator: "\n").count == 1)
+            #expect(!ping.errors.isEmpty, "the inbox still shows the event")
+            let replay = try await binary.run(
+                ["replay", "--json", "--quiet"], input: try mixedPayloads(), in: directory)
+            let lines = replay.output.split(separator: "\n")
+            #expect(lines.count == 8, "\(replay.output)")
+            #expect(lines.allSatisfy { $0.hasPrefix(#"{"specversion":"1.0","#) && $0.hasSuffix("}") })
+        }
+    }
+
     @Test func deliveriesAreListedShownAndRetriedOverHTTP() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 400 }) { receiver in

@@ -147,7 +147,11 @@ import Testing
             let again = try await binary.run(["certs", "new"], in: directory)
             #expect(again.status == 2)
             #expect(again.errors.contains("Use --renew"))
-            #expect(try await binary.run(["certs", "new", "--renew"], in: directory).status == 0)
+            let renewed = try await binary.run(["certs", "new", "--renew", "--json"], in: directory)
+            #expect(renewed.status == 0)
+            #expect(
+                renewed.output
+                    == #"{"ca":"certs/ca.crt","certificate":"certs/server.crt","key":"certs/server.key"}"# + "\n")
             #expect(try contents("ca.crt") == ca)
             #expect(try contents("server.crt") != server)
             for name in ["ca.key", "server.key"] {

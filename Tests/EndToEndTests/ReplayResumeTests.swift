@@ -64,6 +64,26 @@ import Testing
             #expect(again.status == 0)
             #expect(again.errors.contains("8 events, 0 rejected"))
             #expect(again.errors.contains("0 delivered, 0 dead"))
+            #expect(
+                again.errors.contains(
+                    "signalbox: resume: this run is complete; nothing was read. Remove the file to replay again.\n"))
+        }
+    }
+
+    @Test func saysThatACompleteRunReadsNoStandardInput() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                try Data(Gateway.config(to: receiver.url).utf8)
+                    .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+                let line = Data((#"{"aps":{"alert":"x"}}"# + "\n").utf8)
+                for (input, isRead) in [(line, true), (line + line, false)] {
+                    let result = try await binary.run(
+                        ["replay", "--quiet", "--resume", "resume"], input: input, in: directory,
+                        environment: ["WEBHOOK_SECRET": Gateway.secret])
+                    #expect(result.status == 0 && result.errors.contains("1 event, 0 rejected"), "\(result.errors)")
+                    #expect(result.errors.contains("nothing was read") != isRead, "\(result.errors)")
+                }
+            }
         }
     }
 

@@ -177,6 +177,22 @@ import Testing
         }
     }
 
+    @Test func readsCasesFromStandardInput() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(routes, to: directory + "/routes.json")
+            let cases = #"[{ "name": "x", "payload": { "ab": { "c": "x" }, "aps": { "alert": "Hi" } }, "#
+            let good = try await binary.run(
+                ["routes", "test", "-"], input: Data((cases + #""expect": ["braze"] }]"#).utf8), in: directory)
+            #expect(good.status == 0 && good.output == "ok    x\n1 case: 1 passed, 0 failed\n", "\(good.errors)")
+            let bad = try await binary.run(
+                ["routes", "test", "-"], input: Data((cases + #""expect": ["brace"] }]"#).utf8), in: directory)
+            #expect(bad.status == 2)
+            #expect(bad.errors.hasPrefix("standard input:1:"), "\(bad.errors)")
+            let empty = try await binary.run(["routes", "test", "-"], in: directory)
+            #expect(empty.status == 2 && empty.errors.contains("it should hold a JSON array of cases"))
+        }
+    }
+
     // MARK: A running gateway
 
     @Test func showsRouteCountersAndTestsAPayload() async throws {

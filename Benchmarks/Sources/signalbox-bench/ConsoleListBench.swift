@@ -53,7 +53,7 @@ struct ConsoleListBench {
         }
         table.row("the slowest list", "\(slowest.readable) ms (at most 200)")
         let ledger = try milliseconds(of: gateway.url + "/v1/ledger")
-        table.row("/v1/ledger, which counts every delivery", "\(ledger.readable) ms")
+        table.row("/v1/ledger", "\(ledger.readable) ms")
         table.row("scrape of /metrics", "\(try milliseconds(of: gateway.url + "/metrics").readable) ms (at most 10)")
         table.row("all files of the console", "\((try size(of: gateway.url) / 1000).readable) kB (at most 150)")
     }

@@ -71,7 +71,11 @@ package enum DestinationWork {
     ) async throws -> (text: String, wasTaken: Bool) {
         let clients = ClientPool(allow: config.egressAllow)
         defer { clients.stop() }
-        let inbox = InboxSender(color: StandardOutput.hasColor) { StandardOutput.print($0) }
+        // With JSON, standard output holds the result alone.
+        let inbox =
+            asJSON
+            ? InboxSender(color: StandardError.hasColor) { StandardError.write($0) }
+            : InboxSender(color: StandardOutput.hasColor) { StandardOutput.print($0) }
         let sender = GatewayPlan.sender(
             for: destination, try ResolvedConfig.WebhookSecrets(of: destination, by: secrets), clients: clients,
             version: version, inbox: inbox)

@@ -38,23 +38,35 @@ package enum InputTexts {
     }
 
     /// The cases of `routes test`. Throws all errors of the cases. `config`: the only routes and destinations that
-    /// cases may expect.
+    /// cases may expect. `-` is standard input.
     package static func cases(_ path: String, for config: GatewayConfig) throws -> [RouteCase] {
-        guard let bytes = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
+        StandardError.announceInput([path], of: "cases")
+        let most = ConfigBounds.bytes + 1
+        let isFile = path != "-"
+        guard let bytes = try isFile ? ConfigText.beginning(of: path, upTo: most, orPipe: true) : input(upTo: most)
+        else {
             throw CommandFailure.refused("Cannot read \(path): it must hold a JSON array of cases.")
         }
-        let text = ConfigText(name: path, bytes: bytes)
+        let text = ConfigText(name: isFile ? path : "standard input", bytes: bytes)
         do throws(InvalidConfig) { return try RouteCase.read(text, for: config) } catch {
             throw ConfigRefusal(error, in: [text])
         }
     }
 
-    /// The keys of `signalbox listen`; nil when neither the option nor the environment names a secret. Throws for a
-    /// secret that cannot be read or is not a key of Standard Webhooks.
+    /// The beginning of standard input, at most this many bytes. Throws `ReplayError` if it cannot be read.
+    private static func input(upTo most: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var input = try InputFiles(["-"]).open(0)
+        while bytes.count < most, try input.read({ bytes.append(contentsOf: $0) }) {}
+        return Array(bytes.prefix(most))
+    }
+
+    /// The keys of `signalbox listen`; nil when neither the option nor the environment names a secret. An empty
+    /// variable counts as unset. Throws for a secret that cannot be read or is not a key of Standard Webhooks.
     package static func webhookKeys(_ text: String?, _ environment: [String: String]) throws(CommandFailure)
         -> WebhookKeys?
     {
-        let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"
+        let implied = environment["WEBHOOK_SECRET", default: ""].isEmpty ? nil : "env:WEBHOOK_SECRET"
         guard let text = text ?? implied else { return nil }
         guard let reference = SecretReference(text) else {
             throw .refused(

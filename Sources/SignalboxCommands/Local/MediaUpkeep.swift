@@ -1,5 +1,6 @@
 package import SignalboxConfig
 import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 package import SignalboxStore
 
@@ -31,35 +32,58 @@ package struct MediaUpkeep: Sendable {
     }
 
     /// Compares every file with its digest and prints each bad one; true if all are intact. `forgets`: removes bad
-    /// files, except one that was downloaded again between the check and its removal.
-    package func verify(forgets: Bool, print: (String) -> Void) async throws -> Bool {
-        let (whole, bad) = try await store.verify(queue) { print("\($0.sha256)  \($1)") }
-        print("\(Counted.words(whole, "file")) intact, \(bad.count) damaged or missing.")
-        guard !bad.isEmpty else { return true }
-        if forgets {
+    /// files, except one that was downloaded again between the check and its removal. `asJSON`: prints one object at
+    /// the end.
+    package func verify(forgets: Bool, asJSON: Bool, print: (String) -> Void) async throws -> Bool {
+        var (missing, damaged): ([String], [String]) = ([], [])
+        let (whole, bad) = try await store.verify(queue) { file, fault in
+            if fault == .missing { missing.append(file.sha256) } else { damaged.append(file.sha256) }
+            if !asJSON { print("\(file.sha256)  \(fault)") }
+        }
+        if !asJSON { print("\(Counted.words(whole, "file")) intact, \(bad.count) damaged or missing.") }
+        if forgets, !bad.isEmpty {
             try await store.forget(bad, queue)
             try await queue.record(.command("media.forget"), count: bad.count)
-            print("Removed; the next event that names one downloads it again.")
+            if !asJSON { print("Removed; the next event that names one downloads it again.") }
         }
-        return false
+        if asJSON { print(Self.result(intact: whole, missing: missing, damaged: damaged)) }
+        return bad.isEmpty
     }
 
-    /// Removes files beyond the retention; returns the result as a sentence. Files in use stay, also beyond the quota.
-    /// Removes files from the disk only under the lock of the data directory; without it, the gateway that holds the
-    /// lock does.
-    package func prune(_ retention: GatewayConfig.Media.Retention) async throws -> String {
+    /// The result of ``verify(forgets:asJSON:print:)`` as an object, with the digests of bad files.
+    private static func result(intact: Int, missing: [String], damaged: [String]) -> String {
+        JSONText.members { json in
+            json.member("intact", intact)
+            json.key("missing")
+            json.strings(missing)
+            json.key("damaged")
+            json.strings(damaged)
+        }
+    }
+
+    /// Removes files beyond the retention; returns the result as a sentence or an object. Files in use stay, also
+    /// beyond the quota. Removes files from the disk only under the lock of the data directory; without it, the
+    /// gateway that holds the lock does. The bytes of the object are those by which the known files shrank.
+    package func prune(_ retention: GatewayConfig.Media.Retention, asJSON: Bool) async throws -> String {
         let pruning = OperatorAction.command(
             "media.prune", parameters: ["unused": retention.age.text, "bytes": String(retention.bytes)])
         let cleanup = MediaCleanup(queue, store) { retention }
-        guard let directory = try lock() else {
-            let count = try await cleanup.forget()
-            try await queue.record(pruning, count: count)
-            return "\(Counted.words(count, "file")) forgotten; the running gateway removes them within the hour."
-        }
+        let before = try await queue.mediaBytes()
+        let directory = try lock()
         defer { withExtendedLifetime(directory) {} }
-        let count = try await cleanup.run()
+        let count = try await (directory == nil ? cleanup.forget() : cleanup.run())
         try await queue.record(pruning, count: count)
-        return "\(Counted.words(count, "file")) removed."
+        guard !asJSON else {
+            // A running gateway may have stored files meanwhile.
+            let bytes = try await max(0, before - queue.mediaBytes())
+            return JSONText.members { json in
+                json.member("removed", count)
+                json.member("bytes", bytes)
+            }
+        }
+        return directory == nil
+            ? "\(Counted.words(count, "file")) forgotten; the running gateway removes them within the hour."
+            : "\(Counted.words(count, "file")) removed."
     }
 
     /// The lock of the data directory; nil while another process holds it. The caller keeps the directory alive while

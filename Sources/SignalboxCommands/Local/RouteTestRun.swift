@@ -9,14 +9,15 @@ package struct RouteTestRun {
     private let results: [RouteCaseResult]
     private let failed: Int
 
-    /// Runs every case of a file, also after a failed one, in their order. `now`: the time of cases without one. Files
-    /// that cases name are relative to the folder of `path`. Throws for a file that cannot be read, and all mistakes
-    /// of the cases.
+    /// Runs every case of a file, also after a failed one, in their order. `path`: `-` is standard input. `now`: the
+    /// time of cases without one. Files that cases name are relative to the folder of `path`. Throws for a file that
+    /// cannot be read, and all mistakes of the cases.
     package init(_ path: String, for config: GatewayConfig, by trials: RouteTrials, at now: Date) throws {
         let folder = path.parentPath
         results = try InputTexts.cases(path, for: config).map { item in
             guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: now) else {
-                throw CommandFailure.refused("\(path): cannot read the file of the case \"\(item.name)\".")
+                throw CommandFailure.refused(
+                    "\(path == "-" ? "standard input" : path): cannot read the file of the case \"\(item.name)\".")
             }
             return result
         }

@@ -27,6 +27,17 @@ package enum Results {
         }
     }
 
+    /// The files of `certs new`, as the config refers to them.
+    package static func certificates(_ authority: String, _ certificate: String, _ key: String, asJSON: Bool) -> String
+    {
+        guard asJSON else { return "ca: \(authority)\ncertificate: \(certificate)\nkey: \(key)" }
+        return JSONText.members { json in
+            json.member("ca", authority)
+            json.member("certificate", certificate)
+            json.member("key", key)
+        }
+    }
+
     /// The result of `routes check`, as `POST /v1/config/check` answers.
     package static func check(_ check: ConfigCheck) -> String {
         JSONText.members { $0.members(of: check, hidesContent: false) }

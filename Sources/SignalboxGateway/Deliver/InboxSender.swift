@@ -5,18 +5,22 @@ package import SignalboxStore
 /// makes no request and needs no permission.
 package struct InboxSender: Sender {
     private let color: Bool
+    private let asJSON: Bool
     private let show: @Sendable (String) -> Void
 
     /// `show` receives the lines of one event. `show` must not block, because a lane calls it; the gateway passes
-    /// ``Terminal/show(_:)``.
-    package init(color: Bool, show: @escaping @Sendable (String) -> Void) {
+    /// ``Terminal/show(_:)``. `asJSON`: shows each event as one line of JSON, unchanged.
+    package init(color: Bool, asJSON: Bool = false, show: @escaping @Sendable (String) -> Void) {
         self.color = color
+        self.asJSON = asJSON
         self.show = show
     }
 
     package func send(_ leases: [Lease]) async -> SendResult {
         let attempt = Attempt(startedAt: Date(), duration: .zero)
-        for lease in leases { show(EventLine(color: color).text(lease.body)) }
+        for lease in leases {
+            show(asJSON ? String(decoding: lease.body, as: UTF8.self) + "\n" : EventLine(color: color).text(lease.body))
+        }
         return SendResult(.replied(status: 204, retryAfter: nil), attempt)
     }
 }

@@ -91,17 +91,33 @@ extension String {
     }
 }
 
+/// Why a stored file is bad.
+package enum MediaFault: Sendable, Equatable, CustomStringConvertible {
+    /// The disk has no such file.
+    case missing
+    /// The file has another digest or cannot be read: the reason, as a clause.
+    case damaged(String)
+
+    /// A clause without full stop.
+    package var description: String {
+        switch self {
+        case .missing: "missing"
+        case .damaged(let reason): reason
+        }
+    }
+}
+
 /// The checks of `signalbox media verify`.
 extension MediaStore {
-    /// Why a stored file differs from its record, as a clause; nil if its digest is right. Reads the whole file.
-    /// Reads the disk on the calling thread. The clause has no full stop.
-    func fault(of file: MediaFile) -> String? {
-        guard let found = find(file.sha256) else { return "missing" }
+    /// Why a stored file differs from its record; nil if its digest is right. Reads the whole file, on the calling
+    /// thread.
+    func fault(of file: MediaFile) -> MediaFault? {
+        guard let found = find(file.sha256) else { return .missing }
         do throws(MediaError) {
             let digest = hexadecimal(sha256(try read(found)))
-            return digest == file.sha256 ? nil : "damaged: it has the digest \(digest)"
+            return digest == file.sha256 ? nil : .damaged("damaged: it has the digest \(digest)")
         } catch {
-            return "\(error)"
+            return .damaged("\(error)")
         }
     }
 
@@ -110,7 +126,7 @@ extension MediaStore {
     /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file. `report`
     /// is called in the order in which the files were recorded. A file that is stored meanwhile may be left out.
     package func verify(
-        _ queue: any Store, report: (MediaFile, String) -> Void
+        _ queue: any Store, report: (MediaFile, MediaFault) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
         var (intact, bad): (Int, [MediaFile]) = (0, [])
         var page: [MediaFileRecord] = []

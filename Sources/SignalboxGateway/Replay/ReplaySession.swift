@@ -49,7 +49,8 @@ package final class ReplaySession {
 
     /// Opens the files of a run. Throws ``ReplayError/refused(_:)`` if one of them cannot be used. Saves the resume
     /// file at once, so that a run that is killed early keeps its identity. Inputs that are missing or directories
-    /// are refused before anything is written. A run whose file says that it is complete reads no input.
+    /// are refused before anything is written. A run whose file says that it is complete reads no input,
+    /// and says so.
     package init(
         _ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics
     ) throws(ReplayError) {
@@ -80,6 +81,10 @@ package final class ReplaySession {
                 skippedBytes: bytesSettled, at: elapsed())
         }
         try save(atOnce: true)
+        if let file, isComplete {
+            diagnostics.writeLine(
+                "signalbox: \(file.path): this run is complete; nothing was read. Remove the file to replay again.")
+        }
     }
 
     /// The state of the resumed run, or of a new one. Throws ``ReplayError/refused(_:)`` if the file belongs to a run

@@ -1,5 +1,6 @@
 import GRDB
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// Reads every in-app row, as a decision would.
@@ -45,15 +46,15 @@ enum InAppAudit {
     private static func find(
         _ table: String, _ columns: String, in db: Database, _ read: (inout RowColumns) throws -> Void
     ) throws -> String? {
-        var (count, first) = (0, String?.none)
+        var rows = UnreadableRows()
         try RowStatement(db, sql: "SELECT \(columns) FROM \(table)").forEach({ _ in }) { row in
             do {
                 try read(&row)
             } catch let error as DamagedValue {
-                (count, first) = (count + 1, first ?? error.reason)
+                rows.add(error)
             }
         }
-        return first.map { "\(count) rows of \(table) cannot be read, the first because \($0)" }
+        return rows.finding("row", of: table)
     }
 
     /// Throws ``DamagedValue`` for a number without an offer of the device.
@@ -79,7 +80,8 @@ enum InAppAudit {
             ("inapp_displays", owners), ("inapp_totals", owners),
         ].compactMap { table, isOwned in
             let count = try db.count("SELECT count(*) FROM \(table) WHERE NOT (\(isOwned))")
-            return count == 0 ? nil : "\(count) rows of \(table) belong to no user or device"
+            let verb = count == 1 ? "belongs" : "belong"
+            return count == 0 ? nil : "\(Counted.words(count, "row")) of \(table) \(verb) to no user or device"
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxCommands
 import SignalboxEgress
 import SignalboxServer
 
@@ -30,6 +31,8 @@ struct Certificates: ParsableCommand {
         @Flag(help: "Replace an existing server certificate.")
         var renew = false
 
+        @Flag(help: "Print one JSON object.") var json = false
+
         /// Rejects text that is neither a host nor an address.
         func validate() throws {
             for name in host where !CertificateMaker.isHost(name) {
@@ -43,7 +46,7 @@ struct Certificates: ParsableCommand {
         func run() throws {
             do throws(CertificateFolder.Failure) {
                 let paths = try CertificateFolder(directory).issue(for: host, renew: renew)
-                print("ca: \(paths.authority)\ncertificate: \(paths.certificate)\nkey: \(paths.key)")
+                print(Results.certificates(paths.authority, paths.certificate, paths.key, asJSON: json))
             } catch {
                 throw refuse(error.sentence)
             }

@@ -44,11 +44,12 @@ struct MediaFiles: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// Changes the queue and removes the files. The exit code stays 1, because files were bad.
         @Flag(help: "Remove missing and damaged files.") var forget = false
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// Takes as long as reading all stored files. Each bad file is printed when it is found. A file that was
         /// downloaded again between the check and its removal is kept.
         func run() async throws {
-            let isIntact = try await MediaFiles.upkeep(options).verify(forgets: forget) { print($0) }
+            let isIntact = try await MediaFiles.upkeep(options).verify(forgets: forget, asJSON: json) { print($0) }
             if !isIntact { throw ExitCode.incomplete }
         }
     }
@@ -76,6 +77,7 @@ struct MediaFiles: AsyncParsableCommand {
             transform: argument({ ByteCount.read($0) }) { "Invalid size \($0): write it as 500MB or 5GB." })
         /// In bytes. Nil: the value of media.retention.
         var bytes: Int?
+        @Flag(help: "Print one JSON object.") var json = false
 
         /// The options replace the limits of the config for this run only. Files in use stay, also beyond the quota.
         /// Without the lock, files are removed from the queue only, and the gateway that holds it removes them from
@@ -84,7 +86,7 @@ struct MediaFiles: AsyncParsableCommand {
             var retention = try options.optionalConfig().config.media.retention
             if let unused { retention.age = unused }
             if let bytes { retention.bytes = Int64(bytes) }
-            print(try await MediaFiles.upkeep(options).prune(retention))
+            print(try await MediaFiles.upkeep(options).prune(retention, asJSON: json))
         }
     }
 

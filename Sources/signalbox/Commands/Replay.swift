@@ -72,8 +72,8 @@ struct Replay: AsyncParsableCommand {
         help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
-    /// Also for the tables on standard error. Other diagnostics stay text.
-    @Flag(help: "Print decisions and the tables as JSON.")
+    /// Also for the tables on standard error and for the built-in inbox. Other diagnostics stay text.
+    @Flag(help: "Print decisions, events of the built-in inbox and the tables as JSON.")
     var json = false
 
     /// Errors and the table at the end are still printed.
@@ -171,7 +171,7 @@ struct Replay: AsyncParsableCommand {
         try check(config)
         // Before the data directory, which a refused run must not create.
         try request.checkInputs()
-        let (directory, gateway) = try options.open(config, logger: options.makeLogger())
+        let (directory, gateway) = try options.open(config, asJSON: json, logger: options.makeLogger())
         defer { withExtendedLifetime(directory) {} }
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))
         let isIncomplete: Bool

@@ -20,7 +20,7 @@ extension Routes {
 
         /// Files that cases name are relative to its folder. Bounded like a config file; its mistakes are reported
         /// with line and caret like those of a config.
-        @Argument(help: "The file of cases.", completion: .file(extensions: ["json"]))
+        @Argument(help: "The file of cases; - is standard input.", completion: .file(extensions: ["json"]))
         var cases: String
 
         /// A config is required. Its secrets are not read.
