@@ -185,19 +185,6 @@ import Testing
         }
     }
 
-    @Test func routesTestReadsCasesFromStandardInput() async throws {
-        try await withTemporaryDirectory { directory in
-            let config = #"""
-                { "destinations": { "inbox": { "builtin": "inbox" } },
-                  "routes": [ { "name": "all", "match": {}, "to": ["inbox"] } ] }
-                """#
-            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
-            let cases = Data(#"[{"name":"one","payload":{"aps":{"alert":"a"}},"expect":["all"]}]"#.utf8)
-            let result = try await binary.run(["routes", "test", "-"], input: cases, in: directory)
-            #expect(result.status == 0 && result.output.contains("1 passed"), "\(result.output)\(result.errors)")
-        }
-    }
-
     @Test func dryRunsLeaveTheQueueUnchanged() async throws {
         try await withDeadLetters { run in
             let retry = try await run(["deliveries", "retry", "--vendor", "synerise", "--dry-run"])
