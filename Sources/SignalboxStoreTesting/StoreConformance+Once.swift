@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxNotification
 import SignalboxStore
+import SignalboxTesting
 import Testing
 
 extension StoreConformance {

@@ -13,9 +13,9 @@ extension StoreConformance {
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
     /// Removal of events and deliveries. ``UpkeepStore/remove(beyond:pause:)`` removes ended events by age, and the
-    /// oldest ones beyond the bytes; a waiting delivery keeps its event. ``InspectionStore/purge(_:sparingUndelivered:)``
-    /// removes the deliveries that an operator selects, and events without any delivery left. Deliveries in progress
-    /// stay.
+    /// oldest ones beyond the bytes; a waiting delivery keeps its event.
+    /// ``InspectionStore/purge(_:sparingUndelivered:)`` removes the deliveries that an operator selects, and events
+    /// without any delivery left. Deliveries in progress stay.
     ///
     /// Both count each removal in the ledger, so the audit still accounts for every delivery ever made, and finds one
     /// that is lost. No number is assigned twice. The file shrinks. Other writes run between the steps.

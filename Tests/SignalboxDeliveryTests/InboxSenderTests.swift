@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 struct InboxSenderTests {
-    /// What an inbox shows of one event. A class because the inbox and the test share it.
+    /// The text that an inbox shows of one event. A class because the inbox and the test share it.
     private final class Shown: Sendable {
         private let texts = Mutex<[String]>([])
         func append(_ text: String) { texts.withLock { $0.append(text) } }

@@ -65,7 +65,7 @@ import Testing
     func tellsTheOperatorWhyARequestIsForbidden(_ field: String, _ host: String, _ detail: String) async throws {
         try await APNsBench.run { bench async throws in
             let headers = [APNsBench.topic, Self.bearer("a.b"), (field, "203.0.113.9")]
-            let request = APNsBench.request("POST", headers, authority: host)
+            let request = APNsBench.request("POST", APNsBench.path, headers, authority: host)
             #expect(try await bench.answer(request).summary == "403 Forbidden")
             #expect(bench.log.lines.last?.contains("detail=\(detail)") == true)
             let push = try #require(bench.endpoint.refusedPush(of: request))
