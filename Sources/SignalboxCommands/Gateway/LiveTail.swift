@@ -106,7 +106,7 @@ package struct LiveTail: Sendable {
         }
     }
 
-    /// Asks the gateway for the vendors that it knows: with another one, the command would wait without end. Gateways of
+    /// Asks the gateway for the vendors that it knows: with another one, the command would never end. Gateways of
     /// earlier versions do not name them.
     private func checkSelection(_ warn: (String) -> Void) async throws(CommandFailure) {
         guard let pattern = request.pattern else { return }
