@@ -75,6 +75,7 @@ import Testing
             let arguments = ["capture", "--url", setting.gateway.url, "--until", "1", "--timeout", "0s"]
             let refused = try await binary.run(arguments)
             #expect(refused.status == 2 && refused.errors.contains("An admin token is required"))
+            #expect(refused.errors.contains("--admin-token or SIGNALBOX_ADMIN_TOKEN"))
             let accepted = try await binary.run(arguments, environment: ["SIGNALBOX_ADMIN_TOKEN": "operator"])
             #expect(accepted.status == 0, "\(accepted.errors)")
             let clear = try await binary.run(arguments + ["--admin-token", "operator"])

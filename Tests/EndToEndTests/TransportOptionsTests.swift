@@ -89,7 +89,7 @@ import Testing
         ),
         (
             #""oauth2": { "tokenUrl": "https://a.example", "clientId": "a", "clientSecret": "env:NOT_THERE" },"#,
-            "/destinations/crm/oauth2/clientSecret: the environment variable NOT_THERE is not set; set it to the secret."
+            "/destinations/crm/oauth2/clientSecret: the environment variable NOT_THERE is not set; set it to the value of the option."
         ),
     ])
     func refusesToStartWithUnusableOptions(access: String, words: String) async throws {

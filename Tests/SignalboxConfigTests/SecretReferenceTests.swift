@@ -25,13 +25,13 @@ import Testing
         #expect(try SecretReference.environment("PADDED").resolve(environment: environment) == "s3cret")
         #expect(
             message(.environment("EMPTY"), environment)
-                == "the environment variable EMPTY is empty; set it to the secret")
+                == "the environment variable EMPTY is empty; set it to the value of the option")
         #expect(
             message(.environment("BLANK"), environment)
-                == "the environment variable BLANK is empty; set it to the secret")
+                == "the environment variable BLANK is empty; set it to the value of the option")
         #expect(
             message(.environment("NONE"), environment)
-                == "the environment variable NONE is not set; set it to the secret")
+                == "the environment variable NONE is not set; set it to the value of the option")
     }
 
     @Test func fetchesFromAFile() async throws {
@@ -45,14 +45,14 @@ import Testing
             }
             #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")
             let empty = try file("empty", Array("\n".utf8))
-            #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the secret")
+            #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the value of the option")
             let large = try file("large", [UInt8](repeating: UInt8(ascii: "a"), count: 70_000))
             let binary = try file("binary", [0xFF, 0xFE, 0x80])
             let pipe = directory + "/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
             let files = [directory, directory + "/none", "/dev/zero", "/dev/null", pipe]
             for unreadable in [binary, large] + files.map({ SecretReference.file($0) }) {
-                #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the secret") == true)
+                #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the value of the option") == true)
             }
         }
     }

@@ -89,7 +89,7 @@ import Testing
         let config = try config(Self.twoSources)
         let found = problems { () throws(ConfigRefusal) in _ = try resolver(["SHARED": "2"]).sourceTokens(config) }
         #expect(found.first?.hasPrefix("routes.json: /sources/") == true)
-        #expect(found.first?.hasSuffix("is not set; set it to the secret.") == true)
+        #expect(found.first?.hasSuffix("is not set; set it to the value of the option.") == true)
     }
 
     // MARK: Webhooks

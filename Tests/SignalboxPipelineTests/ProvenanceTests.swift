@@ -11,7 +11,7 @@ import Testing
 @Suite struct ProvenanceTests {
     private static func explain(
         _ payload: String, vendor: VendorID? = nil, stored: [UInt8]? = nil,
-        upTo limit: Duration = PayloadExplainer.longestSearch
+        upTo limit: Duration = .seconds(900)
     ) async throws -> PayloadExplanation {
         let pipeline = TestPipeline()
         let source = pipeline.reception.source

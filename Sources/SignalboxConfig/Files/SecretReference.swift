@@ -66,9 +66,9 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch reference {
         case .environment(let name):
-            "the environment variable \(name) is \(isEmpty ? "empty" : "not set"); set it to the secret"
+            "the environment variable \(name) is \(isEmpty ? "empty" : "not set"); set it to the value of the option"
         case .file(let path):
-            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should hold the secret"
+            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should hold the value of the option"
         }
     }
 }

@@ -130,7 +130,10 @@ package struct CaptureClient: Sendable {
             }
             let code = root["code"]?.string
             guard reply.status == 200 || code == "capture-timeout" else {
-                throw .refused(root["detail"]?.string ?? "The gateway answered \(reply.status).")
+                let isAboutAccess = reply.status == 401 || reply.status == 403
+                let hint =
+                    isAboutAccess ? " Name an operator's token with --admin-token or SIGNALBOX_ADMIN_TOKEN." : ""
+                throw .refused((root["detail"]?.string ?? "The gateway answered \(reply.status).") + hint)
             }
             return Page(
                 captures: root["captures"]?.elements.map { JSONText($0) } ?? [], next: root["next"]?.string ?? "",
