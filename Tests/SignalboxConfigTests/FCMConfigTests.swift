@@ -109,7 +109,8 @@ import Testing
     @Test func namesTheOptionOfAMissingSecret() throws {
         let found = try problem(#""a": {"fcm": {"keys": ["env:NONE"]}}"#, [:])
         #expect(
-            found == "routes.json: /sources/a/fcm/keys: the environment variable NONE is not set; set it to the value of the option."
+            found
+                == "routes.json: /sources/a/fcm/keys: the environment variable NONE is not set; set it to the value of the option."
         )
     }
 }

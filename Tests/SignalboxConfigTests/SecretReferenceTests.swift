@@ -45,14 +45,17 @@ import Testing
             }
             #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")
             let empty = try file("empty", Array("\n".utf8))
-            #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the value of the option")
+            #expect(
+                message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the value of the option")
             let large = try file("large", [UInt8](repeating: UInt8(ascii: "a"), count: 70_000))
             let binary = try file("binary", [0xFF, 0xFE, 0x80])
             let pipe = directory + "/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
             let files = [directory, directory + "/none", "/dev/zero", "/dev/null", pipe]
             for unreadable in [binary, large] + files.map({ SecretReference.file($0) }) {
-                #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the value of the option") == true)
+                #expect(
+                    message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the value of the option")
+                        == true)
             }
         }
     }
