@@ -127,7 +127,7 @@ let package = Package(
                 .embedInCode("Console/Assets/deliveries.js"), .embedInCode("Console/Assets/destinations.js"),
                 .embedInCode("Console/Assets/routes.js"), .embedInCode("Console/Assets/pattern.js"),
                 .embedInCode("Console/Assets/lists.js"), .embedInCode("Console/Assets/settings.js"),
-                .embedInCode("OpenAPI/Schemas/common.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
+                .embedInCode("OpenAPI/Schemas/problem-and-event.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
                 .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
                 .embedInCode("OpenAPI/Schemas/events.json"), .embedInCode("OpenAPI/Schemas/operations.json"),
                 .embedInCode("OpenAPI/Schemas/bulk.json"), .embedInCode("OpenAPI/Schemas/captures.json"),

@@ -75,7 +75,7 @@ extension WriteTransaction {
             isRecorded = try record(settlement, .dead, due: now, status: status, reason: reason)
         case .retry(let wait, let status, let reason):
             isRecorded = try record(settlement, .waiting, due: now + wait, status: status, reason: reason)
-            // That may have been its only attempt.
+            // A delivery with one attempt ends with it.
             let isOver =
                 try isRecorded && lease.notAfter == .afterFirstAttempt
                 && expire(lease.delivery, of: lease.destination)

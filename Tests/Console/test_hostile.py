@@ -13,9 +13,7 @@ from hostile import LINKS, RUN, SHAPE
 class Hostile(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        running = gateway(gateway={"name": "test"})
-        cls.gateway = running.__enter__()
-        cls.addClassCleanup(running.__exit__, None, None, None)
+        cls.gateway = cls.enterClassContext(gateway(gateway={"name": "test"}))
         cls.events = {}
         for text in RUN + SHAPE:
             payload = with_buttons(text, 2, text)

@@ -27,9 +27,7 @@ HOLD = """
 class Live(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        running = gateway()
-        cls.gateway = running.__enter__()
-        cls.addClassCleanup(running.__exit__, None, None, None)
+        cls.gateway = cls.enterClassContext(gateway())
         cls.browser = Browser(cls.gateway.url)
         cls.addClassCleanup(cls.browser.quit)
 

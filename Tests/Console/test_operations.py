@@ -11,9 +11,7 @@ from gateway import alert, gateway, with_buttons, with_carousel
 class Operations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        running = gateway()
-        cls.gateway = running.__enter__()
-        cls.addClassCleanup(running.__exit__, None, None, None)
+        cls.gateway = cls.enterClassContext(gateway())
         cls.dead = 120
         lines = "\n".join(json.dumps(alert(f"Dead {number}", "to erp")) for number in range(cls.dead))
         status, _, _ = cls.gateway.request("POST", "/v1/notifications", lines, content_type="application/json")
@@ -197,10 +195,8 @@ class Roles(unittest.TestCase):
             "rita": {"bearer": "env:RITA", "role": "reader", "content": False},
             "ann": {"bearer": "env:ANN", "role": "operator"}, "grafana": {"bearer": "env:GRAFANA", "role": "metrics"},
         }
-        running = gateway({"RITA": "rita-token", "ANN": "ann-token", "GRAFANA": "grafana-token", "APP": "app-token"},
-                          admin={"tokens": tokens}, sources={"mobile": {"auth": {"bearer": ["env:APP"]}}})
-        cls.gateway = running.__enter__()
-        cls.addClassCleanup(running.__exit__, None, None, None)
+        cls.gateway = cls.enterClassContext(gateway({"RITA": "rita-token", "ANN": "ann-token", "GRAFANA": "grafana-token", "APP": "app-token"},
+                          admin={"tokens": tokens}, sources={"mobile": {"auth": {"bearer": ["env:APP"]}}}))
         status, _, body = cls.gateway.request(
             "POST", "/v1/notifications", alert("Very secret title", "to erp"), authorization="Bearer app-token")
         assert status == 202, body

@@ -22,7 +22,6 @@ import socket
 import stat
 import subprocess
 import threading
-import time
 import unittest
 
 import packages
@@ -98,18 +97,17 @@ class Delivery(unittest.TestCase):
     def deliver(self, command, environment, folder=None):
         """Starts the gateway with the command, sends a payload, waits for the webhook, and stops the gateway."""
         port, token = free_port(), environment.get("SIGNALBOX_TOKEN")
-        log = packages.path(f"log-{port}")
-        with open(log, "wb") as output:
-            gateway = subprocess.Popen(
-                [str(word) for word in command], stdout=output, stderr=output,
-                env={"PATH": PATH, "CRM_SECRET": SECRET, "SIGNALBOX_LISTEN": f"127.0.0.1:{port}", **environment},
-                cwd=folder)
+        gateway = subprocess.Popen(
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={"PATH": PATH, "CRM_SECRET": SECRET, "SIGNALBOX_LISTEN": f"127.0.0.1:{port}", **environment},
+            cwd=folder)
+        lines = []
         try:
-            end = time.monotonic() + 600
-            while (answer := request(port, "GET", "/readyz")) is None or answer[0] != 200:
-                if gateway.poll() is not None or time.monotonic() > end:
-                    self.fail(f"the gateway does not start:\n{log.read_text()}")
-                time.sleep(0.05)
+            while " listening on " not in (line := gateway.stdout.readline()):
+                self.assertTrue(line, f"the gateway does not start:\n{''.join(lines)}")
+                lines.append(line)
+            # Later lines are read too, because a full pipe would stop the gateway.
+            threading.Thread(target=gateway.stdout.read, daemon=True).start()
             # As the health check of the image, which has no shell.
             health = run(archive() / "bin/signalbox", "health", "--timeout", "60s",
                          env={"SIGNALBOX_LISTEN": f"0.0.0.0:{port}"})

@@ -10,7 +10,7 @@ extension OpenAPIDocument {
     }
 
     private static let resources = [
-        PackageResources.common_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
+        PackageResources.problem_and_event_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
         PackageResources.inapp_answers_json, PackageResources.events_json, PackageResources.operations_json,
         PackageResources.bulk_json, PackageResources.captures_json, PackageResources.routes_json,
         PackageResources.inspection_json, PackageResources.observation_json,
