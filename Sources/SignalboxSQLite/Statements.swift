@@ -31,20 +31,3 @@ extension Database {
         try number(sql, arguments).map { $0 != 0 } ?? false
     }
 }
-
-/// Times of the file: whole milliseconds since 1970, so that they sort and compare as numbers.
-extension Date {
-    /// Milliseconds since 1970, rounded down. A date that the file cannot hold becomes the nearest one that it can.
-    var milliseconds: Int64 {
-        let exact = (timeIntervalSince1970 * 1000).rounded(.down)
-        let limits = StoredRow.numbers
-        return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
-    }
-
-    /// The inverse of ``milliseconds``. Exact to the millisecond for every number that the file may hold.
-    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
-
-    /// Fractions of a millisecond are kept until the date is stored.
-    static func + (date: Date, wait: Duration) -> Date { date + wait / .seconds(1) }
-    static func - (date: Date, wait: Duration) -> Date { date - wait / .seconds(1) }
-}

@@ -13,7 +13,7 @@ struct StoredRow: FetchableRecord {
     init(row: Row) { self.row = row.copy() }
 
     /// Numbers outside this range are damage: the gateway writes none, and sums of smaller ones cannot overflow.
-    static let numbers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+    static let numbers = Date.storedTimes
 
     // MARK: Numbers
 

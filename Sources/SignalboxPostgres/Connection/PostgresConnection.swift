@@ -1,0 +1,193 @@
+import CPostgres
+import Foundation
+
+/// A statement and its arguments: `$1` is the first one.
+struct PostgresStatement {
+    let sql: String
+    let values: [PostgresValue]
+
+    init(_ sql: String, _ values: [PostgresValue] = []) { (self.sql, self.values) = (sql, values) }
+}
+
+/// One connection to the server. Its calls block until the server has answered, or until a deadline after which the
+/// connection is closed. A class because it owns libpq's connection. Unchecked: its owner uses it on one thread at a
+/// time.
+///
+/// Each distinct text is prepared once. Statements of one call are sent together (libpq's pipeline mode), so that they
+/// cost one round trip.
+final class PostgresConnection: @unchecked Sendable {
+    /// How long the server may take for one call. Longer than the server's own `statement_timeout`, which ends with a
+    /// definite answer.
+    static let patience: Duration = .seconds(12)
+
+    private let handle: OpaquePointer
+    private var prepared: [String: String] = [:]
+    private(set) var isOpen = true
+
+    /// Connects. Throws a failure of the kind `connection` with libpq's reason, without the password.
+    init(_ target: PostgresTarget) throws(PostgresFailure) {
+        let parameters = target.parameters
+        let keywords = parameters.map { strdup($0.0) } + [nil]
+        let values = parameters.map { strdup($0.1) } + [nil]
+        defer { for text in keywords + values { free(text) } }
+        // libpq treats the value of `dbname` as a connection string when the last argument is 1.
+        let connection = PQconnectdbParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
+        guard let connection else {
+            throw PostgresFailure(kind: .connection, message: "there is no memory for a connection")
+        }
+        handle = connection
+        guard PQstatus(connection) == CONNECTION_OK else {
+            let reason = target.masked(Self.message(of: connection))
+            // A thrown initialiser of a class runs its deinit once all properties are set.
+            throw PostgresFailure(kind: .connection, message: "\(target.place) cannot be reached: \(reason)")
+        }
+        guard PQserverVersion(connection) >= 130_000 else {
+            throw PostgresFailure(
+                kind: .connection, message: "\(target.place) is older than PostgreSQL 13: upgrade it")
+        }
+        PQsetnonblocking(connection, 1)
+        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        PQenterPipelineMode(connection)
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// Ends the connection at once: the server rolls its transaction back.
+    func close() { isOpen = false }
+
+    /// The socket, for a caller that waits for notifications.
+    var socket: Int32 { PQsocket(handle) }
+
+    // MARK: Statements
+
+    /// Runs one statement in one round trip.
+    func run(_ sql: String, _ values: [PostgresValue] = []) throws(PostgresFailure) -> PostgresRows {
+        guard let rows = try run(all: [PostgresStatement(sql, values)]).first else {
+            throw PostgresFailure(kind: .connection, message: "the server sent no result")
+        }
+        return rows
+    }
+
+    /// Runs statements in one round trip; returns the rows of each. Throws the first error; the statements after it
+    /// were not run. Outside of a transaction, they are one transaction.
+    func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+        guard isOpen else { throw PostgresFailure(kind: .connection, message: "the connection was closed") }
+        do throws(PostgresFailure) {
+            var added: [(String, String)] = []
+            var results: [Bool] = []
+            for statement in statements { try send(statement, &added, &results) }
+            guard PQpipelineSync(handle) == 1 else { throw lost() }
+            let deadline = ContinuousClock.now + Self.patience
+            let rows = try receive(results, until: deadline)
+            for (sql, name) in added { prepared[sql] = name }
+            return rows
+        } catch {
+            if error.endsConnection { isOpen = false }
+            throw error
+        }
+    }
+
+    /// Prepares the text if it is new, and sends the statement. `results`: for each result to come, whether it is of a
+    /// statement and not of its preparation.
+    private func send(
+        _ statement: PostgresStatement, _ added: inout [(String, String)], _ results: inout [Bool]
+    ) throws(PostgresFailure) {
+        let name: String
+        if let known = prepared[statement.sql] ?? added.first(where: { $0.0 == statement.sql })?.1 {
+            name = known
+        } else {
+            name = "s\(prepared.count + added.count)"
+            let types = statement.values.map(\.type)
+            guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else { throw lost() }
+            added.append((statement.sql, name))
+            results.append(false)
+        }
+        var buffer: [UInt8] = []
+        let ranges = statement.values.map { value -> Range<Int>? in
+            let start = buffer.count
+            return value.encode(into: &buffer) ? start..<buffer.count : nil
+        }
+        // An empty value needs an address too: NULL is a null pointer.
+        if buffer.isEmpty { buffer.append(0) }
+        let lengths = ranges.map { Int32($0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: ranges.count)
+        let sent = buffer.withUnsafeBytes { bytes in
+            let pointers = ranges.map { range in
+                range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
+            }
+            return PQsendQueryPrepared(handle, name, Int32(ranges.count), pointers, lengths, formats, 1)
+        }
+        guard sent == 1 else { throw lost() }
+        results.append(true)
+    }
+
+    /// Reads the results up to the end of the pipeline.
+    private func receive(
+        _ results: [Bool], until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> [PostgresRows] {
+        var rows: [PostgresRows] = []
+        var failure: PostgresFailure?
+        for isStatement in results {
+            guard let result = try next(until: deadline) else { throw lost() }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                if isStatement { rows.append(PostgresRows(result)) } else { PQclear(result) }
+            case PGRES_PIPELINE_ABORTED: PQclear(result)
+            default:
+                if failure == nil { failure = Self.failure(of: result) }
+                PQclear(result)
+            }
+            // Each statement's results end with a null pointer.
+            if let extra = try next(until: deadline) { PQclear(extra) }
+        }
+        guard let sync = try next(until: deadline) else { throw lost() }
+        PQclear(sync)
+        if let failure { throw failure }
+        return rows
+    }
+
+    /// The next result; nil ends the results of one statement.
+    private func next(until deadline: ContinuousClock.Instant) throws(PostgresFailure) -> OpaquePointer? {
+        while true {
+            let unsent = PQflush(handle)
+            guard unsent >= 0 else { throw lost() }
+            if unsent == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            try wait(forWriting: unsent == 1, until: deadline)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    private func wait(forWriting: Bool, until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
+        var place = pollfd(fd: PQsocket(handle), events: Int16(POLLIN | (forWriting ? POLLOUT : 0)), revents: 0)
+        while true {
+            let left = deadline - ContinuousClock.now
+            guard left > .zero else {
+                isOpen = false
+                throw PostgresFailure(
+                    kind: .timeout, message: "the database did not answer for \(Self.patience.components.seconds) s")
+            }
+            let found = poll(&place, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
+            if found > 0 { return }
+            guard found == 0 || errno == EINTR else { throw lost() }
+        }
+    }
+
+    // MARK: Failures
+
+    private func lost() -> PostgresFailure {
+        isOpen = false
+        return PostgresFailure(kind: .connection, message: "the connection was lost: \(Self.message(of: handle))")
+    }
+
+    private static func failure(of result: OpaquePointer) -> PostgresFailure {
+        let state = PQresultErrorField(result, Int32(UnicodeScalar("C").value)).map { String(cString: $0) }
+        // The primary message alone: the detail repeats values of rows.
+        let words = PQresultErrorField(result, Int32(UnicodeScalar("M").value)).map { String(cString: $0) }
+        return PostgresFailure(
+            kind: .statement(sqlState: state ?? "XX000"), message: words ?? "the server gave no reason")
+    }
+
+    private static func message(of handle: OpaquePointer) -> String {
+        String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,64 @@
+import SignalboxStore
+
+/// The failure of a statement or of a connection.
+struct PostgresFailure: Error {
+    /// Where it failed.
+    enum Kind: Equatable {
+        /// The server answered with an error: its SQLSTATE (PostgreSQL 15, appendix A).
+        case statement(sqlState: String)
+        /// The connection is gone, or none could be made. A transaction without a COMMIT was rolled back.
+        case connection
+        /// The server did not answer in time; the connection was closed.
+        case timeout
+    }
+
+    let kind: Kind
+    /// A clause for people, without secrets and values.
+    let message: String
+
+    /// Whether the same transaction is expected to succeed when it is run again: a serialisation failure, a deadlock,
+    /// or a lock that another transaction held for too long.
+    var isTransient: Bool {
+        guard case .statement(let state) = kind else { return false }
+        return ["40001", "40P01", "55P03"].contains(state)
+    }
+
+    /// Whether the connection can still be used.
+    var endsConnection: Bool {
+        guard case .statement(let state) = kind else { return true }
+        // Shutdown, crash and administrators end the session: class 57P; 25P03 is the limit of idle transactions.
+        return state.hasPrefix("57P") || state == "25P03" || state.hasPrefix("08")
+    }
+
+    /// Whether one write of a group may be the cause: a violated constraint, or a value that the server rejects.
+    var mayBeOfOneWrite: Bool {
+        guard case .statement(let state) = kind else { return false }
+        return state.hasPrefix("22") || state.hasPrefix("23") || state.hasPrefix("54")
+    }
+}
+
+extension StoreError {
+    /// Converts an error of this target. Never repeats values.
+    init(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as PostgresFailure: self = .unavailable(reason: error.message)
+        case let error as DamagedValue: self = .damaged(path: "in PostgreSQL", reason: error.reason)
+        case let error as CommitFailure: self = error.reason
+        default: self = .unavailable(reason: "\(type(of: error))")
+        }
+    }
+}
+
+extension CommitFailure {
+    /// Only errors that one write may cause make the group try its writes alone.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommitFailure: self = error
+        case let error as PostgresFailure:
+            self.init(reason: StoreError(error), mayBeOfOneWrite: error.mayBeOfOneWrite)
+        case is DamagedValue: self.init(reason: StoreError(error), mayBeOfOneWrite: true)
+        default: self.init(reason: StoreError(error), mayBeOfOneWrite: false)
+        }
+    }
+}

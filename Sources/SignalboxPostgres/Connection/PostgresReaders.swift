@@ -1,0 +1,71 @@
+import Dispatch
+import SignalboxStore
+import Synchronization
+
+/// A few connections that read. Each has a thread of its own; calls take turns. A class because it owns them.
+final class PostgresReaders: Sendable {
+    /// A connection with its thread.
+    private final class Reader: Sendable {
+        let queue: DispatchQueue
+        // Used on `queue` only; the lock satisfies the compiler.
+        let connection = Mutex<PostgresConnection?>(nil)
+
+        init(_ number: Int) { queue = DispatchQueue(label: "signalbox.postgres.reader-\(number)") }
+    }
+
+    private let target: PostgresTarget
+    private let readers: [Reader]
+    private let turn = Atomic<Int>(0)
+
+    /// `count`: connections at most; each is made when it is first used.
+    init(_ target: PostgresTarget, count: Int = 3) {
+        self.target = target
+        readers = (0..<count).map { Reader($0) }
+    }
+
+    /// Runs reads off Swift's threads. Each statement sees the commits before it. `body` may run twice: a lost
+    /// connection is replaced once.
+    func read<T: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> T) async throws(StoreError) -> T {
+        let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
+        let reader = readers[abs(number % readers.count)]
+        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
+            reader.queue.async { [target] in
+                done.resume(returning: reader.connection.withLock { Self.run(body, on: &$0, target) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// Like ``read(_:)``, with one snapshot for all statements.
+    func snapshot<T: Sendable>(
+        _ body: @escaping @Sendable (PostgresConnection) throws -> T
+    ) async throws(StoreError) -> T {
+        try await read { connection in
+            _ = try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            do {
+                let result = try body(connection)
+                _ = try connection.run("COMMIT")
+                return result
+            } catch {
+                if connection.isOpen { _ = try? connection.run("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    private static func run<T>(
+        _ body: (PostgresConnection) throws -> T, on place: inout PostgresConnection?, _ target: PostgresTarget
+    ) -> Result<T, StoreError> {
+        for isLast in [false, true] {
+            do {
+                let connection: PostgresConnection
+                if let open = place, open.isOpen { connection = open } else { connection = try PostgresConnection(target) }
+                place = connection
+                return .success(try body(connection))
+            } catch let failure as PostgresFailure where failure.kind == .connection && !isLast {
+                place = nil
+            } catch { return .failure(StoreError(error)) }
+        }
+        return .failure(.unavailable(reason: "the connection was lost twice"))
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import SignalboxStore
+
+/// A transaction of a writer. Its first statements begin it, in the same round trip; a body without statements begins
+/// none. A class because a body and the functions that it calls share its state; it lives on one thread.
+final class PostgresTransaction {
+    /// The time of all writes of the transaction, by the store's clock.
+    let now: Date
+    /// The incarnation of this process in whose name it writes: `holder` of the rows that it leases.
+    let node: Int64
+
+    private let connection: PostgresConnection
+    private let opening: [PostgresStatement]
+    private(set) var hasBegun = false
+
+    /// `opening`: begins the transaction; its last statement returns no row when the node may not write.
+    init(_ connection: PostgresConnection, node: Int64, at now: Date, opening: [PostgresStatement]) {
+        (self.connection, self.node, self.now, self.opening) = (connection, node, now, opening)
+    }
+
+    /// Runs one statement in one round trip.
+    @discardableResult
+    func run(_ sql: String, _ values: [PostgresValue] = []) throws -> PostgresRows {
+        guard let rows = try run(all: [PostgresStatement(sql, values)]).first else {
+            throw DamagedValue("a statement has no result")
+        }
+        return rows
+    }
+
+    /// Runs statements in one round trip; returns the rows of each. An error ends the transaction.
+    @discardableResult
+    func run(all statements: [PostgresStatement]) throws -> [PostgresRows] {
+        guard !hasBegun else { return try connection.run(all: statements) }
+        hasBegun = true
+        let results = try connection.run(all: opening + statements)
+        guard results.count > opening.count - 1, !results[opening.count - 1].isEmpty else { throw NodeIsGone() }
+        return Array(results[opening.count...])
+    }
+}
+
+/// Another process has declared this incarnation gone, or the server has lost commits that it had confirmed. Nothing
+/// was written.
+struct NodeIsGone: Error {}

@@ -1,0 +1,94 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+
+/// An argument of a statement, sent in PostgreSQL's binary format. All integers are sent as `bigint`; an assignment to
+/// a smaller column converts them, and an expression needs a cast.
+enum PostgresValue: Sendable {
+    case number(Int64?)
+    case flag(Bool)
+    case text(String?)
+    case bytes([UInt8]?)
+    case numbers([Int64?])
+    case flags([Bool])
+    case texts([String?])
+    case manyBytes([[UInt8]?])
+
+    /// Milliseconds since 1970.
+    static func time(_ date: Date?) -> PostgresValue { .number(date?.milliseconds) }
+
+    static func destination(_ name: DestinationName) -> PostgresValue { .text(name.name) }
+}
+
+/// The binary format of arguments (PostgreSQL 15, chapter 55.7).
+extension PostgresValue {
+    /// The object identifier of the type in `pg_type`, which never changes for built-in types.
+    var type: UInt32 {
+        switch self {
+        case .number: 20
+        case .flag: 16
+        case .text: 25
+        case .bytes: 17
+        case .numbers: 1016
+        case .flags: 1000
+        case .texts: 1009
+        case .manyBytes: 1001
+        }
+    }
+
+    /// Appends the value; returns false, and appends nothing, for NULL.
+    func encode(into buffer: inout [UInt8]) -> Bool {
+        switch self {
+        case .number(let number):
+            guard let number else { return false }
+            buffer.append(bigEndian: number)
+        case .flag(let flag): buffer.append(flag ? 1 : 0)
+        case .text(let text):
+            guard let text else { return false }
+            buffer.append(contentsOf: text.utf8)
+        case .bytes(let bytes):
+            guard let bytes else { return false }
+            buffer.append(contentsOf: bytes)
+        case .numbers(let numbers):
+            Self.encode(numbers, of: 20, into: &buffer) { $1.append(bigEndian: Int32(8)); $1.append(bigEndian: $0) }
+        case .flags(let flags):
+            Self.encode(flags.map { $0 }, of: 16, into: &buffer) {
+                $1.append(bigEndian: Int32(1))
+                $1.append($0 ? 1 : 0)
+            }
+        case .texts(let texts):
+            Self.encode(texts, of: 25, into: &buffer) {
+                $1.append(bigEndian: Int32($0.utf8.count))
+                $1.append(contentsOf: $0.utf8)
+            }
+        case .manyBytes(let list):
+            Self.encode(list, of: 17, into: &buffer) {
+                $1.append(bigEndian: Int32($0.count))
+                $1.append(contentsOf: $0)
+            }
+        }
+        return true
+    }
+
+    /// An array of one dimension, whose indices begin at 1. An empty array has no dimension.
+    private static func encode<Element>(
+        _ elements: [Element?], of type: Int32, into buffer: inout [UInt8],
+        each: (Element, inout [UInt8]) -> Void
+    ) {
+        buffer.append(bigEndian: Int32(elements.isEmpty ? 0 : 1))
+        buffer.append(bigEndian: Int32(elements.contains { $0 == nil } ? 1 : 0))
+        buffer.append(bigEndian: type)
+        guard !elements.isEmpty else { return }
+        buffer.append(bigEndian: Int32(elements.count))
+        buffer.append(bigEndian: Int32(1))
+        for element in elements {
+            if let element { each(element, &buffer) } else { buffer.append(bigEndian: Int32(-1)) }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(bigEndian number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    }
+}

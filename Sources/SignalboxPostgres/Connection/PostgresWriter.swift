@@ -1,0 +1,177 @@
+import Dispatch
+import Foundation
+import SignalboxStore
+
+/// The parts of a store that write, each on a connection of its own. Raw values are stored in `marks`.
+enum WriterLane: Int64, CaseIterable, Sendable {
+    /// Appends, which sync while the other one fills.
+    case appends = 0
+    case secondAppends = 1
+    case settlements = 2
+    case claims = 3
+    case decisions = 4
+    /// Everything else.
+    case others = 5
+}
+
+/// Runs transactions on one connection, one after another, and finds out how each of them ended.
+///
+/// Every transaction raises the number of its lane in `marks` by one. Three rules follow. After a connection was lost
+/// during COMMIT, the number says whether the transaction was committed. A node that was declared gone finds its marks
+/// closed, so none of its transactions commits any more. A server that lost confirmed commits in a failover has a
+/// smaller number, and the node begins anew. A class because it owns the connection; calls are serialised by a lock
+/// that blocks, so it is called from threads of the store only.
+final class PostgresWriter: Sendable {
+    private struct State {
+        var connection: PostgresConnection?
+        /// The incarnation that the number counts for.
+        var node: Int64 = 0
+        /// The number of the last transaction that is known to be committed.
+        var number: Int64 = 0
+        /// A COMMIT was sent and its outcome is not known yet.
+        var isUndecided = false
+    }
+
+    /// How often a transaction that met a deadlock or a lock is run again.
+    private static let mostRuns = 8
+
+    let lane: WriterLane
+    private let target: PostgresTarget
+    private let membership: NodeMembership
+    private let clock: @Sendable () -> Date
+    private let lock = NSLock()
+    // Unchecked: used under `lock` only. A `Mutex` would not let a body return what is not `Sendable`.
+    private nonisolated(unsafe) var state = State()
+    // A queue and not a task: libpq's calls block, which Swift's pool of threads must not.
+    private let queue: DispatchQueue
+
+    init(_ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date)
+    {
+        (self.lane, self.target, self.membership, clock) = (lane, target, membership, now)
+        queue = DispatchQueue(label: "signalbox.postgres.\(lane)")
+    }
+
+    /// Runs a transaction off Swift's threads and returns once it is committed. `body` may run several times; only the
+    /// result of the last run counts, so it must change nothing outside.
+    func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T {
+        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
+            queue.async {
+                do throws(CommitFailure) {
+                    done.resume(returning: .success(try self.run(body)))
+                } catch {
+                    done.resume(returning: .failure(error.reason))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs a transaction on this thread, and returns once it is committed. Throws when it was not committed, or with
+    /// ``StoreError/undecided(after:)`` when its outcome could not be found out within ``StoreLimits/patience``.
+    func run<T>(_ body: (PostgresTransaction) throws -> T) throws(CommitFailure) -> T {
+        lock.lock()
+        defer { lock.unlock() }
+        var runs = 0
+        let end = ContinuousClock.now + StoreLimits.patience
+        while true {
+            runs += 1
+            do {
+                return try attempt(body, &state, until: end)
+            } catch let failure as PostgresFailure where failure.isTransient && runs < Self.mostRuns {
+                continue
+            } catch let failure as PostgresFailure where failure.endsConnection && runs < 3 {
+                state.connection = nil
+            } catch is NodeIsGone where runs < 3 {
+                membership.replace(state.node)
+            } catch {
+                throw CommitFailure(error)
+            }
+        }
+    }
+
+    private func attempt<T>(
+        _ body: (PostgresTransaction) throws -> T, _ state: inout State, until end: ContinuousClock.Instant
+    ) throws -> T {
+        let connection = try connected(&state)
+        let number = state.number + 1
+        let transaction = PostgresTransaction(
+            connection, node: state.node, at: clock(),
+            opening: [
+                PostgresStatement("BEGIN"),
+                PostgresStatement(
+                    """
+                    UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed
+                    RETURNING node
+                    """, [.number(state.node), .number(lane.rawValue), .number(number)]),
+            ])
+        do {
+            let result = try body(transaction)
+            guard transaction.hasBegun else { return result }
+            return try commit(result, number, connection, &state, until: end)
+        } catch {
+            if transaction.hasBegun, connection.isOpen { rollBack(connection) }
+            throw error
+        }
+    }
+
+    private func rollBack(_ connection: PostgresConnection) {
+        do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }
+    }
+
+    /// Sends COMMIT, and finds out how it ended when the connection is lost meanwhile.
+    private func commit<T>(
+        _ result: T, _ number: Int64, _ connection: PostgresConnection, _ state: inout State,
+        until end: ContinuousClock.Instant
+    ) throws -> T {
+        do throws(PostgresFailure) {
+            _ = try connection.run("COMMIT")
+        } catch {
+            guard error.endsConnection else { throw error }
+            state.connection = nil
+            state.isUndecided = true
+            membership.countUnknownCommit()
+            while ContinuousClock.now < end {
+                // Other calls of this lane wait, since its next transaction depends on the number.
+                do {
+                    _ = try connected(&state)
+                    break
+                } catch is NodeIsGone {
+                    throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
+                } catch { usleep(100_000) }
+            }
+            guard !state.isUndecided else {
+                throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
+            }
+            // The number that `connected` found says whether it was committed.
+            guard state.number >= number else { throw error }
+            return result
+        }
+        state.number = number
+        return result
+    }
+
+    /// The connection; a new one adopts the number of the lane. Throws ``NodeIsGone`` when the server has lost commits
+    /// of this node.
+    private func connected(_ state: inout State) throws -> PostgresConnection {
+        let node = try membership.current()
+        if node != state.node {
+            (state.node, state.number, state.isUndecided) = (node, 0, false)
+        }
+        if let connection = state.connection, connection.isOpen { return connection }
+        let connection = try PostgresConnection(target)
+        // The lock waits for a transaction of the lost connection that is still running.
+        let marks = try connection.run(
+            "SELECT number FROM marks WHERE node = $1 AND lane = $2 FOR UPDATE",
+            [.number(node), .number(lane.rawValue)])
+        let found = try marks.first?.number(0)
+        guard let found, found >= state.number else {
+            membership.replace(node)
+            throw NodeIsGone()
+        }
+        if state.isUndecided, found > state.number { membership.requestSweep() }
+        state.number = found
+        state.isUndecided = false
+        state.connection = connection
+        return connection
+    }
+}

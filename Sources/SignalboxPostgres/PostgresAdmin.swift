@@ -1,0 +1,40 @@
+package import SignalboxStore
+
+/// Statements that tests and the command line run on their own.
+package struct PostgresAdmin {
+    private let connection: PostgresConnection
+
+    package init(_ target: PostgresTarget) throws(StoreError) {
+        do { connection = try PostgresConnection(target) } catch { throw StoreError(error) }
+    }
+
+    /// Runs one statement. `sql`: never contains input.
+    package func run(_ sql: String) throws(StoreError) {
+        do { _ = try connection.run(sql) } catch { throw StoreError(error) }
+    }
+
+    /// The size of all tables of the schema with their indexes, in bytes.
+    package func size() throws(StoreError) -> Int64 {
+        do {
+            let rows = try connection.run(
+                """
+                SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                """)
+            return try rows.first?.number(0) ?? 0
+        } catch { throw StoreError(error) }
+    }
+}
+
+extension PostgresStore {
+    /// Declares every node of a database gone. For tests: as if their processes had ended long ago.
+    package static func declareAllGone(in target: PostgresTarget) throws(StoreError) {
+        do {
+            let connection = try PostgresConnection(target)
+            guard try connection.run("SELECT to_regclass('nodes') IS NOT NULL").first?.flag(0) == true else { return }
+            _ = try connection.run("UPDATE nodes SET is_live = false")
+            _ = try connection.run("UPDATE marks SET is_closed = true")
+            _ = try connection.run("UPDATE queue SET holder = NULL WHERE holder IS NOT NULL")
+        } catch { throw StoreError(error) }
+    }
+}

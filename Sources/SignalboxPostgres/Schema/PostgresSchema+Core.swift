@@ -1,0 +1,156 @@
+/// Nodes, events and deliveries.
+extension PostgresSchema {
+    static let core = nodes + deliveries
+
+    /// `marks`: the number of the last transaction of each writer of a node; see ``PostgresWriter``. Rows that change
+    /// with each transaction leave room on their page, so that the change stays there.
+    private static let nodes = [
+        """
+        CREATE TABLE meta (
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
+            id text NOT NULL, -- random
+            min_writer integer NOT NULL, -- the oldest schema whose gateways may still write
+            token_key bytea NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE nodes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL, version text NOT NULL,
+            config text, -- digest
+            started_at bigint NOT NULL,
+            seen_at timestamptz NOT NULL, -- by the server's clock
+            is_live boolean NOT NULL
+        ) WITH (fillfactor = 50)
+        """,
+        """
+        CREATE TABLE marks (
+            node bigint NOT NULL, lane integer NOT NULL, number bigint NOT NULL,
+            is_closed boolean NOT NULL DEFAULT false, -- the node was declared gone
+            PRIMARY KEY (node, lane)
+        ) WITH (fillfactor = 50)
+        """,
+        "CREATE TABLE duties (name text PRIMARY KEY, node bigint NOT NULL, until timestamptz NOT NULL)",
+    ]
+
+    /// A delivery is in `queue` until it ends, then in `ended`. So the table that changes with each attempt stays
+    /// small, and its dead rows with it. `deliveries` shows both. Earlier attempts are in `attempts`; the last one is
+    /// stored with its delivery.
+    private static let deliveries = [
+        """
+        CREATE TABLE events (
+            seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid NOT NULL UNIQUE,
+            source text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL, accepted_at bigint NOT NULL,
+            body bytea NOT NULL, -- as sent
+            payload bytea -- as received, for destinations that want it
+        )
+        """,
+        """
+        CREATE TABLE variants (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event bigint NOT NULL,
+            body bytea NOT NULL, -- as some of its destinations get it
+            plain boolean NOT NULL DEFAULT false -- whether it is the event as it is stored, except for its media
+        )
+        """,
+        "CREATE INDEX variants_event ON variants (event)",
+        """
+        CREATE TABLE queue (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            event bigint NOT NULL, destination text COLLATE "C" NOT NULL,
+            due bigint NOT NULL,
+            holder bigint, -- the node that leases it
+            begun integer NOT NULL DEFAULT 0, -- attempts begun, ended or not
+            attempts integer NOT NULL DEFAULT 0, -- attempts that have ended
+            forgiven integer NOT NULL DEFAULT 0, -- those before the last manual retry
+            not_before bigint, not_after bigint,
+            order_key text COLLATE "C", -- equal keys are sent one after another
+            variant bigint, -- none: the event as it is stored
+            manual boolean NOT NULL DEFAULT false, -- whether an operator ordered it
+            \(lastAttempt)
+        ) WITH (
+            fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000,
+            autovacuum_vacuum_cost_delay = 0
+        )
+        """,
+        "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL",
+        "CREATE INDEX queue_held ON queue (holder, id) WHERE holder IS NOT NULL",
+        "CREATE INDEX queue_line ON queue (destination, order_key, id) WHERE order_key IS NOT NULL",
+        "CREATE INDEX queue_over ON queue (not_after) WHERE not_after > 0",
+        "CREATE INDEX queue_event ON queue (event)",
+        """
+        CREATE TABLE ended (
+            id bigint PRIMARY KEY, event bigint NOT NULL, destination text COLLATE "C" NOT NULL,
+            state text NOT NULL, -- delivered, dead or expired
+            due bigint NOT NULL, -- when it ended
+            begun integer NOT NULL, attempts integer NOT NULL, forgiven integer NOT NULL,
+            not_before bigint, not_after bigint, order_key text COLLATE "C", variant bigint, manual boolean NOT NULL,
+            \(lastAttempt)
+        )
+        """,
+        "CREATE INDEX ended_event ON ended (event)",
+        "CREATE INDEX ended_dead ON ended (id) WHERE state = 'dead'",
+        """
+        CREATE VIEW deliveries AS
+            SELECT id, event, destination, 'waiting'::text AS state, due, begun, attempts, forgiven, not_before,
+                not_after, order_key, variant, manual, \(lastAttemptNames), holder FROM queue
+            UNION ALL
+            SELECT id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after, order_key,
+                variant, manual, \(lastAttemptNames), NULL FROM ended
+        """,
+        """
+        CREATE TABLE attempts (
+            delivery bigint NOT NULL, number integer NOT NULL, \(lastAttempt), PRIMARY KEY (delivery, number)
+        )
+        """,
+        """
+        CREATE TABLE ledger (
+            destination text COLLATE "C" NOT NULL, node bigint NOT NULL, -- each node changes its own row
+            accepted bigint NOT NULL DEFAULT 0, -- deliveries ever made
+            delivered bigint NOT NULL DEFAULT 0, -- those that were removed in this state
+            dead bigint NOT NULL DEFAULT 0, expired bigint NOT NULL DEFAULT 0, waiting bigint NOT NULL DEFAULT 0,
+            undelivered_since bigint, -- when the first waiting delivery was removed
+            waiting_now bigint NOT NULL DEFAULT 0, dead_now bigint NOT NULL DEFAULT 0, -- changes of the stored ones
+            delivered_now bigint NOT NULL DEFAULT 0, expired_now bigint NOT NULL DEFAULT 0,
+            PRIMARY KEY (destination, node)
+        ) WITH (fillfactor = 50)
+        """,
+        """
+        CREATE TABLE requests (
+            source text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, -- Idempotency-Key
+            digest bytea NOT NULL, answer bytea NOT NULL, status integer NOT NULL, at bigint NOT NULL,
+            PRIMARY KEY (source, key)
+        )
+        """,
+        "CREATE INDEX requests_at ON requests (at)",
+        """
+        CREATE TABLE duplicates (
+            source text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, -- the value at `dedupe.key`
+            event uuid NOT NULL, at bigint NOT NULL, PRIMARY KEY (source, key)
+        )
+        """,
+        "CREATE INDEX duplicates_at ON duplicates (at)",
+        """
+        CREATE TABLE destinations (
+            name text COLLATE "C" PRIMARY KEY,
+            state text, -- paused or disabled; none: active
+            reason text, since bigint, until bigint,
+            withheld_reason text, withheld_since bigint, -- while its permission is missing
+            tokens double precision, filled_at bigint -- of its rate
+        ) WITH (fillfactor = 50)
+        """,
+        """
+        CREATE TABLE backoffs (
+            destination text COLLATE "C" NOT NULL, node bigint NOT NULL, kind text NOT NULL, reason text NOT NULL,
+            since bigint NOT NULL, until bigint NOT NULL, PRIMARY KEY (destination, node)
+        )
+        """,
+    ]
+
+    /// Of the last attempt.
+    private static let lastAttempt = """
+        started_at bigint, duration bigint, status integer, error text, reason text, remote text, excerpt bytea,
+            exchange bytea
+        """
+    /// The columns of an attempt; `number` is not among them.
+    static let lastAttemptNames = "started_at, duration, status, error, reason, remote, excerpt, exchange"
+}

@@ -1,0 +1,4 @@
+/// Downloads, and the deliveries that wait for them.
+extension PostgresSchema {
+    static let media: [String] = []
+}

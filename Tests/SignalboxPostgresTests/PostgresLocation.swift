@@ -1,0 +1,34 @@
+import Foundation
+import SignalboxPostgres
+import SignalboxStore
+import SignalboxStoreTesting
+import SignalboxTesting
+
+/// A schema of its own in the test server's database.
+struct PostgresLocation: StoreLocation {
+    let target: PostgresTarget
+
+    static func withLocation(_ body: (Self) async throws -> Void) async throws {
+        let url = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_POSTGRES"] ?? ""
+        let name = "t\(UInt64.random(in: 1 ... .max))"
+        let target = PostgresTarget(url: url, schema: name)
+        try PostgresAdmin(target).run("CREATE SCHEMA \(name)")
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(Self(target: target))) } catch { result = .failure(error) }
+        try PostgresAdmin(target).run("DROP SCHEMA \(name) CASCADE")
+        try result.get()
+    }
+
+    func open(_ clock: ManualDate) throws(StoreError) -> any Store {
+        // As if the earlier processes had ended long ago.
+        try PostgresStore.declareAllGone(in: target)
+        return try PostgresStore(target, now: { clock.now })
+    }
+
+    func loseDelivery(_ id: Int64) async throws {
+        try PostgresAdmin(target).run("DELETE FROM queue WHERE id = \(id)")
+        try PostgresAdmin(target).run("DELETE FROM ended WHERE id = \(id)")
+    }
+
+    func size() async throws -> Int64 { try PostgresAdmin(target).size() }
+}

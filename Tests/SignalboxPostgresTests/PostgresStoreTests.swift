@@ -1,0 +1,8 @@
+import SignalboxStoreTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct PostgresStoreTests {
+    @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
+        try await promise.run(in: PostgresLocation.self)
+    }
+}
