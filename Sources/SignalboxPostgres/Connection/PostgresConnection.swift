@@ -20,8 +20,13 @@ final class PostgresConnection: @unchecked Sendable {
     /// definite answer.
     static let patience: Duration = .seconds(12)
 
+    /// Texts beyond this number are parsed each time: some are put together from conditions.
+    private static let mostPrepared = 400
+
     private let handle: OpaquePointer
     private var prepared: [String: String] = [:]
+    /// Grows with each preparation, also with those that failed: the server keeps some of them.
+    private var preparations = 0
     private(set) var isOpen = true
 
     /// Connects. Throws a failure of the kind `connection` with libpq's reason, without the password.
@@ -96,10 +101,11 @@ final class PostgresConnection: @unchecked Sendable {
         if let known = prepared[statement.sql] ?? added.first(where: { $0.0 == statement.sql })?.1 {
             name = known
         } else {
-            name = "s\(prepared.count + added.count)"
+            preparations += 1
+            name = preparations > Self.mostPrepared ? "" : "s\(preparations)"
             let types = statement.values.map(\.type)
             guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else { throw lost() }
-            added.append((statement.sql, name))
+            if !name.isEmpty { added.append((statement.sql, name)) }
             results.append(false)
         }
         var buffer: [UInt8] = []

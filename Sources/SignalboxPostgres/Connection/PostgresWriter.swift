@@ -118,60 +118,80 @@ final class PostgresWriter: Sendable {
         do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }
     }
 
-    /// Sends COMMIT, and finds out how it ended when the connection is lost meanwhile.
+    /// Sends COMMIT. When the connection is lost meanwhile, finds out how it ended; other calls of the lane wait, since
+    /// its next transaction depends on the number.
     private func commit<T>(
         _ result: T, _ number: Int64, _ connection: PostgresConnection, _ state: inout State,
         until end: ContinuousClock.Instant
     ) throws -> T {
         do throws(PostgresFailure) {
-            _ = try connection.run("COMMIT")
+            // The time limit of statements would end the wait for a standby, and the server would report a commit that
+            // is only its own. The limit of the connection is left, and leaves the outcome open.
+            _ = try connection.run(all: [
+                PostgresStatement("SET LOCAL statement_timeout = 0"), PostgresStatement("COMMIT"),
+            ])
+            state.number = number
+            return result
         } catch {
             guard error.endsConnection else { throw error }
-            state.connection = nil
-            state.isUndecided = true
+            (state.connection, state.isUndecided) = (nil, true)
             membership.countUnknownCommit()
-            while ContinuousClock.now < end {
-                // Other calls of this lane wait, since its next transaction depends on the number.
-                do {
-                    _ = try connected(&state)
-                    break
-                } catch is NodeIsGone {
-                    throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
-                } catch { usleep(100_000) }
-            }
+            while state.isUndecided, ContinuousClock.now < end { decide(&state) }
             guard !state.isUndecided else {
                 throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
             }
-            // The number that `connected` found says whether it was committed.
             guard state.number >= number else { throw error }
             return result
         }
-        state.number = number
-        return result
     }
 
-    /// The connection; a new one adopts the number of the lane. Throws ``NodeIsGone`` when the server has lost commits
-    /// of this node.
+    /// Tries to find out how the last COMMIT ended.
+    private func decide(_ state: inout State) {
+        do {
+            let connection = try PostgresConnection(target)
+            // A smaller one is of a server that lost commits: `connected` finds it again.
+            state.number = max(state.number, try number(of: state.node, on: connection) ?? 0)
+            state.isUndecided = false
+        } catch { usleep(100_000) }
+    }
+
+    /// The connection of the present incarnation. A new one adopts the number of the lane, which decides about a COMMIT
+    /// whose outcome is not known. Throws ``NodeIsGone`` when the server has lost commits of this node.
     private func connected(_ state: inout State) throws -> PostgresConnection {
-        let node = try membership.current()
-        if node != state.node {
-            (state.node, state.number, state.isUndecided) = (node, 0, false)
+        if let connection = state.connection, connection.isOpen, try adopt(membership.current(), &state) {
+            return connection
         }
-        if let connection = state.connection, connection.isOpen { return connection }
         let connection = try PostgresConnection(target)
-        // The lock waits for a transaction of the lost connection that is still running.
-        let marks = try connection.run(
-            "SELECT number FROM marks WHERE node = $1 AND lane = $2 FOR UPDATE",
-            [.number(node), .number(lane.rawValue)])
-        let found = try marks.first?.number(0)
-        guard let found, found >= state.number else {
-            membership.replace(node)
+        if state.isUndecided {
+            // About the incarnation that sent the COMMIT, even if it was declared gone since.
+            let found = try number(of: state.node, on: connection) ?? state.number
+            if found > state.number { membership.requestSweep() }
+            (state.number, state.isUndecided) = (found, false)
+        }
+        _ = try adopt(membership.current(), &state)
+        guard let found = try number(of: state.node, on: connection), found >= state.number else {
+            membership.replace(state.node)
             throw NodeIsGone()
         }
-        if state.isUndecided, found > state.number { membership.requestSweep() }
         state.number = found
-        state.isUndecided = false
         state.connection = connection
         return connection
+    }
+
+    /// Takes over another incarnation, whose numbers begin at 0. False when the outcome of a COMMIT must be found out
+    /// first.
+    private func adopt(_ node: Int64, _ state: inout State) throws -> Bool {
+        guard !state.isUndecided else { return false }
+        if node != state.node { (state.node, state.number) = (node, 0) }
+        return true
+    }
+
+    /// The number of the lane; nil for an unknown node. The lock waits for a transaction of a lost connection that is
+    /// still running.
+    private func number(of node: Int64, on connection: PostgresConnection) throws -> Int64? {
+        try connection.run(
+            "SELECT number FROM marks WHERE node = $1 AND lane = $2 FOR UPDATE",
+            [.number(node), .number(lane.rawValue)]
+        ).first?.number(0)
     }
 }
