@@ -34,20 +34,28 @@ struct BoundedScan {
     /// row of the table is known as such.
     var wanted: Int? { isOver ? nil : min(part, rows - examined) + 1 }
 
-    /// Takes the rows of one part, the largest number first, which follow those of the former parts. `wanted`: their
-    /// requested number; fewer rows end the table.
-    mutating func add(_ found: [(id: Int64, isMatch: Bool)], of wanted: Int, at now: ContinuousClock.Instant = .now) {
+    /// Takes the rows of one part, the largest number first, which follow those of the former parts. `found`: at most
+    /// ``wanted`` rows.
+    mutating func add(_ found: [(id: Int64, isMatch: Bool)], of wanted: Int) {
         let isEnd = found.count < wanted
-        for row in isEnd ? found[...] : found.dropLast() {
+        add(isEnd ? found[...] : found.dropLast(), isEnd: isEnd)
+    }
+
+    /// Takes rows. `isEnd`: whether no other row follows.
+    mutating func add(_ rows: ArraySlice<(id: Int64, isMatch: Bool)>, isEnd: Bool) {
+        for row in rows {
             guard take(row.id, row.isMatch) else { return }
         }
-        guard !isEnd else { return isOver = true }
-        if examined >= rows || now >= end { stop() }
+        if isEnd {
+            isOver = true
+        } else if examined >= self.rows || ContinuousClock.now >= end {
+            stop()
+        }
         part = min(part * 4, Self.largestPart)
     }
 
     /// Takes a row; false when it ends the walk.
-    mutating func take(_ id: Int64, _ isMatch: Bool) -> Bool {
+    private mutating func take(_ id: Int64, _ isMatch: Bool) -> Bool {
         if isMatch, ids.count == limit {
             (next, isOver) = (last, true)
             return false
@@ -58,5 +66,5 @@ struct BoundedScan {
     }
 
     /// Ends the walk after the last examined row, although others follow.
-    mutating func stop() { (next, isComplete, isOver) = (last, ids.count == limit, true) }
+    private mutating func stop() { (next, isComplete, isOver) = (last, ids.count == limit, true) }
 }

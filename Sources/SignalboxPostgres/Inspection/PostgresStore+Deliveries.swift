@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import SignalboxNotification
 package import SignalboxStore
 
@@ -81,8 +81,9 @@ extension PostgresConnection {
     /// Stored deliveries by destination and state.
     func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
         var counts: [DestinationName: [DeliveryRecord.State: Int]] = [:]
+        // The rows of each of the two tables.
         for walk in [DeliveryWalk.waiting, .delivered] {
-            try walkDown(
+            try readAll(
                 """
                 WITH walk AS MATERIALIZED (
                     SELECT d.id, d.destination, d.state FROM \(walk.source) WHERE d.id > $1 ORDER BY d.id LIMIT $2
@@ -100,7 +101,7 @@ extension PostgresConnection {
     /// Runs a statement for all rows of a table, ``DeliveryWalk/step`` at a time in the order of their numbers. `$1`:
     /// the last number of the former step, `$2`: the number of rows, then `arguments`. `end`: the last number and the
     /// number of rows of a step, in the row that has them; nil for other rows, which `each` receives.
-    func walkDown(
+    func readAll(
         _ sql: String, _ arguments: [PostgresValue] = [],
         end: (PostgresRow) throws -> (last: Int64?, rows: Int)?, each: (PostgresRow) throws -> Void
     ) throws {
@@ -121,9 +122,9 @@ extension PostgresConnection {
     /// step has.
     func sum(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Int {
         var sum = 0
-        try walkDown(
+        try readAll(
             sql, arguments,
-            end: { row in
+            end: { row -> (last: Int64?, rows: Int)? in
                 sum += try row.count(0)
                 return (try row.optionalNumber(1), try row.count(2))
             }, each: { _ in })

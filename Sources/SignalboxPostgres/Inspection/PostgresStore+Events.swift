@@ -1,4 +1,4 @@
-package import SignalboxNotification
+import SignalboxNotification
 package import SignalboxStore
 
 /// Stored events as operators see them.
@@ -115,22 +115,23 @@ private struct EventWalk {
 
     /// Examines the next rows.
     mutating func step(_ wanted: Int, on connection: PostgresConnection) throws {
-        let rows = try connection.run(Self.sql, filter.arguments(before: scan.last ?? filter.before, limit: wanted))
-        let found = try rows.map { (id: try $0.number(0), isMatch: try $0.flag(1), bytes: try $0.count(2)) }
+        let found = try connection.run(
+            Self.sql, filter.arguments(before: scan.last ?? filter.before, limit: wanted)
+        ).map { (id: try $0.number(0), isMatch: try $0.flag(1), bytes: try $0.count(2)) }
         for row in found where row.isMatch { sizes[row.id] = row.bytes }
-        guard let matches = filter.matches else {
-            return scan.add(found.map { ($0.id, $0.isMatch) }, of: wanted)
-        }
-        try test(found.map { ($0.id, $0.isMatch) }, matches, of: wanted, on: connection)
+        let rows = found.map { (id: $0.id, isMatch: $0.isMatch) }
+        guard let matches = filter.matches else { return scan.add(rows, of: wanted) }
+        let isEnd = found.count < wanted
+        try test(isEnd ? rows[...] : rows.dropLast(), isEnd: isEnd, matches, on: connection)
     }
 
     /// Tests the bodies of the rows that meet the other conditions, some at a time: each takes time.
     private mutating func test(
-        _ found: [(id: Int64, isMatch: Bool)], _ matches: (_ body: [UInt8]) -> Bool, of wanted: Int,
+        _ found: ArraySlice<(id: Int64, isMatch: Bool)>, isEnd: Bool, _ matches: (_ body: [UInt8]) -> Bool,
         on connection: PostgresConnection
     ) throws {
-        var rest = found[...]
-        while !rest.isEmpty {
+        var rest = found
+        repeat {
             var (count, bytes) = (0, 0)
             for row in rest {
                 bytes += row.isMatch ? sizes[row.id] ?? 0 : 0
@@ -142,16 +143,12 @@ private struct EventWalk {
             let candidates = part.filter(\.isMatch).map(\.id)
             var passed: Set<Int64> = []
             if !candidates.isEmpty {
-                let rows = try connection.run(
+                let bodies = try connection.run(
                     "SELECT seq, body FROM events WHERE seq = ANY ($1)", [.numbers(candidates)])
-                passed = Set(try rows.map { matches(try $0.bytes(1)) ? try $0.number(0) : nil }.compactMap(\.self))
+                passed = Set(try bodies.map { matches(try $0.bytes(1)) ? try $0.number(0) : nil }.compactMap(\.self))
             }
-            // The last row of the table is known by a part that is smaller than requested.
-            let isLast = rest.isEmpty
-            scan.add(
-                part.map { ($0.id, passed.contains($0.id)) }, of: isLast ? part.count + (wanted - found.count) : 0)
-            guard scan.wanted != nil else { return }
-        }
+            scan.add(part.map { (id: $0.id, isMatch: passed.contains($0.id)) }[...], isEnd: isEnd && rest.isEmpty)
+        } while !rest.isEmpty && scan.wanted != nil
     }
 
     /// Numbers, the newest first, with whether they meet the conditions on columns, and the size of the body.
