@@ -143,6 +143,8 @@ struct AppendBatch {
     /// Writes the deliveries and the records of the open chunk, in one round trip with `others`; one more for files.
     private mutating func flush(_ others: [PostgresStatement]) throws {
         guard let chunk = open.take() else { return }
+        let messages = chunk.stored.flatMap(\.routed.messages)
+        if !messages.isEmpty { effects.messages += try store.registerFromPayload(messages, in: transaction) }
         var statements = chunk.records + categories(of: chunk.stored) + others
         let isDelivering = !chunk.isEmpty
         if isDelivering { statements.insert(chunk.statement(in: transaction), at: 0) }
