@@ -19,8 +19,12 @@ package final class PostgresStore: Store {
     let lanes = Lanes()
     /// Categories that were recorded within the hour.
     let categories = KnownCategories()
-    /// Receives changed in-app messages; set by `openInApp(onChange:)`.
-    let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
+    /// Reports changed in-app messages.
+    let inAppChanges: InAppChanges
+    /// When the last walk through addressed messages without an end ended; nil before the first.
+    let lastInAppWalk = Mutex<Date?>(nil)
+    /// The commit group of decisions about in-app messages.
+    let decisions: InAppDecisions
     package let health = StoreHealth()
     let appends: AppendCommits
     private let clock: @Sendable () -> Date
@@ -54,8 +58,10 @@ package final class PostgresStore: Store {
                 (lane, PostgresWriter(lane, of: target, membership, now: now))
             })
         readers = PostgresReaders(target)
+        inAppChanges = InAppChanges(target, now: now)
         let reference = StoreReference()
         appends = AppendCommits(reference)
+        decisions = InAppDecisions(reference)
         reference.set(self)
     }
 

@@ -3,7 +3,7 @@ extension PostgresSchema {
     static let inApp = messages + owners
 
     /// `inapp_changes` has a row for each message that a transaction changed, so that other nodes find it; see
-    /// ``InAppChanges``. Upkeep removes rows of former days.
+    /// ``InAppChanges``. Upkeep removes its old rows.
     private static let messages = [
         """
         CREATE TABLE inapp_messages (
@@ -29,8 +29,8 @@ extension PostgresSchema {
         """
         CREATE TABLE inapp_changes (
             transaction bigint NOT NULL, -- the server's number
-            place bigint NOT NULL, -- in the transaction
-            message text COLLATE "C" NOT NULL, at bigint NOT NULL, PRIMARY KEY (transaction, place, message)
+            number bigint GENERATED ALWAYS AS IDENTITY, -- ascends within the transaction
+            message text COLLATE "C" NOT NULL, at bigint NOT NULL, PRIMARY KEY (transaction, number)
         )
         """,
         """
@@ -65,7 +65,7 @@ extension PostgresSchema {
         "CREATE INDEX inapp_devices_seen ON inapp_devices (seen, id) WHERE seen IS NOT NULL",
         """
         CREATE TABLE inapp_offers (
-            seq bigint GENERATED ALWAYS AS IDENTITY, device text COLLATE "C" NOT NULL, id text COLLATE "C" PRIMARY KEY,
+            id text COLLATE "C" PRIMARY KEY, device text COLLATE "C" NOT NULL,
             user_id text COLLATE "C" NOT NULL, message text COLLATE "C" NOT NULL, revision bigint NOT NULL,
             vendor text NOT NULL, kind text NOT NULL,
             state text NOT NULL, -- a letter of Offer.State
@@ -76,7 +76,7 @@ extension PostgresSchema {
             lists bytea -- OfferFields
         ) WITH (fillfactor = 70)
         """,
-        "CREATE INDEX inapp_offers_device ON inapp_offers (device, seq)",
+        "CREATE INDEX inapp_offers_device ON inapp_offers (device)",
         "CREATE INDEX inapp_offers_leased ON inapp_offers (user_id) WHERE state = 'O'",
         """
         CREATE TABLE inapp_kept (
