@@ -22,11 +22,30 @@ package final class PostgresStore: Store {
     /// Receives changed in-app messages; set by `openInApp(onChange:)`.
     let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
     package let health = StoreHealth()
+    let appends: AppendCommits
     private let clock: @Sendable () -> Date
 
-    /// Connects, and brings the schema up to date. `now`: the store's clock; replaced by tests.
-    package init(_ target: PostgresTarget, now: @escaping @Sendable () -> Date = { Date() }) throws(StoreError) {
+    /// The key by which all nodes hash device tokens: 32 bytes.
+    package let tokenKey: [UInt8]
+
+    /// Connects, and applies or requires migrations. Blocks. `now`: the store's clock; replaced by tests. Throws
+    /// ``StoreError/unreachable(reason:)`` when a later call may succeed, and ``StoreError/refused(reason:remedy:)`` or
+    /// ``StoreError/otherTables(place:isNewer:)`` when an operator must change something first.
+    package convenience init(
+        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(StoreError) {
+        self.init(target, tokenKey: try tables.open(target), now: now)
+    }
+
+    /// A store that stands in for one that cannot be opened yet: every call throws
+    /// ``StoreError/unreachable(reason:)``. `reason`: a clause.
+    package convenience init(insteadOf target: PostgresTarget, reason: String) {
+        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: { Date() })
+    }
+
+    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: @escaping @Sendable () -> Date) {
         self.target = target
+        self.tokenKey = tokenKey
         clock = now
         let membership = NodeMembership(target)
         self.membership = membership
@@ -35,10 +54,27 @@ package final class PostgresStore: Store {
                 (lane, PostgresWriter(lane, of: target, membership, now: now))
             })
         readers = PostgresReaders(target)
-        do {
-            try PostgresSchema.migrate(PostgresConnection(target))
-        } catch { throw StoreError(error) }
+        let reference = StoreReference()
+        appends = AppendCommits(reference)
+        reference.set(self)
     }
 
     package var now: Date { clock() }
+}
+
+/// Refers to the store from the commit groups that the store owns. A class because it is set after they are made.
+final class StoreReference: Sendable {
+    private struct Target { weak var store: PostgresStore? }
+
+    private let target = Mutex(Target())
+
+    func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
+
+    /// Throws once nobody uses the store any longer.
+    func store() throws(CommitFailure) -> PostgresStore {
+        guard let store = target.withLock({ $0.store }) else {
+            throw CommitFailure(reason: .unavailable(reason: "the store was closed"), mayBeOfOneWrite: false)
+        }
+        return store
+    }
 }
