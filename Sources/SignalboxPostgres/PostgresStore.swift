@@ -24,9 +24,27 @@ package final class PostgresStore: Store {
     package let health = StoreHealth()
     private let clock: @Sendable () -> Date
 
-    /// Connects, and brings the schema up to date. `now`: the store's clock; replaced by tests.
-    package init(_ target: PostgresTarget, now: @escaping @Sendable () -> Date = { Date() }) throws(StoreError) {
+    /// The key by which all nodes hash device tokens: 32 bytes.
+    package let tokenKey: [UInt8]
+
+    /// Connects, and applies or requires migrations. Blocks. `now`: the store's clock; replaced by tests. Throws
+    /// ``StoreError/unreachable(reason:)`` when a later call may succeed, and ``StoreError/refused(reason:remedy:)`` or
+    /// ``StoreError/otherTables(place:isNewer:)`` when an operator must change something first.
+    package convenience init(
+        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(StoreError) {
+        self.init(target, tokenKey: try tables.open(target), now: now)
+    }
+
+    /// A store that stands in for one that cannot be opened yet: every call throws
+    /// ``StoreError/unreachable(reason:)``. `reason`: a clause.
+    package convenience init(insteadOf target: PostgresTarget, reason: String) {
+        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: { Date() })
+    }
+
+    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: @escaping @Sendable () -> Date) {
         self.target = target
+        self.tokenKey = tokenKey
         clock = now
         let membership = NodeMembership(target)
         self.membership = membership
@@ -35,9 +53,6 @@ package final class PostgresStore: Store {
                 (lane, PostgresWriter(lane, of: target, membership, now: now))
             })
         readers = PostgresReaders(target)
-        do {
-            try PostgresSchema.migrate(PostgresConnection(target))
-        } catch { throw StoreError(error) }
     }
 
     package var now: Date { clock() }
