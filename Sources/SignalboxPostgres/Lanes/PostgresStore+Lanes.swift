@@ -6,14 +6,15 @@ package import SignalboxStore
 extension PostgresStore {
     package func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         lanes.open(destination, isOrdered: isOrdered, wake: wake)
+        heartbeat.start()
     }
 
     package func closeLane(_ destination: DestinationName) async throws(StoreError) {
         var fresh = lanes.withHandOff { $0.withLane(destination) { $0.beginClosing() } ?? [] }
-        // A commit in progress may still hand something over. None does after a later commit of each appending writer.
+        // A commit in progress may still hand something over. None does after it has ended.
         repeat {
             try await giveBack(fresh)
-            for lane in [WriterLane.appends, .secondAppends] { try await writer(lane).write { _ in } }
+            await finish()
             fresh = lanes.withHandOff { $0.takeFresh(of: [destination]) }
         } while !fresh.isEmpty
         lanes.close(destination)
@@ -28,7 +29,7 @@ extension PostgresStore {
 
     @discardableResult
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
-        try await settlements.write(.settle(settlement))
+        try await commits.settlements.write(.settle(settlement))
     }
 
     package func giveBackFresh() async throws(StoreError) {
@@ -40,7 +41,7 @@ extension PostgresStore {
     func giveBack(_ leases: [Lease]) async throws(StoreError) {
         guard !leases.isEmpty else { return }
         do throws(StoreError) {
-            _ = try await settlements.write(.giveBack(leases))
+            _ = try await commits.settlements.write(.giveBack(leases))
         } catch {
             let now = now
             lanes.withHandOff { handOff in
@@ -64,7 +65,12 @@ extension PostgresStore {
     /// Leases due deliveries from the table, and tells the lane.
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         var search = DueSearch(of: destination, limit: limit, lanes)
-        let leases = search.isOrdered ? try await readOrdered(&search, upTo: limit) : try await readUnordered(&search, upTo: limit)
+        let leases: [Lease]
+        if search.isOrdered {
+            leases = try await readOrdered(&search, upTo: limit)
+        } else {
+            leases = try await readUnordered(&search, upTo: limit)
+        }
         for lease in leases { search.add(DueSearch.Due(id: lease.delivery, key: lease.orderKey)) }
         let ended = search
         lanes.withHandOff { handOff in
@@ -74,7 +80,7 @@ extension PostgresStore {
     }
 
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        let claimed = try await claims.write(order(search, limit: limit))
+        let claimed = try await commits.claims.write(order(search, limit: limit))
         note(claimed, &search)
         search.isComplete = claimed.rows < limit
         return claimed.leases
@@ -90,7 +96,7 @@ extension PostgresStore {
         while rows < limit {
             let claimed: Claimed
             do throws(StoreError) {
-                claimed = try await claims.write(order(search, limit: limit - rows, after: after, upTo: upTo))
+                claimed = try await commits.claims.write(order(search, limit: limit - rows, after: after, upTo: upTo))
             } catch {
                 if leases.isEmpty { throw error }
                 return leases

@@ -1,6 +1,7 @@
 import Foundation
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Destinations that accept nothing for now, or withhold their permission.
 struct StoredStatuses: Sendable {
@@ -17,7 +18,7 @@ struct StoredStatuses: Sendable {
 
     /// Decodes the rows of ``statement``.
     init(_ rows: PostgresRows) throws {
-        for row in try rows.map({ $0 }) {
+        for row in rows.map({ $0 }) {
             let name = try row.destination(0)
             if try row.optionalText(1) != nil {
                 states[name] = DestinationStatus(

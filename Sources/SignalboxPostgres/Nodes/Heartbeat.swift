@@ -71,7 +71,8 @@ struct Pulse {
 
     private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {
         if let connection, connection.isOpen { return connection }
-        let new = try PostgresConnection(target, patience: Heartbeat.patience)
+        let new = try PostgresConnection(target)
+        new.patience = Heartbeat.patience
         connection = new
         return new
     }

@@ -34,7 +34,10 @@ extension PostgresStore {
         guard !lost.isEmpty else { return }
         try await writer(.others).write { transaction in
             _ = try transaction.run(
-                "UPDATE queue SET holder = NULL WHERE id = ANY ($1) AND holder = $2",
+                """
+                UPDATE queue SET holder = NULL, begun = attempts, forgiven = least(forgiven, attempts)
+                WHERE id = ANY ($1) AND holder = $2
+                """,
                 [.numbers(lost), .number(transaction.node)])
         }
     }

@@ -48,17 +48,15 @@ struct Takeover {
     /// is alive after all, or if the wait was too long; then the next heartbeat tries again.
     private func declareGone(_ node: Int64) throws -> Bool {
         let lifetime = PostgresValue.number(Int64(NodeMembership.lifetime / .milliseconds(1)))
-        do {
-            return try !connection.run(
-                all: Self.closing(
-                    node,
-                    PostgresStatement(
-                        """
-                        UPDATE nodes SET is_live = false
-                        WHERE id = $1 AND is_live AND seen_at < clock_timestamp() - $2 * interval '1 ms' RETURNING id
-                        """, [.number(node), lifetime]))
-            )[0].isEmpty
-        } catch let failure as PostgresFailure where failure.isTransient {
+        let ending = PostgresStatement(
+            """
+            UPDATE nodes SET is_live = false
+            WHERE id = $1 AND is_live AND seen_at < clock_timestamp() - $2 * interval '1 ms' RETURNING id
+            """, [.number(node), lifetime])
+        do throws(PostgresFailure) {
+            return try !connection.run(all: Self.closing(node, ending))[0].isEmpty
+        } catch {
+            guard error.isTransient else { throw error }
             return false
         }
     }

@@ -18,6 +18,7 @@ extension PostgresSchema {
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL, version text NOT NULL,
             config text, -- digest
+            key text NOT NULL, -- random
             started_at bigint NOT NULL,
             seen_at timestamptz NOT NULL, -- by the server's clock
             is_live boolean NOT NULL
