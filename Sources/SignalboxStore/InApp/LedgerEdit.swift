@@ -1,13 +1,16 @@
-import SignalboxInApp
+package import SignalboxInApp
 
 /// The changes of one decision to ledgers: those of its user, of its device and, after a login, of the device's
 /// anonymous user. So few that a search is faster than a dictionary.
-struct LedgerEdits {
+package struct LedgerEdits {
     /// One for each subject, in the order of their first change.
-    private(set) var all: [(subject: RowChange.Subject, edit: LedgerEdit)] = []
+    package private(set) var all: [(subject: RowChange.Subject, edit: LedgerEdit)] = []
+
+    /// No change.
+    package init() {}
 
     /// Begins a new edit for a subject without one.
-    mutating func change(_ subject: RowChange.Subject, _ change: (inout LedgerEdit) -> Void) {
+    package mutating func change(_ subject: RowChange.Subject, _ change: (inout LedgerEdit) -> Void) {
         guard let place = all.firstIndex(where: { $0.subject == subject }) else {
             var edit = LedgerEdit()
             change(&edit)
@@ -19,7 +22,7 @@ struct LedgerEdits {
 
 /// The changes of one decision to the displays and totals of a user or a device.
 /// The last change of a display or of a total wins, as if the changes were applied one after another.
-struct LedgerEdit {
+package struct LedgerEdit {
     /// In their order; nil for a removed display.
     private var displays: [(offer: OfferID, display: Ledger.Display?)] = []
     /// In their order; nil for a removed total.
@@ -29,22 +32,22 @@ struct LedgerEdit {
     private static let many = 8
 
     /// Inserts a display, or replaces that of the same offer.
-    mutating func put(_ display: Ledger.Display) { displays.append((display.offer, display)) }
+    package mutating func put(_ display: Ledger.Display) { displays.append((display.offer, display)) }
 
     /// No effect for an unknown display.
-    mutating func remove(_ offer: OfferID) { displays.append((offer, nil)) }
+    package mutating func remove(_ offer: OfferID) { displays.append((offer, nil)) }
 
     /// Inserts a total, or replaces that of the same key.
-    mutating func put(_ total: Ledger.Total, of key: Ledger.Key) { totals.append((key, total)) }
+    package mutating func put(_ total: Ledger.Total, of key: Ledger.Key) { totals.append((key, total)) }
 
     /// Has no effect on a total that the decision counts.
-    mutating func removeTotal(of message: MessageID) {
+    package mutating func removeTotal(of message: MessageID) {
         let key = Ledger.Key.message(message)
         if !totals.contains(where: { $0.key == key }) { totals.append((key, nil)) }
     }
 
     /// The ledger after the changes; its displays are sorted again.
-    func apply(to ledger: Ledger) -> Ledger {
+    package func apply(to ledger: Ledger) -> Ledger {
         var all = ledger.totals
         for (key, total) in totals { all[key] = total }
         return Ledger(displays: displays(after: ledger.displays), totals: all)

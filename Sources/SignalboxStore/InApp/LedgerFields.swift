@@ -1,10 +1,11 @@
-import SignalboxInApp
+import Foundation
+package import SignalboxInApp
 
 /// The displays and totals of a user or a device as one BLOB, the column `ledger` of its row. Each decision that
 /// changes them replaces them as a whole. The tags are part of the file's form: none changes its meaning.
 /// A display takes about 100 bytes and a total about 30. A ledger has at most ``Bounds/history`` displays. The form
 /// has a version and skips unknown tags, like all forms of ``FieldWriter``.
-enum LedgerFields {
+package enum LedgerFields {
     /// The fields of the BLOB: the displays, the oldest first, then the totals by kind and name.
     private enum Tag {
         static let display: UInt8 = 1
@@ -43,7 +44,7 @@ enum LedgerFields {
 
     /// Equal ledgers have equal bytes. `owner`: the id of the user or the device.
     /// Never fails: every ledger has a form.
-    static func write(_ ledger: Ledger, of owner: String) -> [UInt8] {
+    package static func write(_ ledger: Ledger, of owner: String) -> [UInt8] {
         var writer = FieldWriter(capacity: 64 + 128 * ledger.displays.count + 32 * ledger.totals.count)
         for display in ledger.displays { writer.add(Tag.display) { $0.write(display, of: owner) } }
         let totals = ledger.totals.map { ($0.key.columns, $0.value) }.sorted { $0.0 < $1.0 }
@@ -59,7 +60,7 @@ enum LedgerFields {
     }
 
     /// Throws ``DamagedValue``. `owner`: as when it was written.
-    static func read(_ bytes: UnsafeRawBufferPointer, of owner: String) throws -> Ledger {
+    package static func read(_ bytes: UnsafeRawBufferPointer, of owner: String) throws -> Ledger {
         var (displays, totals): ([Ledger.Display], [Ledger.Key: Ledger.Total]) = ([], [:])
         try FieldContent(bytes).forEach { tag, content in
             switch tag {
@@ -140,7 +141,7 @@ extension FieldContent {
     /// A number within the bounds of a column, so that sums with it do not overflow.
     fileprivate func instant() throws -> Instant {
         let number = try number()
-        guard StoredRow.numbers.contains(number) else { throw Self.damage }
+        guard Date.storedTimes.contains(number) else { throw Self.damage }
         return number
     }
 }

@@ -3,21 +3,21 @@
 /// later version may add fields.
 /// The form is that of Protocol Buffers in its idea, not in its bytes: a field has one byte for its tag, the length
 /// of its content as an unsigned LEB128 number, and the content. Groups may nest.
-struct FieldWriter {
+package struct FieldWriter {
     /// Greater once a former reader would misread the fields.
     static let version: UInt8 = 1
 
-    private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
 
     /// `capacity`: bytes to reserve.
-    init(capacity: Int = 256) {
+    package init(capacity: Int = 256) {
         bytes = []
         bytes.reserveCapacity(capacity)
         bytes.append(Self.version)
     }
 
     /// A field whose content is a text, without a limit of its length.
-    mutating func add(_ tag: UInt8, _ text: String) {
+    package mutating func add(_ tag: UInt8, _ text: String) {
         var text = text
         text.withUTF8 { utf8 in
             bytes.append(tag)
@@ -27,7 +27,7 @@ struct FieldWriter {
     }
 
     /// A field whose content is a number: one to ten bytes, fewer for numbers near zero.
-    mutating func add(_ tag: UInt8, _ number: Int64) {
+    package mutating func add(_ tag: UInt8, _ number: Int64) {
         // A varint has at most ten bytes, so its length has one.
         append(tag, 0)
         let start = bytes.count
@@ -36,13 +36,13 @@ struct FieldWriter {
     }
 
     /// The bits of a number, as eight bytes.
-    mutating func add(_ tag: UInt8, bits: UInt64) {
+    package mutating func add(_ tag: UInt8, bits: UInt64) {
         append(tag, 8)
         for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: bits >> shift)) }
     }
 
     /// A field whose content `write` appends: a group.
-    mutating func add(_ tag: UInt8, _ write: (inout FieldWriter) -> Void) {
+    package mutating func add(_ tag: UInt8, _ write: (inout FieldWriter) -> Void) {
         append(tag, 0)
         let start = bytes.count
         write(&self)
@@ -59,7 +59,7 @@ struct FieldWriter {
     }
 
     /// A group with one field for each text; an empty list is written too.
-    mutating func add(_ tag: UInt8, list: some Sequence<String>) {
+    package mutating func add(_ tag: UInt8, list: some Sequence<String>) {
         add(tag) { writer in for text in list { writer.add(1, text) } }
     }
 
@@ -83,12 +83,12 @@ struct FieldWriter {
 /// The content of a field, or of all fields, as ``FieldWriter`` writes it. Every read throws ``DamagedValue`` for
 /// content that it cannot have written. Valid as long as the bytes below it.
 /// Reads in place and copies texts only. It never traps: damaged content is an error.
-struct FieldContent {
+package struct FieldContent {
     /// Not copied.
     private let bytes: Slice<UnsafeRawBufferPointer>
 
     /// Throws for bytes of a later version.
-    init(_ bytes: UnsafeRawBufferPointer) throws {
+    package init(_ bytes: UnsafeRawBufferPointer) throws {
         guard bytes.first == FieldWriter.version else { throw DamagedValue("a list is of another version") }
         self.bytes = bytes.dropFirst()
     }
@@ -98,7 +98,7 @@ struct FieldContent {
 
     /// Calls `read` for each field, in their order.
     /// Stops at the first error that `read` throws. Throws for a length beyond the end.
-    func forEach(_ read: (_ tag: UInt8, _ content: FieldContent) throws -> Void) throws {
+    package func forEach(_ read: (_ tag: UInt8, _ content: FieldContent) throws -> Void) throws {
         var rest = bytes
         while let tag = rest.popFirst() {
             let length = try Self.varint(&rest)
@@ -110,14 +110,14 @@ struct FieldContent {
     }
 
     /// Throws for invalid UTF-8.
-    func text() throws -> String {
+    package func text() throws -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.damage }
         return text
     }
 
     /// Throws for content that is not exactly one varint. Any number of 64 bits may result, so sums with it need a
     /// check.
-    func number() throws -> Int64 {
+    package func number() throws -> Int64 {
         var rest = bytes
         let number = try Self.varint(&rest)
         guard rest.isEmpty else { throw Self.damage }
@@ -131,7 +131,7 @@ struct FieldContent {
     }
 
     /// The texts of a group with one field for each; unknown tags are skipped.
-    func texts() throws -> [String] {
+    package func texts() throws -> [String] {
         var texts: [String] = []
         try forEach { tag, content in if tag == 1 { texts.append(try content.text()) } }
         return texts
@@ -156,5 +156,5 @@ struct FieldContent {
     }
 
     /// Never repeats the content.
-    static let damage = DamagedValue("a list of in-app rows cannot be read")
+    package static let damage = DamagedValue("a list of in-app rows cannot be read")
 }

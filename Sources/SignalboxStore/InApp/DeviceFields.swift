@@ -1,9 +1,9 @@
 import Foundation
-import SignalboxInApp
+package import SignalboxInApp
 
 /// The lists of a device's row and its client's state, as one BLOB. No statement searches them, and each decision
 /// replaces them as a whole. The tags are part of the file's form: none changes its meaning.
-enum DeviceFields {
+package enum DeviceFields {
     /// The fields of the BLOB. A reader skips unknown tags, so a former version reads the rows of a later one and
     /// drops what it does not know at its next write.
     private enum Tag {
@@ -23,7 +23,7 @@ enum DeviceFields {
 
     /// Writes the lists and the client's state. Columns of the row, such as the user and the times, are not part of
     /// it.
-    static func write(_ device: DeviceState) -> [UInt8] {
+    package static func write(_ device: DeviceState) -> [UInt8] {
         var writer = FieldWriter()
         writer.add(Tag.client) { $0.write(device.client) }
         for count in device.activity { writer.add(Tag.sessions, Int64(count)) }
@@ -37,7 +37,7 @@ enum DeviceFields {
     }
 
     /// Replaces the lists of `device`. Throws ``DamagedValue``.
-    static func read(_ bytes: UnsafeRawBufferPointer, into device: inout DeviceState) throws {
+    package static func read(_ bytes: UnsafeRawBufferPointer, into device: inout DeviceState) throws {
         try FieldContent(bytes).forEach { tag, content in
             switch tag {
             case Tag.client: device.client = try content.client()

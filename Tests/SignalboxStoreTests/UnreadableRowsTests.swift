@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SignalboxSQLite
+@testable import SignalboxStore
 
 struct UnreadableRowsTests {
     @Test func theFindingCountsTheRowsAndNamesTheFirstReason() {
