@@ -107,6 +107,17 @@ struct GatewayOpening: Sendable {
         return gateway(queue, tokenKey: try directory.key("token.key") { randomBytes(32) })
     }
 
+    /// Logs when the database can no longer be reached, and when it can be reached again.
+    func reportReach() {
+        database?.reach.onChange { [logger] reason in
+            if let reason {
+                logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
+            } else {
+                logger.notice("Database reachable again.")
+            }
+        }
+    }
+
     /// A gateway that accepts nothing, until the store can be opened. `reason`: a clause.
     func standIn(for database: PostgresTarget, because reason: String) -> Gateway {
         let store = PostgresStore(insteadOf: database, reason: reason)

@@ -47,13 +47,7 @@ struct Serve: AsyncParsableCommand {
             options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses,
             store: options.namesStore ? nil : config.gateway.store ?? .init())
         let opening = try GatewayOpening(options, loaded, logger: logger)
-        opening.database?.reach.onChange { [logger] reason in
-            if let reason {
-                logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
-            } else {
-                logger.notice("Database reachable again.")
-            }
-        }
+        opening.reportReach()
         defer { withExtendedLifetime(opening.directory) {} }
         let slot = try start(opening)
         if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
