@@ -22,6 +22,7 @@ package final class PostgresStore: Store {
     /// Receives changed in-app messages; set by `openInApp(onChange:)`.
     let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
     package let health = StoreHealth()
+    let appends: AppendCommits
     private let clock: @Sendable () -> Date
 
     /// The key by which all nodes hash device tokens: 32 bytes.
@@ -53,7 +54,27 @@ package final class PostgresStore: Store {
                 (lane, PostgresWriter(lane, of: target, membership, now: now))
             })
         readers = PostgresReaders(target)
+        let reference = StoreReference()
+        appends = AppendCommits(reference)
+        reference.set(self)
     }
 
     package var now: Date { clock() }
+}
+
+/// Refers to the store from the commit groups that the store owns. A class because it is set after they are made.
+final class StoreReference: Sendable {
+    private struct Target { weak var store: PostgresStore? }
+
+    private let target = Mutex(Target())
+
+    func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
+
+    /// Throws once nobody uses the store any longer.
+    func store() throws(CommitFailure) -> PostgresStore {
+        guard let store = target.withLock({ $0.store }) else {
+            throw CommitFailure(reason: .unavailable(reason: "the store was closed"), mayBeOfOneWrite: false)
+        }
+        return store
+    }
 }

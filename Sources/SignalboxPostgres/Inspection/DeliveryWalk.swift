@@ -44,28 +44,30 @@ enum DeliveryWalk: CaseIterable {
         }
     }
 
-    /// All conditions of a filter over `d`, except the bounds of numbers.
-    static let matches = """
-        ($6::text IS NULL OR d.destination = $6) AND ($14::text IS NULL OR d.state = $14)
+    /// All conditions of a filter over `d`, except the bounds of numbers. `state`: the state of a row.
+    static func matches(state: String = "d.state") -> String {
+        """
+        ($6::text IS NULL OR d.destination = $6) AND ($14::text IS NULL OR \(state) = $14)
             AND ($10::bigint IS NULL OR d.status BETWEEN $10 AND $11) AND ($12::text IS NULL OR d.error = $12)
-            AND ($13::bigint IS NULL OR d.state = 'waiting' OR d.due < $13)
+            AND ($13::bigint IS NULL OR \(state) = 'waiting' OR d.due < $13)
             AND ($5::text IS NULL OR d.event = (SELECT seq FROM events WHERE id = $5::text::uuid))
             AND ($7::bigint IS NULL OR (SELECT accepted_at FROM events WHERE seq = d.event) >= $7)
             AND ($8::bigint IS NULL OR (SELECT accepted_at FROM events WHERE seq = d.event) < $8)
             AND ($9::text IS NULL OR (SELECT starts_with(subject, $9) FROM events WHERE seq = d.event))
         """
+    }
 
     /// Numbers with whether they match, the newest first.
     var scan: String {
         """
-        SELECT d.id, coalesce(\(Self.matches), false) FROM \(source) WHERE \(condition) ORDER BY \(order) DESC LIMIT $3
+        SELECT d.id, coalesce(\(Self.matches()), false) FROM \(source) WHERE \(condition) ORDER BY \(order) DESC LIMIT $3
         """
     }
 
     /// Numbers, the oldest first, with whether they match and a change may touch them.
     func search(for change: String) -> String {
         """
-        SELECT d.id, coalesce(\(Self.matches) AND \(change), false) FROM \(source) WHERE \(condition)
+        SELECT d.id, coalesce(\(Self.matches()) AND \(change), false) FROM \(source) WHERE \(condition)
         ORDER BY \(order) LIMIT $3
         """
     }
@@ -78,7 +80,7 @@ enum DeliveryWalk: CaseIterable {
             SELECT d.id, d.event, d.destination, d.state, d.due, d.status, d.error, d.holder, d.begun
             FROM \(source) WHERE \(condition) ORDER BY \(order) LIMIT $3
         )
-        SELECT d.destination, count(*), min(d.id), max(d.id) FROM walk d WHERE \(Self.matches) AND \(change)
+        SELECT d.destination, count(*), min(d.id), max(d.id) FROM walk d WHERE \(Self.matches()) AND \(change)
         GROUP BY d.destination
         UNION ALL SELECT NULL, count(*), NULL, max(id) FROM walk
         """

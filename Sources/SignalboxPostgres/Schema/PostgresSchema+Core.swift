@@ -53,6 +53,9 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX variants_event ON variants (event)",
+        // Bodies are stored as they are: to compress them takes longer than to write them.
+        "ALTER TABLE events ALTER body SET STORAGE EXTERNAL, ALTER payload SET STORAGE EXTERNAL",
+        "ALTER TABLE variants ALTER body SET STORAGE EXTERNAL",
         """
         CREATE TABLE queue (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -89,6 +92,7 @@ extension PostgresSchema {
         """,
         "CREATE INDEX ended_event ON ended (event)",
         "CREATE INDEX ended_dead ON ended (id) WHERE state = 'dead'",
+        "CREATE INDEX ended_expired ON ended (id) WHERE state = 'expired'",
         """
         CREATE VIEW deliveries AS
             SELECT id, event, destination, 'waiting'::text AS state, due, begun, attempts, forgiven, not_before,
@@ -123,6 +127,7 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX requests_at ON requests (at)",
+        "ALTER TABLE requests ALTER answer SET STORAGE EXTERNAL",
         """
         CREATE TABLE duplicates (
             source text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, -- the value at `dedupe.key`

@@ -1,0 +1,41 @@
+/// Statements that remove events with all that belongs to them.
+///
+/// Whoever adds a delivery of a stored event locks the event first, and whoever removes an event locks it and then
+/// checks, in a later statement, that it has none. So no delivery is left without its event.
+enum EventRemoval {
+    /// About what a row of `events` takes with its deliveries. The overhead is that of rows and indexes.
+    static let bytes = "octet_length(body)::bigint + coalesce(octet_length(payload), 0) + 150"
+
+    /// Locks the events `$1` for their removal, in the order of all writers.
+    static let lock = "SELECT seq FROM events WHERE seq = ANY ($1) ORDER BY seq FOR UPDATE"
+
+    /// Parts of a statement whose common table expression `gone` has the numbers of removed events in `seq`.
+    static let parts = ["variants", "payloads", "reports", "media_waits", "media_events", "event_files"].map {
+        "gone_\($0) AS (DELETE FROM \($0) WHERE event IN (SELECT seq FROM gone))"
+    }.joined(separator: ",\n")
+
+    /// Removes those of the locked events `$1` that have no delivery left.
+    static let unused = """
+        WITH gone AS (
+            DELETE FROM events e WHERE seq = ANY ($1) AND NOT EXISTS (SELECT 1 FROM queue WHERE event = e.seq)
+                AND NOT EXISTS (SELECT 1 FROM ended WHERE event = e.seq)
+            RETURNING seq
+        ), \(parts)
+        SELECT count(*) FROM gone
+        """
+
+    /// Removes those of the locked events `$1` of which no delivery waits. Returns a row for each destination and
+    /// state of removed deliveries, and one without a destination for the events: their number and bytes.
+    static let ended = """
+        WITH gone AS (
+            DELETE FROM events e WHERE seq = ANY ($1) AND NOT EXISTS (SELECT 1 FROM queue WHERE event = e.seq)
+            RETURNING seq, \(bytes) AS bytes
+        ), deliveries AS (
+            DELETE FROM ended WHERE event IN (SELECT seq FROM gone) RETURNING id, destination, state
+        ), gone_attempts AS (
+            DELETE FROM attempts WHERE delivery IN (SELECT id FROM deliveries)
+        ), \(parts)
+        SELECT destination, state, count(*), 0::bigint FROM deliveries GROUP BY destination, state
+        UNION ALL SELECT NULL, NULL, count(*), coalesce(sum(bytes), 0)::bigint FROM gone
+        """
+}
