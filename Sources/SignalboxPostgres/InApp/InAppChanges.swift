@@ -26,11 +26,11 @@ final class InAppChanges: Sendable {
         /// The reported changes of transactions from ``position`` on.
         var reported: Set<Key> = []
         /// When the last look ended.
-        var lastLook: Date?
+        var lastLook: ContinuousClock.Instant?
     }
 
     /// Upkeep removes rows after a day; a node that could not look for so long reads all messages instead.
-    private static let longestPause: TimeInterval = 12 * 3600
+    private static let longestPause: Duration = .seconds(12 * 3600)
     /// Messages that one statement reads.
     private static let page = 500
 
@@ -79,7 +79,7 @@ final class InAppChanges: Sendable {
     private func report() throws {
         try lock.withLock {
             guard let observer = state.observer else { return }
-            if let last = state.lastLook, clock().timeIntervalSince(last) > Self.longestPause {
+            if let last = state.lastLook, ContinuousClock.now - last > Self.longestPause {
                 try reportAll(to: observer, &state)
             }
             let ids = try unreported(&state)
@@ -118,7 +118,7 @@ final class InAppChanges: Sendable {
             let id = try row.text(3)
             if !state.reported.contains(key), known.insert(id).inserted { ids.append(id) }
         }
-        (state.position, state.reported, state.lastLook) = (oldest, reported, clock())
+        (state.position, state.reported, state.lastLook) = (oldest, reported, .now)
         return isFirst ? [] : ids
     }
 
