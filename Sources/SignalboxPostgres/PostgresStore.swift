@@ -23,7 +23,13 @@ package final class PostgresStore: Store {
     let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
     package let health = StoreHealth()
     let appends: AppendCommits
-    private let clock: @Sendable () -> Date
+    let clock: PostgresClock
+    let commits: LaneCommits
+    let heartbeat: Heartbeat
+    let rests = OrderedRests()
+    let sweeps = Sweeps()
+    /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
+    let statusChanges = Mutex(0)
 
     /// The key by which all nodes hash device tokens: 32 bytes.
     package let tokenKey: [UInt8]
@@ -32,34 +38,49 @@ package final class PostgresStore: Store {
     /// ``StoreError/unreachable(reason:)`` when a later call may succeed, and ``StoreError/refused(reason:remedy:)`` or
     /// ``StoreError/otherTables(place:isNewer:)`` when an operator must change something first.
     package convenience init(
-        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: @escaping @Sendable () -> Date = { Date() }
+        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil
     ) throws(StoreError) {
         self.init(target, tokenKey: try tables.open(target), now: now)
+        do {
+            let sentAt = ContinuousClock.now
+            let results = try PostgresConnection(target).run(all: [
+                PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+                StoredStatuses.statement,
+            ])
+            if let time = try results[0].first?.number(0) { clock.sample(time, sentAt: sentAt, receivedAt: .now) }
+            adopt(try StoredStatuses(results[1]), since: 0)
+        } catch { throw StoreError(error) }
     }
+
+    deinit { heartbeat.end() }
 
     /// A store that stands in for one that cannot be opened yet: every call throws
     /// ``StoreError/unreachable(reason:)``. `reason`: a clause.
     package convenience init(insteadOf target: PostgresTarget, reason: String) {
-        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: { Date() })
+        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: nil)
     }
 
-    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: @escaping @Sendable () -> Date) {
+    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: (@Sendable () -> Date)?) {
         self.target = target
         self.tokenKey = tokenKey
-        clock = now
+        let clock = PostgresClock(now)
+        self.clock = clock
         let membership = NodeMembership(target)
         self.membership = membership
         writers = Dictionary(
             uniqueKeysWithValues: WriterLane.allCases.map { lane in
-                (lane, PostgresWriter(lane, of: target, membership, now: now))
+                (lane, PostgresWriter(lane, of: target, membership, now: { clock.now }))
             })
         readers = PostgresReaders(target)
         let reference = StoreReference()
         appends = AppendCommits(reference)
+        commits = LaneCommits(reference)
+        heartbeat = Heartbeat(reference)
         reference.set(self)
+        membership.onReplacement { [lanes] in lanes.withHandOff { $0.forgetLeases() } }
     }
 
-    package var now: Date { clock() }
+    package var now: Date { clock.now }
 }
 
 /// Refers to the store from the commit groups that the store owns. A class because it is set after they are made.

@@ -66,6 +66,11 @@ package struct HandOff {
         destinations.flatMap { withLane($0) { $0.takeFresh(upTo: .max) } ?? [] }
     }
 
+    /// Forgets all leases of this process, after others took them over.
+    package mutating func forgetLeases() {
+        for destination in lanes.keys { withLane(destination) { $0.forgetLeases() } }
+    }
+
     /// Destinations where deliveries have become due by now; with `all`, every destination.
     package mutating func wake(at now: Date, all: Bool) -> [DestinationName] {
         lanes.keys.filter { withLane($0) { $0.wake(at: now, anyway: all) } ?? false }
@@ -133,6 +138,8 @@ extension HandOff {
 
         /// After the commit.
         package mutating func deliver(_ lease: Lease) {
+            // Forgotten meanwhile: another process may have it.
+            guard held[lease.delivery] == lease.fence.attempt else { return forget(lease.bytes) }
             pending -= 1
             fresh.append(lease)
         }
@@ -147,6 +154,14 @@ extension HandOff {
         package mutating func forget(_ size: Int) {
             pending -= 1
             bytes -= size + HandOff.overhead
+        }
+
+        /// Forgets leases that others took over, and fresh deliveries. Attempts in progress end without a record.
+        fileprivate mutating func forgetLeases() {
+            _ = takeFresh(upTo: .max)
+            held = [:]
+            heldKeys = []
+            mayHaveMore = true
         }
 
         /// After a commit of deliveries that are in the store only.

@@ -29,6 +29,11 @@
     case undecided(after: Duration)
 }
 
+extension StoreError {
+    /// Whether the database cannot be reached now.
+    package var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
+}
+
 extension StoreError: CustomStringConvertible {
     @usableFromInline package var description: String {
         switch self {

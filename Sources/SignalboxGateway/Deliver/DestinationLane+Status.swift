@@ -103,6 +103,8 @@ extension DestinationLane {
 
     /// Several errors of the file are logged; the caller limits their number.
     private func reportUnrecorded(_ error: StoreError) {
+        // The connection reports a database that cannot be reached.
+        guard !error.isUnreachable else { return }
         logger.error(
             "Cannot record the status of a destination.",
             metadata: ["destination": "\(name)", "error": "\(error)"])

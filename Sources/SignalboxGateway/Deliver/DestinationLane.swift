@@ -165,7 +165,7 @@ struct DestinationLane: Sendable {
             do throws(StoreError) {
                 return try await queue.closeLane(name)
             } catch {
-                if outage.begins() {
+                if outage.begins(by: error) {
                     logger.error(
                         "Cannot return deliveries of a destination to the queue; retrying.",
                         metadata: ["destination": "\(name)", "error": "\(error)"])
@@ -183,7 +183,7 @@ struct DestinationLane: Sendable {
             return leases
         } catch {
             // The dispatcher's next tick wakes the lane.
-            if gate.recordFailedClaim() {
+            if gate.recordFailedClaim(), !error.isUnreachable {
                 logger.error("Cannot read the queue.", metadata: ["destination": "\(name)", "error": "\(error)"])
             }
             return []
@@ -286,7 +286,7 @@ struct DestinationLane: Sendable {
                 return
             } catch {
                 // Logged once: many settlements fail at the same time.
-                if settling.begins() {
+                if settling.begins(by: error) {
                     logger.error(
                         "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
                 }

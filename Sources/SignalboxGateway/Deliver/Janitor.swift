@@ -53,7 +53,7 @@ package struct Janitor: Service {
         } catch {
             // The gateway's own stop cancelled the step.
             if Task.isCancelled { return }
-            guard queue.health.record(.retention, failure: "\(error)") == .fails else { return }
+            guard !error.isUnreachable, queue.health.record(.retention, failure: "\(error)") == .fails else { return }
             logger.error("Cannot remove old events.", metadata: ["error": "\(error)"])
         }
     }

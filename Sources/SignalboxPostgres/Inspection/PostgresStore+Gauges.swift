@@ -13,7 +13,12 @@ extension PostgresStore {
             let rows = try connection.run(
                 """
                 SELECT l.destination, accepted, waiting, dead, CASE WHEN waiting > 0 THEN least(h.due, (
-                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL ORDER BY due LIMIT 1
+                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL AND order_key IS NULL
+                    ORDER BY due LIMIT 1
+                ), (
+                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL
+                        AND order_key IS NOT NULL
+                    ORDER BY due LIMIT 1
                 )) END
                 FROM (
                     SELECT destination, sum(accepted)::bigint AS accepted, sum(waiting_now)::bigint AS waiting,

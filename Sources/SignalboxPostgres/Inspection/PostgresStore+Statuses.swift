@@ -68,8 +68,10 @@ extension PostgresStore {
                     .time(state == nil ? nil : transaction.now), .time(state == nil ? nil : until),
                 ])
         }
-        guard state == nil else { return lanes.deactivate(destination, until: until) }
-        lanes.permit(by: destination)
-        lanes.activate(destination)
+        changeStatuses { lanes in
+            guard state == nil else { return lanes.deactivate(destination, until: until) }
+            lanes.permit(by: destination)
+            lanes.activate(destination)
+        }
     }
 }

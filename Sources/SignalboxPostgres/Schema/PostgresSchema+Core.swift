@@ -18,6 +18,7 @@ extension PostgresSchema {
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL, version text NOT NULL,
             config text, -- digest
+            key text NOT NULL, -- random
             started_at bigint NOT NULL,
             seen_at timestamptz NOT NULL, -- by the server's clock
             is_live boolean NOT NULL
@@ -75,9 +76,12 @@ extension PostgresSchema {
             autovacuum_vacuum_cost_delay = 0
         )
         """,
-        "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL",
+        // A free row is in one of these two: an ordered claim looks for the rows without a key among the former.
+        "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NULL",
+        "CREATE INDEX queue_keyed ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NOT NULL",
         "CREATE INDEX queue_held ON queue (holder, id) WHERE holder IS NOT NULL",
         "CREATE INDEX queue_line ON queue (destination, order_key, id) WHERE order_key IS NOT NULL",
+        "CREATE INDEX queue_busy ON queue (destination, order_key) WHERE holder IS NOT NULL AND order_key IS NOT NULL",
         "CREATE INDEX queue_over ON queue (not_after) WHERE not_after > 0",
         "CREATE INDEX queue_event ON queue (event)",
         """

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// Starts a program by `posix_spawn`. Foundation's `Process` is not used here: while some 1,350 descriptors are open,
 /// its `run` reads beyond its list of them, and tests of connections open more than that.
-enum SpawnedProcess {
+package enum SpawnedProcess {
     /// Returns the process id. `directory`: the working directory; nil for that of the tests. `descriptors`: standard
     /// input, output and error of the process, which inherits no other descriptor. Throws `POSIXError` if the file
     /// cannot be executed.
-    static func start(
+    package static func start(
         _ path: String, _ arguments: [String], in directory: String?, environment: [String: String],
         descriptors: [Int32]
     ) throws -> pid_t {
@@ -44,7 +44,7 @@ enum SpawnedProcess {
 
     /// Blocks until the process has ended. Returns its exit code; the shell's convention, 128 and the number of the
     /// signal, for a process that a signal ended.
-    static func wait(for id: pid_t) -> Int32 {
+    package static func wait(for id: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 {
             guard errno == EINTR else { return -1 }

@@ -1,0 +1,106 @@
+import Foundation
+import SignalboxStore
+import Synchronization
+
+/// Keeps this node alive, on a thread and a connection of its own, and takes over from nodes that are gone.
+///
+/// A class because it owns the thread. The thread ends with the store.
+final class Heartbeat: Sendable {
+    /// Between two heartbeats.
+    static let interval: Duration = .seconds(2)
+    /// How long the server may take for one. Shorter than the lifetime, so that another one fits in.
+    static let patience: Duration = .seconds(4)
+
+    private let reference: StoreReference
+    private let isStarted = Mutex(false)
+    private let stop = DispatchSemaphore(value: 0)
+
+    init(_ reference: StoreReference) { self.reference = reference }
+
+    /// Begins with a heartbeat at once. Has no effect the second time.
+    func start() {
+        let isFirst = isStarted.withLock { isStarted in
+            defer { isStarted = true }
+            return !isStarted
+        }
+        guard isFirst else { return }
+        let (reference, stop) = (reference, stop)
+        let thread = Thread {
+            var pulse = Pulse()
+            repeat {
+                // The store may end meanwhile; a failure is that of a write, and the next heartbeat follows soon.
+                if let store = try? reference.store() { pulse.beat(store) } else { return }
+            } while stop.wait(timeout: .now() + Self.interval / .seconds(1)) == .timedOut
+        }
+        thread.name = "signalbox.heartbeat"
+        thread.start()
+    }
+
+    /// Ends the thread after the present heartbeat.
+    func end() { stop.signal() }
+}
+
+/// The connection of the heartbeat, and what it does. Used by its thread alone.
+struct Pulse {
+    private var connection: PostgresConnection?
+
+    /// One heartbeat, then the takeover from nodes that are gone. Never throws: what fails is repeated by the next one.
+    mutating func beat(_ store: PostgresStore) {
+        do {
+            let sentAt = ContinuousClock.now
+            let node = try store.membership.current()
+            let connection = try connected(store.target)
+            guard let (_, key) = store.membership.incarnation else { return }
+            let description = store.membership.description
+            let results = try connection.run(all: Self.statements(node, key, description))
+            guard let row = results[0].first else {
+                // Declared gone. The next write, or the next heartbeat, begins anew.
+                return store.membership.replace(node)
+            }
+            store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
+            let live = try results[2].map { try $0.number(0) }
+            if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) { store.wakeAll() }
+            let silent = try results[3].map { try $0.number(0) }
+            let absent = try results[4].map { try $0.number(0) }
+            guard !silent.isEmpty || !absent.isEmpty else { return }
+            let freed = try Takeover(connection).run(silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
+            store.membership.takenOver.add(freed)
+            if freed > 0 { store.wakeAll() }
+        } catch { connection = nil }
+    }
+
+    private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {
+        if let connection, connection.isOpen { return connection }
+        let new = try PostgresConnection(target)
+        new.patience = Heartbeat.patience
+        connection = new
+        return new
+    }
+
+    /// One round trip.
+    private static func statements(
+        _ node: Int64, _ key: String, _ description: NodeDescription
+    ) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                """
+                UPDATE nodes SET seen_at = clock_timestamp(), name = $3, version = $4, config = $5
+                WHERE id = $1 AND key = $2 AND is_live RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                """,
+                [
+                    .number(node), .text(key), .text(description.name), .text(description.version),
+                    .text(description.config),
+                ]),
+            PostgresStatement(
+                """
+                INSERT INTO duties AS d (name, node, until) SELECT 'upkeep', id, clock_timestamp() + $3 * interval '1 ms'
+                FROM nodes WHERE id = $1 AND key = $2 AND is_live
+                ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
+                    WHERE d.node = excluded.node OR d.until < clock_timestamp() RETURNING node
+                """, [.number(node), .text(key), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+            PostgresStatement("SELECT id FROM nodes WHERE is_live ORDER BY id"),
+            PostgresStatement(Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+            PostgresStatement(Takeover.absent),
+        ]
+    }
+}
