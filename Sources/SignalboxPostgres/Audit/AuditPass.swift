@@ -24,7 +24,7 @@ struct AuditPass {
     private let noun: String
     /// The number of a row, by which the table is read.
     private let key: String
-    /// Conditions over the row `s`.
+    /// Conditions over the row `s`. Without `EXISTS`, for which the planner might read a whole table into memory.
     private let conditions: [(finding: Finding, sql: String)]
 
     /// In the order of the audit.
@@ -68,9 +68,9 @@ struct AuditPass {
         times.map { "abs(\($0)) > 9007199254740992" }.joined(separator: " OR ")
     }
 
-    private static let isOrphan = "NOT EXISTS (SELECT 1 FROM events WHERE seq = s.event)"
+    private static let isOrphan = "(SELECT 1 FROM events WHERE seq = s.event) IS NULL"
     private static let hasLostVariant =
-        "variant IS NOT NULL AND NOT EXISTS (SELECT 1 FROM variants WHERE variants.id = s.variant)"
+        "variant IS NOT NULL AND (SELECT 1 FROM variants WHERE variants.id = s.variant) IS NULL"
     private static let isNegative = "begun < 0 OR attempts < 0 OR forgiven < 0"
 
     private static let queue = AuditPass(
@@ -78,7 +78,7 @@ struct AuditPass {
         conditions: [
             (.orphan, isOrphan), (.lostVariant, hasLostVariant),
             (.unreadable, "\(isNegative) OR \(isWrong(times: "due", "not_before", "not_after"))"),
-            (.doubled, "EXISTS (SELECT 1 FROM ended WHERE ended.id = s.id)"),
+            (.doubled, "(SELECT 1 FROM ended WHERE ended.id = s.id) IS NOT NULL"),
         ])
     private static let ended = AuditPass(
         table: "ended", noun: "delivery", key: "id",
@@ -94,10 +94,10 @@ struct AuditPass {
     private static let attempts = AuditPass(
         table: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
         noun: "list of attempts", key: "delivery",
-        conditions: [(.stray, "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = s.delivery)")])
+        conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let waits = AuditPass(
         table: "media_waits", noun: "wait", key: "delivery",
-        conditions: [(.strayWait, "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = s.delivery)")])
+        conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let destinations = AuditPass(
         table: "(SELECT row_number() OVER () AS number, state FROM destinations) d", noun: "destination", key: "number",
         conditions: [

@@ -76,7 +76,7 @@ struct BulkStep {
         WITH free AS MATERIALIZED (
             SELECT d.id FROM queue d
             WHERE d.id = ANY ($4) AND d.holder IS NULL AND \(DeliveryWalk.matches(state: "'waiting'"))
-                AND NOT (d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id))
+                AND NOT (d.begun = 0 AND (SELECT 1 FROM media_waits WHERE delivery = d.id) IS NOT NULL)
             ORDER BY d.id FOR UPDATE
         )
         UPDATE queue SET forgiven = begun, due = greatest(n.due, not_before)

@@ -120,10 +120,11 @@ extension PostgresStore {
         }
     }
 
-    /// The oldest events, with whether a delivery waits, whether one is dead, and their size.
+    /// The oldest events, with whether a delivery waits, whether one is dead, and their size. For `EXISTS` the planner
+    /// might read all deliveries, to look them up in memory.
     private static let oldest = """
-        SELECT seq, accepted_at, EXISTS (SELECT 1 FROM queue WHERE event = seq),
-            EXISTS (SELECT 1 FROM ended WHERE event = seq AND state = 'dead'),
+        SELECT seq, accepted_at, (SELECT 1 FROM queue WHERE event = seq LIMIT 1) IS NOT NULL,
+            (SELECT 1 FROM ended WHERE event = seq AND state = 'dead' LIMIT 1) IS NOT NULL,
             \(EventRemoval.bytes)
         FROM events WHERE seq > $1 ORDER BY seq LIMIT $2
         """
