@@ -136,5 +136,48 @@ extension AuditPass {
     }
 
     /// The counts that metrics show, against the rows.
-    static func mediaCounts(on connection: PostgresConnection) throws -> [String] { [] }
+    static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
+        let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
+        let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
+        let counted = try connection.run("SELECT \(sums) FROM media_counts").first
+        var found = [Int](repeating: 0, count: names.count)
+        let passes: [(columns: Range<Int>, sql: String)] = [
+            (
+                0..<3,
+                """
+                SELECT max(id), count(*), count(*) FILTER (WHERE state IN ('wanted', 'resting')),
+                    count(*) FILTER (WHERE state = 'stored'), count(*) FILTER (WHERE state = 'failed')
+                FROM (SELECT id, state FROM media WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                3..<5,
+                """
+                SELECT max(id), count(*), count(*), coalesce(sum(bytes), 0)::bigint
+                FROM (SELECT id, bytes FROM files WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                5..<6,
+                """
+                SELECT max(delivery), count(*), count(*)
+                FROM (SELECT delivery FROM media_waits WHERE delivery > $1 ORDER BY delivery LIMIT $2) s
+                """
+            ),
+        ]
+        for pass in passes {
+            try connection.readAll(
+                pass.sql,
+                end: { row -> (last: Int64?, rows: Int)? in
+                    for (position, column) in pass.columns.enumerated() {
+                        found[column] += try row.count(2 + position)
+                    }
+                    return (try row.optionalNumber(0), try row.count(1))
+                }, each: { _ in })
+        }
+        return try names.indices.compactMap { index in
+            let count = try counted?.count(index) ?? 0
+            return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
+        }
+    }
 }

@@ -106,16 +106,20 @@ extension PostgresStore {
                 PostgresStatement(EventRemoval.ended, [.numbers(candidates)]),
             ])[1]
             var removals = DeliveryRemovals()
+            var events: [Int64] = []
             _ = try rows.map { row in
                 guard try row.optionalText(0) != nil else {
-                    (step.removed, step.bytes) = (try row.count(2), try row.number(3))
+                    events.append(try row.number(2))
+                    step.bytes += try row.number(3)
                     return
                 }
                 removals.add(try row.count(2), try row.word(1), of: try row.destination(0))
             }
-            if let statement = removals.statement(in: transaction) {
-                try transaction.run(statement.sql, statement.values)
-            }
+            step.removed = events.count
+            guard !events.isEmpty else { return step }
+            try transaction.run(
+                all: MediaWaits.remove(events: events, in: transaction)
+                    + [removals.statement(in: transaction)].compactMap(\.self))
             return step
         }
     }
