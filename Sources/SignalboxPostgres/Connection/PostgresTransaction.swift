@@ -8,14 +8,18 @@ final class PostgresTransaction {
     let now: Date
     /// The incarnation of this process in whose name it writes: `holder` of the rows that it leases.
     let node: Int64
+    /// The lane of its writer: one transaction at a time has the pair of node and lane.
+    let lane: WriterLane
 
     private let connection: PostgresConnection
     private let opening: [PostgresStatement]
     private(set) var hasBegun = false
 
     /// `opening`: begins the transaction; its last statement returns no row when the node may not write.
-    init(_ connection: PostgresConnection, node: Int64, at now: Date, opening: [PostgresStatement]) {
-        (self.connection, self.node, self.now, self.opening) = (connection, node, now, opening)
+    init(
+        _ connection: PostgresConnection, node: Int64, lane: WriterLane, at now: Date, opening: [PostgresStatement]
+    ) {
+        (self.connection, self.node, self.lane, self.now, self.opening) = (connection, node, lane, now, opening)
     }
 
     /// Runs one statement in one round trip.

@@ -95,7 +95,7 @@ final class PostgresWriter: Sendable {
         let connection = try connected(&state)
         let number = state.number + 1
         let transaction = PostgresTransaction(
-            connection, node: state.node, at: clock(),
+            connection, node: state.node, lane: lane, at: clock(),
             opening: [
                 PostgresStatement("BEGIN"),
                 PostgresStatement(
