@@ -15,7 +15,7 @@ struct BulkStep {
         self.ids = ids
     }
 
-    /// Makes free waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due
+    /// Makes waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due
     /// times of the deliveries. Returns the number of changed ones.
     func retry(_ dues: [Int64], in transaction: PostgresTransaction) throws -> Int {
         let values = arguments + [.numbers(dues)]
@@ -76,7 +76,7 @@ struct BulkStep {
     private static let retryWaiting = """
         WITH free AS MATERIALIZED (
             SELECT d.id FROM queue d
-            WHERE d.id = ANY ($4) AND d.holder IS NULL AND \(DeliveryWalk.matches(state: "'waiting'"))
+            WHERE d.id = ANY ($4) AND \(DeliveryWalk.matches(state: "'waiting'"))
                 AND NOT (d.begun = 0 AND (SELECT 1 FROM media_waits WHERE delivery = d.id) IS NOT NULL)
             ORDER BY d.id FOR UPDATE
         )

@@ -158,7 +158,7 @@ enum EndStatement {
         kept AS (
             INSERT INTO attempts (delivery, number, \(PostgresSchema.lastAttemptNames))
             SELECT id, attempts, \(PostgresSchema.lastAttemptNames) FROM (SELECT * FROM \(rows)) k WHERE attempts > 0
-            ON CONFLICT DO NOTHING
+            ON CONFLICT DO NOTHING RETURNING delivery
         )
         """
     }
