@@ -133,6 +133,6 @@ extension PostgresStore {
         FROM events WHERE seq > $1 ORDER BY seq LIMIT $2
         """
 
-    /// Does nothing: every commit is in the server's log when it returns.
-    package func checkpoint() async throws(StoreError) {}
+    /// Every commit is in the server's log when it returns.
+    package func checkpoint() async throws(StoreError) { try await signOff() }
 }
