@@ -32,6 +32,8 @@ package final class PostgresStore: Store {
     let heartbeat: Heartbeat
     let rests = OrderedRests()
     let sweeps = Sweeps()
+    /// The places of this node, by destination.
+    let shares = Mutex<[DestinationName: Int]>([:])
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 

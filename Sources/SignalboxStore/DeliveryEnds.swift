@@ -23,7 +23,7 @@ package final class DeliveryEnds: Sendable {
 
 /// The space that a store takes, and that its file system has, in bytes.
 package struct StoreSpace: Sendable, Equatable {
-    /// The store's files, with those that it needs while it runs; of a database server, the whole database.
+    /// The store's files, with those that it needs while it runs; of a database server, the tables.
     package let used: Int64
     /// Free space that the process may use; nil for a database server, which does not tell it.
     package let free: Int64?

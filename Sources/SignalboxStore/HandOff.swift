@@ -105,11 +105,13 @@ extension HandOff {
         private(set) var reading: Int?
         private var readings = 0
         private var isClosing = false
+        /// Whether this process may make attempts. Otherwise nothing is handed over in memory: others claim it.
+        package var hasPlaces = true
 
         fileprivate init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
         fileprivate func hasRoom(for size: Int, upTo limit: Int) -> Bool {
-            !isOrdered && !isClosing && fresh.count + pending < HandOff.window && bytes + size <= limit
+            !isOrdered && !isClosing && hasPlaces && fresh.count + pending < HandOff.window && bytes + size <= limit
         }
 
         /// Ends the hand-over in memory. Returns fresh deliveries, to be given back.

@@ -24,7 +24,7 @@ struct AuditPass {
     private let noun: String
     /// The number of a row, by which the table is read.
     private let key: String
-    /// Conditions over the row `s`.
+    /// Conditions over the row `s`. Without `EXISTS`, for which the planner might read a whole table into memory.
     private let conditions: [(finding: Finding, sql: String)]
 
     /// In the order of the audit.
@@ -68,9 +68,9 @@ struct AuditPass {
         times.map { "abs(\($0)) > 9007199254740992" }.joined(separator: " OR ")
     }
 
-    private static let isOrphan = "NOT EXISTS (SELECT 1 FROM events WHERE seq = s.event)"
+    private static let isOrphan = "(SELECT 1 FROM events WHERE seq = s.event) IS NULL"
     private static let hasLostVariant =
-        "variant IS NOT NULL AND NOT EXISTS (SELECT 1 FROM variants WHERE variants.id = s.variant)"
+        "variant IS NOT NULL AND (SELECT 1 FROM variants WHERE variants.id = s.variant) IS NULL"
     private static let isNegative = "begun < 0 OR attempts < 0 OR forgiven < 0"
 
     private static let queue = AuditPass(
@@ -78,7 +78,7 @@ struct AuditPass {
         conditions: [
             (.orphan, isOrphan), (.lostVariant, hasLostVariant),
             (.unreadable, "\(isNegative) OR \(isWrong(times: "due", "not_before", "not_after"))"),
-            (.doubled, "EXISTS (SELECT 1 FROM ended WHERE ended.id = s.id)"),
+            (.doubled, "(SELECT 1 FROM ended WHERE ended.id = s.id) IS NOT NULL"),
         ])
     private static let ended = AuditPass(
         table: "ended", noun: "delivery", key: "id",
@@ -94,10 +94,10 @@ struct AuditPass {
     private static let attempts = AuditPass(
         table: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
         noun: "list of attempts", key: "delivery",
-        conditions: [(.stray, "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = s.delivery)")])
+        conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let waits = AuditPass(
         table: "media_waits", noun: "wait", key: "delivery",
-        conditions: [(.strayWait, "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = s.delivery)")])
+        conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let destinations = AuditPass(
         table: "(SELECT row_number() OVER () AS number, state FROM destinations) d", noun: "destination", key: "number",
         conditions: [
@@ -136,5 +136,48 @@ extension AuditPass {
     }
 
     /// The counts that metrics show, against the rows.
-    static func mediaCounts(on connection: PostgresConnection) throws -> [String] { [] }
+    static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
+        let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
+        let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
+        let counted = try connection.run("SELECT \(sums) FROM media_counts").first
+        var found = [Int](repeating: 0, count: names.count)
+        let passes: [(columns: Range<Int>, sql: String)] = [
+            (
+                0..<3,
+                """
+                SELECT max(id), count(*), count(*) FILTER (WHERE state IN ('wanted', 'resting')),
+                    count(*) FILTER (WHERE state = 'stored'), count(*) FILTER (WHERE state = 'failed')
+                FROM (SELECT id, state FROM media WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                3..<5,
+                """
+                SELECT max(id), count(*), count(*), coalesce(sum(bytes), 0)::bigint
+                FROM (SELECT id, bytes FROM files WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                5..<6,
+                """
+                SELECT max(delivery), count(*), count(*)
+                FROM (SELECT delivery FROM media_waits WHERE delivery > $1 ORDER BY delivery LIMIT $2) s
+                """
+            ),
+        ]
+        for pass in passes {
+            try connection.readAll(
+                pass.sql,
+                end: { row -> (last: Int64?, rows: Int)? in
+                    for (position, column) in pass.columns.enumerated() {
+                        found[column] += try row.count(2 + position)
+                    }
+                    return (try row.optionalNumber(0), try row.count(1))
+                }, each: { _ in })
+        }
+        return try names.indices.compactMap { index in
+            let count = try counted?.count(index) ?? 0
+            return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
+        }
+    }
 }

@@ -15,7 +15,7 @@ struct BulkStep {
         self.ids = ids
     }
 
-    /// Makes free waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due
+    /// Makes waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due
     /// times of the deliveries. Returns the number of changed ones.
     func retry(_ dues: [Int64], in transaction: PostgresTransaction) throws -> Int {
         let values = arguments + [.numbers(dues)]
@@ -48,13 +48,14 @@ struct BulkStep {
             }
         }
         guard !removed.isEmpty else { return 0 }
-        try transaction.run(
-            all: [
+        let unused = try transaction.run(
+            all: MediaWaits.end(of: removed, in: transaction) + [
                 PostgresStatement("DELETE FROM attempts WHERE delivery = ANY ($1)", [.numbers(removed)]),
-                PostgresStatement("DELETE FROM media_waits WHERE delivery = ANY ($1)", [.numbers(removed)]),
-                PostgresStatement(Self.endWaits, [.numbers(events.sorted())]),
                 PostgresStatement(EventRemoval.unused, [.numbers(events.sorted())]),
-            ] + [removals.statement(in: transaction)].compactMap(\.self))
+            ]
+        ).last?.map { try $0.number(0) }
+        let media = unused.map { $0.isEmpty ? [] : MediaWaits.remove(events: $0, in: transaction) } ?? []
+        try transaction.run(all: media + [removals.statement(in: transaction)].compactMap(\.self))
         return removed.count
     }
 
@@ -75,8 +76,8 @@ struct BulkStep {
     private static let retryWaiting = """
         WITH free AS MATERIALIZED (
             SELECT d.id FROM queue d
-            WHERE d.id = ANY ($4) AND d.holder IS NULL AND \(DeliveryWalk.matches(state: "'waiting'"))
-                AND NOT (d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id))
+            WHERE d.id = ANY ($4) AND \(DeliveryWalk.matches(state: "'waiting'"))
+                AND NOT (d.begun = 0 AND (SELECT 1 FROM media_waits WHERE delivery = d.id) IS NOT NULL)
             ORDER BY d.id FOR UPDATE
         )
         UPDATE queue SET forgiven = begun, due = greatest(n.due, not_before)
@@ -117,11 +118,5 @@ struct BulkStep {
             ORDER BY d.id FOR UPDATE
         )
         DELETE FROM ended WHERE id IN (SELECT id FROM found) RETURNING id, event, destination, state
-        """
-
-    /// Forgets which downloads the events `$1` wait for, unless one of their deliveries still waits.
-    private static let endWaits = """
-        DELETE FROM media_events m
-        WHERE event = ANY ($1) AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = m.event)
         """
 }

@@ -154,8 +154,8 @@ extension BulkChange {
         switch self {
         case .retry:
             """
-            (d.state = 'dead' OR d.state = 'waiting' AND d.holder IS NULL
-                AND NOT (d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id)))
+            (d.state = 'dead' OR d.state = 'waiting'
+                AND NOT (d.begun = 0 AND (SELECT 1 FROM media_waits WHERE delivery = d.id) IS NOT NULL))
             """
         case .purge: sparingUndelivered ? "d.state = 'delivered'" : "d.holder IS NULL"
         }

@@ -48,6 +48,8 @@ package struct PostgresTarget: Sendable {
             "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
             // 202 means durable, whatever the default of the server.
             "synchronous_commit=on",
+            // Statements read few rows; to compile one takes longer than to run it.
+            "jit=off",
         ]
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [

@@ -157,7 +157,7 @@ private struct EventWalk {
             AND ($4::text IS NULL OR strpos(subject, '/') > 0 AND substr(subject, strpos(subject, '/') + 1) = $4)
             AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR accepted_at >= $6)
             AND ($7::bigint IS NULL OR accepted_at < $7)
-            AND (NOT $8 OR NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.seq)), false), octet_length(body)
+            AND (NOT $8 OR (SELECT 1 FROM deliveries WHERE event = e.seq LIMIT 1) IS NULL), false), octet_length(body)
         FROM events e WHERE seq < $1 ORDER BY seq DESC LIMIT $2
         """
 }
@@ -177,7 +177,7 @@ extension EventRecord {
     /// Of `events e`. The numbers of its deliveries follow the state's position in ``states``.
     fileprivate static let columns = """
         seq, e.id::text, source, subject, accepted_at, body,
-            payload IS NOT NULL OR EXISTS (SELECT 1 FROM payloads WHERE event = e.seq),
+            payload IS NOT NULL OR (SELECT 1 FROM payloads WHERE event = e.seq) IS NOT NULL,
             (SELECT count(*) FROM queue WHERE event = e.seq),
             (SELECT count(*) FROM ended WHERE event = e.seq AND state = 'delivered'),
             (SELECT count(*) FROM ended WHERE event = e.seq AND state = 'dead'),

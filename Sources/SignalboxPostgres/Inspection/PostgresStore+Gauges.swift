@@ -44,10 +44,16 @@ extension PostgresStore {
         try await readers.read { try LedgerSum.all(on: $0).map(\.account) }
     }
 
-    /// The size of the database. How much room its disk has is known to its host only.
+    /// The size of the tables with their indexes, and with the space that the server keeps for later rows. How much
+    /// room its disk has is known to its host only.
     package func space() async throws(StoreError) -> StoreSpace {
         try await readers.read { connection in
-            let used = try connection.run("SELECT pg_database_size(current_database())").first?.number(0)
+            let used = try connection.run(
+                """
+                SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                """
+            ).first?.number(0)
             return StoreSpace(used: used ?? 0, free: nil, size: nil)
         }
     }

@@ -40,7 +40,7 @@ struct Claimed: Sendable {
                 expired += 1
             } else if try row.flag(13) {
                 unreadable.append(id)
-            } else {
+            } else if try !row.flag(14) {
                 leases.append(try Lease(row, id, of: order.destination, node: node))
             }
         }

@@ -112,16 +112,23 @@ enum ClaimStatement {
         """
     }
 
+    /// How long a delivery waits whose event a route is yet to transform, in milliseconds: its stored form may contain
+    /// data that must not be sent.
+    private static let grace = 60_000
+
     /// What follows the rows of `due`.
     private static let leasing = """
         judged AS MATERIALIZED (
             SELECT d.*, e.id::text AS event_id, greatest(e.accepted_at, coalesce(d.not_before, 0)) AS ready_at,
                 coalesce(v.body, e.body) AS body, e.payload, d.begun > d.attempts AS is_interrupted,
                 coalesce(d.not_after <= $2 AND (d.not_after > 0 OR d.attempts > d.forgiven), false) AS is_over,
-                e.seq IS NULL OR (d.variant IS NOT NULL AND v.id IS NULL) AS is_damaged
+                e.seq IS NULL OR (d.variant IS NOT NULL AND v.id IS NULL) AS is_damaged,
+                d.begun = 0 AND EXISTS (
+                    SELECT FROM media_waits w WHERE w.delivery = d.id AND w.route IS NOT NULL
+                ) AS is_unready
             FROM due d LEFT JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
         ),
-        \(EndStatement.kept("judged WHERE is_interrupted AND (is_over OR NOT is_damaged)")),
+        \(EndStatement.kept("judged WHERE is_interrupted AND (is_over OR NOT (is_damaged OR is_unready))")),
         gone AS (DELETE FROM queue q USING judged j WHERE q.id = j.id AND j.is_over),
         over AS (\(EndStatement.expired("judged WHERE is_over"))),
         leased AS (
@@ -129,11 +136,16 @@ enum ClaimStatement {
                 attempts = greatest(q.begun, q.attempts),
                 forgiven = CASE WHEN j.is_interrupted AND q.not_after = 0 THEN q.begun ELSE q.forgiven END,
                 \(EndStatement.interrupted("q", when: "j.is_interrupted", assigning: true))
-            FROM judged j WHERE q.id = j.id AND NOT j.is_over AND NOT j.is_damaged
+            FROM judged j WHERE q.id = j.id AND NOT (j.is_over OR j.is_damaged OR j.is_unready)
+        ),
+        later AS (
+            UPDATE queue q SET due = $2 + \(grace) FROM judged j
+            WHERE q.id = j.id AND j.is_unready AND NOT (j.is_over OR j.is_damaged)
         )
         SELECT w.last_key, w.steps, j.id, j.destination, j.event_id, j.body, j.payload,
             greatest(j.begun, j.attempts), CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
-            j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged
+            j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
+            j.is_unready
         FROM walked w LEFT JOIN judged j ON true
         """
 }
@@ -146,7 +158,7 @@ enum EndStatement {
         kept AS (
             INSERT INTO attempts (delivery, number, \(PostgresSchema.lastAttemptNames))
             SELECT id, attempts, \(PostgresSchema.lastAttemptNames) FROM (SELECT * FROM \(rows)) k WHERE attempts > 0
-            ON CONFLICT DO NOTHING
+            ON CONFLICT DO NOTHING RETURNING delivery
         )
         """
     }

@@ -21,7 +21,9 @@ extension PostgresStore {
     }
 
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        guard limit > 0, isActive(destination) else { return [] }
+        guard limit > 0, lanes.isActive(destination), membership.isSafe || membership.incarnation == nil else {
+            return []
+        }
         return try await lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
             try await read(destination, upTo: limit)
         }
@@ -56,7 +58,9 @@ extension PostgresStore {
 
     package func readingNumber(of destination: DestinationName) -> Int? { lanes.readingNumber(of: destination) }
 
-    package func isActive(_ destination: DestinationName) -> Bool { lanes.isActive(destination) }
+    package func isActive(_ destination: DestinationName) -> Bool {
+        lanes.isActive(destination) && membership.isSafe
+    }
 
     package func isWithheld(by destination: DestinationName) -> Bool { lanes.isWithheld(by: destination) }
 

@@ -16,7 +16,7 @@ extension PostgresStore {
         }
         adopt(look.statuses, since: epoch)
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
-        let idle = lanes.idleDestinations
+        let idle = lanes.idleDestinations.union(placeless)
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
         wake(look, at: now)
         if !look.overdue.isEmpty { try await expire(look.overdue) }

@@ -92,13 +92,14 @@ enum SettlementStatement {
         SELECT id FROM gone
         """
 
-    /// Only a row with an earlier attempt is locked first: to copy that attempt as it is.
+    /// Only a row with an earlier attempt is locked first, to copy that attempt as it is. The copies are made before the
+    /// update: a statement cannot lock a row that it has changed.
     private static let retried = """
         WITH former AS MATERIALIZED (
             SELECT q.* FROM queue q, unnest($2, $3) AS i (id, begun) WHERE \(held) AND q.attempts > 0 FOR UPDATE OF q
         ), \(EndStatement.kept("former"))
         UPDATE queue q SET holder = NULL, due = i.due, attempts = q.begun, \(names { "\($0) = i.\($0)" })
-        FROM \(input) WHERE \(held) RETURNING q.id
+        FROM \(input) WHERE \(held) AND (SELECT count(*) FROM kept) >= 0 RETURNING q.id
         """
 
     private static let renamed = names { "i.\($0) AS new_\($0)" }

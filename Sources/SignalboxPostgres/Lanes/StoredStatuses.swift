@@ -111,9 +111,15 @@ extension PostgresStore {
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
         try await writer(.others).write { transaction in
             guard let backoff else {
-                _ = try transaction.run(
-                    "DELETE FROM backoffs WHERE destination = $1 AND node = $2",
-                    [.destination(destination), .number(transaction.node)])
+                // Other nodes may probe as well.
+                _ = try transaction.run(all: [
+                    PostgresStatement(
+                        "DELETE FROM backoffs WHERE destination = $1 AND node = $2",
+                        [.destination(destination), .number(transaction.node)]),
+                    PostgresStatement(
+                        "DELETE FROM duties WHERE name = $1 AND node = $2",
+                        [.text(Self.probe(of: destination)), .number(transaction.node)]),
+                ])
                 return
             }
             _ = try transaction.run(

@@ -35,6 +35,8 @@ final class NodeMembership: Sendable {
         var key = ""
         /// When the last heartbeat that the server confirmed was sent.
         var sentAt: ContinuousClock.Instant?
+        /// Whether the incarnation has had a heartbeat since it began.
+        var isConfirmed = false
         /// All live nodes, in their order.
         var live: [Int64] = []
         var wantsSweep = false
@@ -72,7 +74,7 @@ final class NodeMembership: Sendable {
                 ])
             guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
             if !state.key.isEmpty { state.forget?() }
-            (state.node, state.key, state.sentAt) = (node, key, sentAt)
+            (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             return node
         }
     }
@@ -108,15 +110,17 @@ final class NodeMembership: Sendable {
 
     // MARK: Heartbeats
 
-    /// Records a heartbeat that the server confirmed. Returns whether the node may begin attempts again.
+    /// Records a heartbeat that the server confirmed. Returns whether lanes have a reason to look: attempts may begin
+    /// that could not before, or other nodes came or went.
     func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [Int64], leads: Bool) -> Bool {
         let now = clock()
         return state.withLock { state in
             guard state.node == node else { return false }
-            let wasSafe = state.sentAt.map { now - $0 < Self.safety } ?? false
-            (state.sentAt, state.live) = (sentAt, live)
+            let wasSafe = state.isConfirmed && state.sentAt.map { now - $0 < Self.safety } ?? false
+            let isSame = wasSafe && state.live == live
+            (state.sentAt, state.live, state.isConfirmed) = (sentAt, live, true)
             state.leadsUntil = leads ? sentAt + Self.safety : nil
-            return !wasSafe
+            return !isSame
         }
     }
 

@@ -6,6 +6,8 @@ extension PostgresStore {
     /// Describes this node to operators, from its next heartbeat on.
     package func describe(_ description: NodeDescription) { membership.describe(description) }
 
+    package var leads: Bool { membership.leads }
+
     /// Signs the node off, after the last write: other nodes claim at once what it still held. A later write begins a
     /// new incarnation. Throws when the database cannot be reached; then the others take over after the lifetime of a
     /// node.

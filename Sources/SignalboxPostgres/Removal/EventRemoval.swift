@@ -10,22 +10,24 @@ enum EventRemoval {
     static let lock = "SELECT seq FROM events WHERE seq = ANY ($1) ORDER BY seq FOR UPDATE"
 
     /// Parts of a statement whose common table expression `gone` has the numbers of removed events in `seq`.
-    static let parts = ["variants", "payloads", "reports", "media_waits", "media_events", "event_files"].map {
+    static let parts = ["variants", "payloads", "reports"].map {
         "gone_\($0) AS (DELETE FROM \($0) WHERE event IN (SELECT seq FROM gone))"
     }.joined(separator: ",\n")
 
-    /// Removes those of the locked events `$1` that have no delivery left.
+    /// Removes those of the locked events `$1` that have no delivery left, and returns them. Their media follow, with
+    /// ``MediaWaits/remove(events:in:)``.
     static let unused = """
         WITH gone AS (
             DELETE FROM events e WHERE seq = ANY ($1) AND NOT EXISTS (SELECT 1 FROM queue WHERE event = e.seq)
                 AND NOT EXISTS (SELECT 1 FROM ended WHERE event = e.seq)
             RETURNING seq
         ), \(parts)
-        SELECT count(*) FROM gone
+        SELECT seq FROM gone
         """
 
     /// Removes those of the locked events `$1` of which no delivery waits. Returns a row for each destination and
-    /// state of removed deliveries, and one without a destination for the events: their number and bytes.
+    /// state of removed deliveries, and one without a destination for each event, with its number and bytes. Their
+    /// media follow, as with ``unused``.
     static let ended = """
         WITH gone AS (
             DELETE FROM events e WHERE seq = ANY ($1) AND NOT EXISTS (SELECT 1 FROM queue WHERE event = e.seq)
@@ -36,6 +38,6 @@ enum EventRemoval {
             DELETE FROM attempts WHERE delivery IN (SELECT id FROM deliveries)
         ), \(parts)
         SELECT destination, state, count(*), 0::bigint FROM deliveries GROUP BY destination, state
-        UNION ALL SELECT NULL, NULL, count(*), coalesce(sum(bytes), 0)::bigint FROM gone
+        UNION ALL SELECT NULL, NULL, seq, bytes FROM gone
         """
 }

@@ -106,28 +106,33 @@ extension PostgresStore {
                 PostgresStatement(EventRemoval.ended, [.numbers(candidates)]),
             ])[1]
             var removals = DeliveryRemovals()
+            var events: [Int64] = []
             _ = try rows.map { row in
                 guard try row.optionalText(0) != nil else {
-                    (step.removed, step.bytes) = (try row.count(2), try row.number(3))
+                    events.append(try row.number(2))
+                    step.bytes += try row.number(3)
                     return
                 }
                 removals.add(try row.count(2), try row.word(1), of: try row.destination(0))
             }
-            if let statement = removals.statement(in: transaction) {
-                try transaction.run(statement.sql, statement.values)
-            }
+            step.removed = events.count
+            guard !events.isEmpty else { return step }
+            try transaction.run(
+                all: MediaWaits.remove(events: events, in: transaction)
+                    + [removals.statement(in: transaction)].compactMap(\.self))
             return step
         }
     }
 
-    /// The oldest events, with whether a delivery waits, whether one is dead, and their size.
+    /// The oldest events, with whether a delivery waits, whether one is dead, and their size. For `EXISTS` the planner
+    /// might read all deliveries, to look them up in memory.
     private static let oldest = """
-        SELECT seq, accepted_at, EXISTS (SELECT 1 FROM queue WHERE event = seq),
-            EXISTS (SELECT 1 FROM ended WHERE event = seq AND state = 'dead'),
+        SELECT seq, accepted_at, (SELECT 1 FROM queue WHERE event = seq LIMIT 1) IS NOT NULL,
+            (SELECT 1 FROM ended WHERE event = seq AND state = 'dead' LIMIT 1) IS NOT NULL,
             \(EventRemoval.bytes)
         FROM events WHERE seq > $1 ORDER BY seq LIMIT $2
         """
 
-    /// Does nothing: every commit is in the server's log when it returns.
-    package func checkpoint() async throws(StoreError) {}
+    /// Every commit is in the server's log when it returns.
+    package func checkpoint() async throws(StoreError) { try await signOff() }
 }

@@ -140,16 +140,24 @@ struct AppendBatch {
         return isReserved
     }
 
-    /// Writes the deliveries and the records of the open chunk, in one round trip with `others`; one more for files.
+    /// Writes the deliveries and the records of the open chunk, in one round trip with `others`. Each kind of files and
+    /// messages takes further ones.
     private mutating func flush(_ others: [PostgresStatement]) throws {
         guard let chunk = open.take() else { return }
         let messages = chunk.stored.flatMap(\.routed.messages)
         if !messages.isEmpty { effects.messages += try store.registerFromPayload(messages, in: transaction) }
+        let media = MediaIntake(transaction)
+        let requests = chunk.mediaRequests
+        // The events whose files are all settled.
+        let ready = requests.isEmpty ? [] : try media.request(requests)
+        if !requests.isEmpty { effects.wakesDownloads = true }
+        try media.use(chunk.stored.filter { !$0.routed.files.isEmpty }.map { ($0.number, $0.routed.files) })
         var statements = chunk.records + categories(of: chunk.stored) + others
         let isDelivering = !chunk.isEmpty
         if isDelivering { statements.insert(chunk.statement(in: transaction), at: 0) }
         let results = statements.isEmpty ? [] : try transaction.run(all: statements)
         let numbers = isDelivering ? try results.first?.map { try $0.number(0) } ?? [] : []
+        try media.hold(chunk.holds(numbers, ready: ready))
         let leases = try chunk.leases(numbers, holder: UInt64(transaction.node))
         store.lanes.withHandOff { handOff in
             for lease in leases { handOff.withLane(lease.destination) { $0.hold(lease) } }

@@ -19,7 +19,7 @@ struct AppendedChunk {
     private var places: [(event: Int, position: Int)] = []
     private var dues: [Date] = []
     private var isFresh: [Bool] = []
-    /// For each event the number of its first variant; the others follow.
+    /// For each event the numbers of its variants; empty if no event has any.
     private var variants: [[Int64]] = []
 
     init(_ stored: [StoredAppend], at now: Date) { (self.stored, self.now) = (stored, now) }
@@ -51,7 +51,7 @@ struct AppendedChunk {
         var due = order.notBefore.map { max($0, routed.event.acceptedAt) } ?? min(routed.event.acceptedAt, now)
         let until = routed.media == nil ? nil : order.mediaUntil
         if let until {
-            let grace = TimeInterval(Self.releaseGrace) / 1000
+            let grace = TimeInterval(MediaWaits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
         let isReady = until == nil && order.notBefore.map { $0 <= now } ?? true
@@ -61,9 +61,6 @@ struct AppendedChunk {
         self.isFresh.append(isFresh)
         return Plan(isFresh: isFresh, heldUntil: until == nil ? nil : due)
     }
-
-    /// How long after the end of its wait a held delivery is sent unchanged, in milliseconds.
-    private static let releaseGrace: Int64 = 60_000
 
     private func body(of order: DeliveryOrder, _ routed: RoutedEvent) -> [UInt8] {
         order.variant.map { routed.variants[$0] } ?? routed.event.body
@@ -84,6 +81,28 @@ struct AppendedChunk {
                 holder: holder)
             lease.readyAt = dues[index]
             return lease
+        }
+    }
+
+    // MARK: Files
+
+    /// The files that events wait for.
+    var mediaRequests: [MediaIntake.Request] {
+        stored.compactMap { stored in
+            guard let media = stored.routed.media else { return nil }
+            let isHeld = stored.routed.deliveries.contains { $0.mediaUntil != nil }
+            return MediaIntake.Request(event: stored.number, urls: media.urls, isHeld: isHeld)
+        }
+    }
+
+    /// The deliveries that wait for files. `numbers`: of all deliveries. `ready`: the events whose files are settled.
+    func holds(_ numbers: [Int64], ready: Set<Int64>) -> [MediaIntake.Hold] {
+        zip(places, numbers).compactMap { place, number in
+            let (stored, order) = (stored[place.event], order(place))
+            guard stored.routed.media != nil, let until = order.mediaUntil else { return nil }
+            return MediaIntake.Hold(
+                delivery: number, event: stored.number, until: until, isReady: ready.contains(stored.number),
+                transformRoute: order.transformRoute)
         }
     }
 

@@ -41,7 +41,11 @@ extension PostgresStore {
         appends.submit(AppendWrite(events: events, request: request), done)
     }
 
-    package func finish() async { await appends.finish() }
+    package func finish() async {
+        await appends.finish()
+        // Writes of the group end in their order, also when this one fails.
+        _ = try? await commits.settlements.write(.giveBack([]))
+    }
 
     /// A transaction of its own, which the server syncs.
     package func probe() async throws(StoreError) {

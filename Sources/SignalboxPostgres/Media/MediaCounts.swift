@@ -1,0 +1,24 @@
+import SignalboxStore
+
+/// Statements that change `media_counts` along with the rows that they count.
+enum MediaCounts {
+    /// A common table expression that adds to the row of the transaction's lane. `values`: select list for `wanted`,
+    /// `stored`, `failed`, `files`, `bytes` and `held`; `source`: the expression that has the changed rows. `$1` and
+    /// `$2` must be ``place(_:)``. Both are constant text.
+    static func added(_ values: String, from source: String) -> String {
+        """
+        counted AS (
+            INSERT INTO media_counts AS c (node, lane, wanted, stored, failed, files, bytes, held)
+            SELECT $1, $2, n.* FROM (SELECT \(values) FROM \(source)) AS n (wanted, stored, failed, files, bytes, held)
+            WHERE n.wanted <> 0 OR n.stored <> 0 OR n.failed <> 0 OR n.files <> 0 OR n.bytes <> 0 OR n.held <> 0
+            ON CONFLICT (node, lane) DO UPDATE SET
+                wanted = c.wanted + excluded.wanted, stored = c.stored + excluded.stored,
+                failed = c.failed + excluded.failed, files = c.files + excluded.files,
+                bytes = c.bytes + excluded.bytes, held = c.held + excluded.held
+        )
+        """
+    }
+
+    /// The first two arguments of such a statement.
+    static func place(_ tx: PostgresTransaction) -> [PostgresValue] { [.number(tx.node), .number(tx.lane.rawValue)] }
+}
