@@ -21,6 +21,7 @@ extension PostgresStore {
         wake(look, at: now)
         if !look.overdue.isEmpty { try await expire(look.overdue) }
         try await sweepIfRequested()
+        try await lookForInAppChanges()
         // Last, because it concerns single destinations.
         return try await endPauses()
     }
