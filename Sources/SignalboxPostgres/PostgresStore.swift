@@ -99,6 +99,9 @@ final class StoreReference: Sendable {
 
     func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
 
+    /// Nil once nobody uses the store any longer.
+    var current: PostgresStore? { target.withLock { $0.store } }
+
     /// Throws once nobody uses the store any longer.
     func store() throws(CommitFailure) -> PostgresStore {
         guard let store = target.withLock({ $0.store }) else {

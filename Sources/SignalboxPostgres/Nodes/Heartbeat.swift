@@ -13,6 +13,8 @@ final class Heartbeat: Sendable {
 
     private let reference: StoreReference
     private let isStarted = Mutex(false)
+    /// Locked during a heartbeat.
+    private let isEnded = Mutex(false)
     private let stop = DispatchSemaphore(value: 0)
 
     init(_ reference: StoreReference) { self.reference = reference }
@@ -24,12 +26,12 @@ final class Heartbeat: Sendable {
             return !isStarted
         }
         guard isFirst else { return }
-        let (reference, stop) = (reference, stop)
-        let thread = Thread {
+        let thread = Thread { [reference, stop, weak self] in
             var pulse = Pulse()
             repeat {
-                // The store may end meanwhile; a failure is that of a write, and the next heartbeat follows soon.
-                if let store = try? reference.store() { pulse.beat(store) } else { return }
+                // Held for the heartbeat only, so that the store can end between two.
+                guard let heartbeat = self, let store = reference.current else { return }
+                heartbeat.isEnded.withLock { if !$0 { pulse.beat(store) } }
             } while stop.wait(timeout: .now() + Self.interval / .seconds(1)) == .timedOut
         }
         thread.name = "signalbox.heartbeat"
@@ -38,6 +40,12 @@ final class Heartbeat: Sendable {
 
     /// Ends the thread after the present heartbeat.
     func end() { stop.signal() }
+
+    /// Ends the thread, and returns when no heartbeat is in progress. Blocks.
+    func finish() {
+        isEnded.withLock { $0 = true }
+        end()
+    }
 }
 
 /// The connection of the heartbeat, and what it does. Used by its thread alone.

@@ -12,15 +12,16 @@ extension PostgresStore {
     /// new incarnation. Throws when the database cannot be reached; then the others take over after the lifetime of a
     /// node.
     package func signOff() async throws(StoreError) {
-        heartbeat.end()
-        guard let (node, _) = membership.incarnation else { return }
-        try await readers.read { connection in
+        let node = try await readers.read { [heartbeat, membership] connection -> Int64? in
+            heartbeat.finish()
+            guard let (node, _) = membership.incarnation else { return nil }
             let ending = PostgresStatement(
                 "UPDATE nodes SET is_live = false WHERE id = $1 RETURNING id", [.number(node)])
             _ = try connection.run(all: Takeover.closing(node, ending))
             _ = try Takeover(connection).run(silent: [], absent: [node], until: .now + .seconds(5))
+            return node
         }
-        membership.replace(node)
+        if let node { membership.replace(node) }
     }
 
     /// Frees deliveries whose row names this node and that no lane knows, after an outcome that was undecided for long.
@@ -32,8 +33,13 @@ extension PostgresStore {
         guard isRequested || suspects != nil else { return }
         let unknown = try await unknownLeases(of: node)
         guard let suspects else { return sweeps.begin(unknown, at: .now) }
-        let lost = unknown.intersection(suspects).sorted()
-        guard !lost.isEmpty else { return }
+        try await free(unknown.intersection(suspects))
+    }
+
+    /// Ends leases of this node that were never begun.
+    func free(_ unknown: Set<Int64>) async throws(StoreError) {
+        guard !unknown.isEmpty else { return }
+        let lost = unknown.sorted()
         try await writer(.others).write { transaction in
             _ = try transaction.run(
                 """
@@ -44,7 +50,8 @@ extension PostgresStore {
         }
     }
 
-    private func unknownLeases(of node: Int64) async throws(StoreError) -> Set<Int64> {
+    /// Rows that name this node and that no lane knows.
+    func unknownLeases(of node: Int64) async throws(StoreError) -> Set<Int64> {
         let rows = try await readers.read { connection in
             try connection.run("SELECT id, destination FROM queue WHERE holder = $1", [.number(node)]).map {
                 (try $0.number(0), try $0.destination(1))
