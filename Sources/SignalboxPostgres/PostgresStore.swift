@@ -31,6 +31,7 @@ package final class PostgresStore: Store {
     let commits: LaneCommits
     let heartbeat: Heartbeat
     let rests = OrderedRests()
+    let hints = DueHints()
     let sweeps = Sweeps()
     /// The places of this node, by destination.
     let shares = Mutex<[DestinationName: Int]>([:])

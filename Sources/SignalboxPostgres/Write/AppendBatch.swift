@@ -124,7 +124,7 @@ struct AppendBatch {
     private mutating func accept(_ destination: DestinationName) -> Bool {
         moves.begin(destination)
         if let isIdle = idle[destination] { return isIdle }
-        let isIdle = !store.lanes.isActive(destination)
+        let isIdle = !store.isActive(destination)
         idle[destination] = isIdle
         return isIdle
     }
