@@ -98,11 +98,7 @@ final class PostgresWriter: Sendable {
             connection, node: state.node, lane: lane, at: clock(),
             opening: [
                 PostgresStatement("BEGIN"),
-                PostgresStatement(
-                    """
-                    UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed
-                    RETURNING node
-                    """, [.number(state.node), .number(lane.rawValue), .number(number)]),
+                PostgresStatement(Self.mark, [.number(state.node), .number(lane.rawValue), .number(number)]),
             ])
         do {
             let result = try body(transaction)
@@ -113,6 +109,11 @@ final class PostgresWriter: Sendable {
             throw error
         }
     }
+
+    /// Returns no row when the node was declared gone.
+    static let mark = """
+        UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed RETURNING node
+        """
 
     private func rollBack(_ connection: PostgresConnection) {
         do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }

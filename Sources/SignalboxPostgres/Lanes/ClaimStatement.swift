@@ -43,15 +43,16 @@ enum ClaimStatement {
 
     /// When the next free delivery of a destination that is not due yet becomes due.
     static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
-        PostgresStatement(
-            """
-            SELECT least(
-                (SELECT min(due) FROM queue
-                    WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
-                (SELECT min(due) FROM queue
-                    WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
-            """, [.destination(destination), .number(now)])
+        PostgresStatement(nextDue, [.destination(destination), .number(now)])
     }
+
+    static let nextDue = """
+        SELECT least(
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
+        """
 
     /// Keys that one statement looks at, so that it takes milliseconds whatever is blocked.
     static let mostSteps: Int64 = 4000
@@ -66,7 +67,7 @@ enum ClaimStatement {
         """
     }
 
-    private static let unordered = """
+    static let unordered = """
         WITH \(search("keyed", "NOT NULL", limit: "$3")),
         \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)")),
         due AS MATERIALIZED (SELECT * FROM keyed UNION ALL SELECT * FROM loose),

@@ -123,7 +123,7 @@ struct AppendedChunk {
             ])
     }
 
-    private static let insert = """
+    static let insert = """
         INSERT INTO queue (event, destination, due, not_before, not_after, order_key, variant, holder, begun)
         SELECT event, destination, due, not_before, not_after, \(storedOrderKey), variant,
             CASE WHEN fresh THEN $1 END, fresh::integer
