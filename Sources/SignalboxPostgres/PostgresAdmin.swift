@@ -1,3 +1,4 @@
+import Foundation
 package import SignalboxStore
 
 /// Statements that tests and the command line run on their own.
@@ -24,6 +25,7 @@ package struct PostgresAdmin {
                 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
                 """
             ).map { try $0.text(0) }
+            try waitForSnapshots()
             _ = try connection.run("VACUUM (FULL) \(tables.joined(separator: ", "))")
             let rows = try connection.run(
                 """
@@ -34,6 +36,23 @@ package struct PostgresAdmin {
                 """)
             return try rows.first?.number(0) ?? 0
         } catch { throw StoreError(error) }
+    }
+
+    /// Waits until no snapshot of the database is older than now, a few seconds at most: until then the server keeps
+    /// removed rows.
+    private func waitForSnapshots() throws {
+        let now = try connection.run("SELECT (pg_current_xact_id()::text::bigint % 4294967296)::text").first?.text(0)
+        for _ in 0..<300 {
+            let older = try connection.run(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                    AND age(backend_xmin) > age($1::text::xid)
+                """, [.text(now)]
+            ).first?.number(0)
+            guard older != 0 else { return }
+            usleep(10_000)
+        }
     }
 }
 
