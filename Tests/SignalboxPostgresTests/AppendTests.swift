@@ -1,8 +1,9 @@
 import Foundation
 import SignalboxNotification
-@testable import SignalboxPostgres
 import SignalboxStore
 import Testing
+
+@testable import SignalboxPostgres
 
 /// Appends of several nodes at once, and appends that the server rejects. `StoreConformance` has the promises that
 /// every store keeps.
