@@ -40,6 +40,8 @@ package final class PostgresStore: Store {
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 
+    let mediaTurn = Mutex(MediaTurn())
+
     /// The key by which all nodes hash device tokens: 32 bytes.
     package let tokenKey: [UInt8]
 
