@@ -95,7 +95,7 @@ struct AppendedChunk {
         }
     }
 
-    /// The deliveries that wait for files. `numbers`: those of all deliveries. `ready`: the events whose files are settled.
+    /// The deliveries that wait for files. `numbers`: those of all deliveries. `ready`: events whose files are settled.
     func holds(_ numbers: [Int64], ready: Set<Int64>) -> [MediaIntake.Hold] {
         zip(places, numbers).compactMap { place, number in
             let (stored, order) = (stored[place.event], order(place))
