@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="Signalbox" \
       org.opencontainers.image.revision="${REVISION}"
 # The number of the user is a part of the image's interface: volumes belong to it, and Kubernetes rejects 0.
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates libcurl4 libsimdjson14 libsqlite3-0 libssl3 \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libcurl4 libpq5 libsimdjson14 libsqlite3-0 libssl3 \
        libstdc++6 libzstd1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 65532 signalbox \

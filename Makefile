@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
-LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
+LIBRARIES := libcurl4-openssl-dev libssl-dev libpq-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
 TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq iproute2
 # Servers whose programs tests need. They are extracted, not installed: an installation would start them.
 TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx

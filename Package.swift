@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -81,6 +82,10 @@ let package = Package(
                 "CSQLite", "SignalboxInApp", "SignalboxNotification", "SignalboxStore",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxPostgres",
+            dependencies: ["CPostgres", "SignalboxInApp", "SignalboxNotification", "SignalboxStore"],
             swiftSettings: strict),
         .target(
             name: "SignalboxGateway",
@@ -150,7 +155,8 @@ let package = Package(
             dependencies: [
                 "SignalboxCommands", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
                 "SignalboxRouting",
-                "SignalboxEgress", "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
+                "SignalboxEgress", "SignalboxGateway", "SignalboxPostgres", "SignalboxServer", "SignalboxSQLite",
+                "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -268,6 +274,13 @@ let package = Package(
                 "SignalboxInApp", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
                 "SignalboxStoreTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxPostgresTests",
+            dependencies: [
+                "SignalboxInApp", "SignalboxPostgres", "SignalboxStore", "SignalboxNotification",
+                "SignalboxStoreTesting", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(

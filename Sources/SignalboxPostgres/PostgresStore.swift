@@ -17,6 +17,10 @@ package final class PostgresStore: Store {
     let readers: PostgresReaders
     /// The leases that are held in memory, and the callbacks that wake destinations and downloads.
     let lanes = Lanes()
+    /// Categories that were recorded within the hour.
+    let categories = KnownCategories()
+    /// Receives changed in-app messages; set by `openInApp(onChange:)`.
+    let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
     package let health = StoreHealth()
     private let clock: @Sendable () -> Date
 

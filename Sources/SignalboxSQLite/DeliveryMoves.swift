@@ -2,47 +2,7 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// The deliveries of a transaction that began, ended or were requeued, by destination. Written to the ledger once
-/// before the commit, so that no count needs to read the deliveries.
-struct DeliveryMoves {
-    /// The changes of one destination: of its stored deliveries by state, and of those that it ever had.
-    private struct Change {
-        var accepted = 0
-        var waiting = 0
-        var dead = 0
-        /// Deliveries that reached an end.
-        var ends: [DeliveryRecord.State: Int] = [:]
-
-        /// In one call, so that the destination is looked up once.
-        mutating func begin() {
-            accepted += 1
-            waiting += 1
-        }
-    }
-
-    private var changes: [DestinationName: Change] = [:]
-
-    /// Counts a new delivery.
-    mutating func begin(_ destination: DestinationName) {
-        changes[destination, default: Change()].begin()
-    }
-
-    /// Counts the end of a waiting delivery.
-    mutating func end(_ state: DeliveryRecord.State, of destination: DestinationName) {
-        changes[destination, default: Change()].waiting -= 1
-        if state == .dead { changes[destination, default: Change()].dead += 1 }
-        changes[destination, default: Change()].ends[state, default: 0] += 1
-    }
-
-    /// Counts dead deliveries that wait again.
-    mutating func requeue(_ count: Int, of destination: DestinationName) {
-        changes[destination, default: Change()].dead -= count
-        changes[destination, default: Change()].waiting += count
-    }
-
-    /// The deliveries that ended.
-    var ends: [DestinationName: [DeliveryRecord.State: Int]] { changes.mapValues(\.ends).filter { !$0.value.isEmpty } }
-
+extension DeliveryMoves {
     /// Adds the changes to the ledger: one write for each destination, however many deliveries the transaction has.
     func write(in db: Database) throws {
         for (destination, change) in changes {

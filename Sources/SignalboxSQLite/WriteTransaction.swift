@@ -72,7 +72,9 @@ extension SQLiteFile {
     /// alone. Returns the outputs in the order of the writes. Runs on the queue of commits and blocks until the sync
     /// has ended.
     func commit(_ writes: [SQLiteWrite]) throws(CommitFailure) -> [SQLiteWrite.Output] {
-        var effects = WriteTransaction.Effects()
+        var effects = WriteEffects()
+        // The last numbers that were assigned, for `queue.id`.
+        var last: (event: Int64?, delivery: Int64?) = (nil, nil)
         let outputs: [SQLiteWrite.Output]
         let begun = ContinuousClock.now
         defer { health.commits.observe(ContinuousClock.now - begun) }
@@ -83,17 +85,19 @@ extension SQLiteFile {
                     defer { effects = transaction.effects }
                     let outputs = try writes.map { try transaction.perform($0) }
                     try transaction.finish()
+                    last = (transaction.rows.lastEvent, transaction.rows.lastDelivery)
                     return outputs
                 }
             }
         } catch {
-            effects.undo(in: self)
+            effects.undo(in: lanes, categories)
             let failure = CommitFailure(error, path: path)
             health.commitFailed(failure)
             throw failure
         }
         health.commitSucceeded()
-        effects.apply(in: self)
+        record.advance(event: last.event, delivery: last.delivery)
+        effects.apply(to: lanes, categories, health, observer: inAppObserver.withLock(\.self))
         return outputs
     }
 }
@@ -111,7 +115,7 @@ struct WriteTransaction {
     /// Appends that are not in the tables yet.
     var rows = AppendedRows()
     /// Applied by the caller after the commit.
-    var effects = Effects()
+    var effects = WriteEffects()
     /// The statement that records attempts, looked up once.
     var update: RowStatement?
     /// URLs that were looked up. Many events of one campaign name the same.
@@ -175,68 +179,7 @@ struct WriteTransaction {
     /// be, and those that ended. Throws for a row that violates a constraint.
     mutating func finish() throws {
         try rows.flush(in: db)
-        effects.lastEvent = rows.lastEvent
-        effects.lastDelivery = rows.lastDelivery
         try moves.write(in: db)
         effects.ends = moves.ends
-    }
-
-    // MARK: Memory
-
-    /// Changes in memory that follow the commit. ``apply(in:)`` runs after a commit, ``undo(in:)`` after a failure;
-    /// never both. Collected on the writer's thread, applied outside of the transaction.
-    struct Effects {
-        /// New deliveries that are leased at once: their rows say that the attempt has begun.
-        var fresh: [Lease] = []
-        /// Destinations with new deliveries that are in the file only.
-        var spilled: Set<DestinationName> = []
-        /// The time at which held deliveries are sent without a release.
-        var expected: [DestinationName: Date] = [:]
-        /// Leases that ended, with the time of the next attempt; nil when there is none.
-        var released: [(lease: Lease, due: Date?)] = []
-        /// Searches that ended, with the leases that they led to.
-        var claimed: [(search: DueSearch, leases: [Lease])] = []
-        /// Destinations that a settlement disabled, for example after 410 Gone.
-        var disabled: Set<DestinationName> = []
-        /// Categories that already count as known.
-        var categories: [String] = []
-        /// In-app messages that were registered, changed or withdrawn.
-        var messages: [StoredInAppMessage] = []
-        /// Whether there may be something to download or to release.
-        var wakesDownloads = false
-        /// Deliveries that ended.
-        var ends: [DestinationName: [DeliveryRecord.State: Int]] = [:]
-        /// The last numbers that were assigned; nil for none.
-        var lastEvent: Int64?
-        /// Written to `queue.id` after the commit, like ``lastEvent``.
-        var lastDelivery: Int64?
-
-        /// Wakes each lane once. Callbacks run outside the lock of the lanes.
-        func apply(in file: SQLiteFile) {
-            file.record.advance(event: lastEvent, delivery: lastDelivery)
-            if !ends.isEmpty { file.health.ends.add(ends) }
-            file.lanes.withHandOff { handOff in
-                for lease in fresh { handOff.withLane(lease.destination) { $0.deliver(lease) } }
-                for destination in spilled { handOff.withLane(destination) { $0.leaveToStore() } }
-                for (destination, due) in expected { handOff.withLane(destination) { $0.expect(due) } }
-                for (lease, due) in released { handOff.withLane(lease.destination) { $0.release(lease, due: due) } }
-                for (search, leases) in claimed {
-                    handOff.withLane(search.destination) { $0.finishReading(leases, of: search) }
-                }
-            }
-            if !messages.isEmpty { file.inAppObserver.withLock(\.self)?(messages) }
-            for destination in disabled { file.lanes.deactivate(destination) }
-            file.lanes.wake(spilled.union(fresh.map(\.destination)))
-            if wakesDownloads { file.lanes.wakeDownloads() }
-        }
-
-        /// Frees the room that the fresh leases reserved. Claims need no undo: their rows are unchanged and their lane
-        /// retries.
-        func undo(in file: SQLiteFile) {
-            file.categories.remove(categories)
-            file.lanes.withHandOff { handOff in
-                for lease in fresh { handOff.withLane(lease.destination) { $0.forget(lease) } }
-            }
-        }
     }
 }

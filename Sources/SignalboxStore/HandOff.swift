@@ -117,10 +117,19 @@ extension HandOff {
 
         /// Before the commit of a delivery for which there is room.
         package mutating func reserve(_ lease: Lease) {
-            pending += 1
-            bytes += lease.bytes + HandOff.overhead
-            held[lease.delivery] = lease.fence.attempt
+            reserve(lease.bytes)
+            hold(lease)
         }
+
+        /// Before the commit of a delivery that has no number yet, and for which there is room: ``hold(_:)`` follows.
+        /// `size`: bytes of the event.
+        package mutating func reserve(_ size: Int) {
+            pending += 1
+            bytes += size + HandOff.overhead
+        }
+
+        /// Before the commit of a delivery whose room was reserved without its number.
+        package mutating func hold(_ lease: Lease) { held[lease.delivery] = lease.fence.attempt }
 
         /// After the commit.
         package mutating func deliver(_ lease: Lease) {
@@ -130,9 +139,14 @@ extension HandOff {
 
         /// After a rollback.
         package mutating func forget(_ lease: Lease) {
-            pending -= 1
-            bytes -= lease.bytes + HandOff.overhead
+            forget(lease.bytes)
             held[lease.delivery] = nil
+        }
+
+        /// After a rollback of a delivery without a number. `size`: bytes of the event.
+        package mutating func forget(_ size: Int) {
+            pending -= 1
+            bytes -= size + HandOff.overhead
         }
 
         /// After a commit of deliveries that are in the store only.

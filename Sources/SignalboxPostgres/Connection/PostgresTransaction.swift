@@ -8,7 +8,7 @@ final class PostgresTransaction {
     let now: Date
     /// The incarnation of this process in whose name it writes: `holder` of the rows that it leases.
     let node: Int64
-    /// The lane of its writer: one transaction at a time has the pair of node and lane.
+    /// The writer that runs it: the row of the ledger is its own.
     let lane: WriterLane
 
     private let connection: PostgresConnection

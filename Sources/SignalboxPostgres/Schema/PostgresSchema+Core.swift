@@ -104,14 +104,15 @@ extension PostgresSchema {
         """,
         """
         CREATE TABLE ledger (
-            destination text COLLATE "C" NOT NULL, node bigint NOT NULL, -- each node changes its own row
+            destination text COLLATE "C" NOT NULL, node bigint NOT NULL,
+            lane integer NOT NULL, -- each writer of a node changes its own row, so that none waits for another's commit
             accepted bigint NOT NULL DEFAULT 0, -- deliveries ever made
             delivered bigint NOT NULL DEFAULT 0, -- those that were removed in this state
             dead bigint NOT NULL DEFAULT 0, expired bigint NOT NULL DEFAULT 0, waiting bigint NOT NULL DEFAULT 0,
             undelivered_since bigint, -- when the first waiting delivery was removed
             waiting_now bigint NOT NULL DEFAULT 0, dead_now bigint NOT NULL DEFAULT 0, -- changes of the stored ones
             delivered_now bigint NOT NULL DEFAULT 0, expired_now bigint NOT NULL DEFAULT 0,
-            PRIMARY KEY (destination, node)
+            PRIMARY KEY (destination, node, lane)
         ) WITH (fillfactor = 50)
         """,
         """

@@ -15,6 +15,5 @@ extension PostgresStore {
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? { throw .unavailable(reason: "absent") }
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] { throw .unavailable(reason: "absent") }
     package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool { throw .unavailable(reason: "absent") }
-    package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) { throw .unavailable(reason: "absent") }
     package func actionPage(_ filter: ActionFilter, limit: Int, examining rows: Int) async throws(StoreError) -> StorePage<ActionRecord> { throw .unavailable(reason: "absent") }
 }
