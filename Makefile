@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libpq-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq iproute2
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq iproute2 postgresql
 # Servers whose programs tests need. They are extracted, not installed: an installation would start them.
 TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx
 # From PyPI: the reference libraries that read what tests sent and made, the clients of push services, and the
@@ -48,13 +48,14 @@ help:
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
 	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
-	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
+	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console or ways-in for one of its parts"
 	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console compare with an earlier binary"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"
 	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"
+	@echo "make nodes-long  several nodes on one PostgreSQL: ten kills of a node, ten of the server, some ten minutes"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources, their language, and the tables of targets"
 	@echo "make reference  rewrite the generated parts of docs/reference"
@@ -166,6 +167,8 @@ damage: deps-test
 model:
 	/usr/bin/python3 docs/model/delivery.py
 	/usr/bin/python3 docs/model/delivery.py --broken
+	/usr/bin/python3 docs/model/nodes.py
+	/usr/bin/python3 docs/model/nodes.py --broken
 	/usr/bin/python3 docs/model/inapp.py
 	/usr/bin/python3 docs/model/inapp.py --broken
 
@@ -200,6 +203,12 @@ kills-inapp: deps-test
 providers-long: deps-test
 	swift build --build-tests
 	SIGNALBOX_PROVIDERS_LONG=1 swift test --skip-build --no-parallel --filter ProviderScaleTests
+
+# Several nodes on one PostgreSQL: nodes and servers that are killed ten times each, stopped and cut off for a minute.
+.PHONY: nodes-long
+nodes-long: deps-test
+	swift build --build-tests
+	SIGNALBOX_NODES_LONG=1 swift test --skip-build --no-parallel --filter 'NodePlayTests|NodeKillTests'
 
 SECONDS ?= 600
 

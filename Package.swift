@@ -184,7 +184,7 @@ let package = Package(
         .target(
             name: "SignalboxServerTesting",
             dependencies: [
-                "SignalboxServer", .product(name: "Logging", package: "swift-log"),
+                "SignalboxServer", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [

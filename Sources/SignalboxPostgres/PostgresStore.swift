@@ -19,26 +19,99 @@ package final class PostgresStore: Store {
     let lanes = Lanes()
     /// Categories that were recorded within the hour.
     let categories = KnownCategories()
-    /// Receives changed in-app messages; set by `openInApp(onChange:)`.
-    let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
+    /// Reports changed in-app messages.
+    let inAppChanges: InAppChanges
+    /// When the last walk through addressed messages without an end ended; nil before the first.
+    let lastInAppWalk = Mutex<Date?>(nil)
+    /// The commit group of decisions about in-app messages.
+    let decisions: InAppDecisions
     package let health = StoreHealth()
-    private let clock: @Sendable () -> Date
+    let appends: AppendCommits
+    let clock: PostgresClock
+    let commits: LaneCommits
+    let heartbeat: Heartbeat
+    let rests = OrderedRests()
+    let hints = DueHints()
+    let sweeps = Sweeps()
+    /// Outcomes that were not recorded, because their lease was no longer held.
+    let lost = Counter()
+    /// The places of this node, by destination.
+    let shares = Mutex<[DestinationName: Int]>([:])
+    /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
+    let statusChanges = Mutex(0)
 
-    /// Connects, and brings the schema up to date. `now`: the store's clock; replaced by tests.
-    package init(_ target: PostgresTarget, now: @escaping @Sendable () -> Date = { Date() }) throws(StoreError) {
+    let mediaTurn = Mutex(MediaTurn())
+
+    /// The key by which all nodes hash device tokens: 32 bytes.
+    package let tokenKey: [UInt8]
+
+    /// Connects, and applies or requires migrations. Blocks. `now`: the store's clock; replaced by tests. Throws
+    /// ``StoreError/unreachable(reason:)`` when a later call may succeed, and ``StoreError/refused(reason:remedy:)`` or
+    /// ``StoreError/otherTables(place:isNewer:)`` when an operator must change something first.
+    package convenience init(
+        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil
+    ) throws(StoreError) {
+        self.init(target, tokenKey: try tables.open(target), now: now)
+        do {
+            let sentAt = ContinuousClock.now
+            let results = try PostgresConnection(target).run(all: [
+                PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+                StoredStatuses.statement,
+            ])
+            if let time = try results[0].first?.number(0) { clock.sample(time, sentAt: sentAt, receivedAt: .now) }
+            adopt(try StoredStatuses(results[1]), since: 0)
+        } catch { throw StoreError(error) }
+    }
+
+    deinit { heartbeat.end() }
+
+    /// A store that stands in for one that cannot be opened yet: every call throws
+    /// ``StoreError/unreachable(reason:)``. `reason`: a clause.
+    package convenience init(insteadOf target: PostgresTarget, reason: String) {
+        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: nil)
+    }
+
+    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: (@Sendable () -> Date)?) {
         self.target = target
-        clock = now
+        self.tokenKey = tokenKey
+        let clock = PostgresClock(now)
+        self.clock = clock
         let membership = NodeMembership(target)
         self.membership = membership
         writers = Dictionary(
             uniqueKeysWithValues: WriterLane.allCases.map { lane in
-                (lane, PostgresWriter(lane, of: target, membership, now: now))
+                (lane, PostgresWriter(lane, of: target, membership, now: { clock.now }))
             })
         readers = PostgresReaders(target)
-        do {
-            try PostgresSchema.migrate(PostgresConnection(target))
-        } catch { throw StoreError(error) }
+        inAppChanges = InAppChanges(target, now: { clock.now })
+        let reference = StoreReference()
+        appends = AppendCommits(reference)
+        decisions = InAppDecisions(reference)
+        commits = LaneCommits(reference)
+        heartbeat = Heartbeat(reference)
+        reference.set(self)
+        membership.onReplacement { [lanes] in lanes.withHandOff { $0.forgetLeases() } }
     }
 
-    package var now: Date { clock() }
+    package var now: Date { clock.now }
+}
+
+/// Refers to the store from the commit groups that the store owns. A class because it is set after they are made.
+final class StoreReference: Sendable {
+    private struct Target { weak var store: PostgresStore? }
+
+    private let target = Mutex(Target())
+
+    func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
+
+    /// Nil once nobody uses the store any longer.
+    var current: PostgresStore? { target.withLock { $0.store } }
+
+    /// Throws once nobody uses the store any longer.
+    func store() throws(CommitFailure) -> PostgresStore {
+        guard let store = target.withLock({ $0.store }) else {
+            throw CommitFailure(reason: .unavailable(reason: "the store was closed"), mayBeOfOneWrite: false)
+        }
+        return store
+    }
 }

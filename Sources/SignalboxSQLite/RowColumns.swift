@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import SignalboxStore
 
 /// The row of a ``RowStatement``, whose values may be damaged. Reads the columns one after another. Every read checks
 /// type and bounds like those of ``StoredRow``, and throws ``DamagedValue``. For use within the call that received it.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SignalboxStore
 
 /// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
 /// instead of trapping as GRDB's subscripts do.
@@ -119,16 +120,6 @@ struct StoredRow: FetchableRecord {
     private func damage(_ column: Int, _ expected: String) -> DamagedValue {
         DamagedValue("column \(Array(row.columnNames)[column]) does not hold \(expected)")
     }
-}
-
-/// A value in the file that the gateway never writes. The reason does not repeat the value.
-/// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``. Never leaves this target:
-/// callers receive a ``StoreError``.
-struct DamagedValue: Error {
-    /// A clause without a full stop.
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
 }
 
 /// Walks through a table in steps must advance, or damage could make them endless.

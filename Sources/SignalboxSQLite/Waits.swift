@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SignalboxStore
 
 /// Times until which deliveries and downloads wait. Deliveries wait in `deliveries.due` and `media_waits.until`,
 /// downloads in `media.due`.

@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxTesting
 
 /// The `signalbox` binary that was built with the tests. End-to-end tests start it as users do: with arguments,
 /// environment and signals.

@@ -23,12 +23,12 @@ package final class DeliveryEnds: Sendable {
 
 /// The space that a store takes, and that its file system has, in bytes.
 package struct StoreSpace: Sendable, Equatable {
-    /// The store's files, with those that it needs while it runs.
+    /// The store's files, with those that it needs while it runs; of a database server, the tables.
     package let used: Int64
-    /// Free space that the process may use.
-    package let free: Int64
-    /// The size of the file system.
-    package let size: Int64
+    /// Free space that the process may use; nil for a database server, which does not tell it.
+    package let free: Int64?
+    /// The size of the file system; nil like ``free``.
+    package let size: Int64?
 
-    package init(used: Int64, free: Int64, size: Int64) { (self.used, self.free, self.size) = (used, free, size) }
+    package init(used: Int64, free: Int64?, size: Int64?) { (self.used, self.free, self.size) = (used, free, size) }
 }

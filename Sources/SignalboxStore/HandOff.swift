@@ -66,6 +66,11 @@ package struct HandOff {
         destinations.flatMap { withLane($0) { $0.takeFresh(upTo: .max) } ?? [] }
     }
 
+    /// Forgets all leases of this process, after others took them over.
+    package mutating func forgetLeases() {
+        for destination in lanes.keys { withLane(destination) { $0.forgetLeases() } }
+    }
+
     /// Destinations where deliveries have become due by now; with `all`, every destination.
     package mutating func wake(at now: Date, all: Bool) -> [DestinationName] {
         lanes.keys.filter { withLane($0) { $0.wake(at: now, anyway: all) } ?? false }
@@ -88,7 +93,7 @@ extension HandOff {
         /// The order key served last.
         package private(set) var lastKey: String?
         /// Whether the store may hold due deliveries that are not held.
-        private(set) var mayHaveMore = true
+        package private(set) var mayHaveMore = true
         /// The earliest known time at which more may be due.
         private var nextDue: Date?
         /// Deliveries about to be committed.
@@ -100,11 +105,13 @@ extension HandOff {
         private(set) var reading: Int?
         private var readings = 0
         private var isClosing = false
+        /// Whether this process may make attempts. Otherwise nothing is handed over in memory: others claim it.
+        package var hasPlaces = true
 
         fileprivate init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
         fileprivate func hasRoom(for size: Int, upTo limit: Int) -> Bool {
-            !isOrdered && !isClosing && fresh.count + pending < HandOff.window && bytes + size <= limit
+            !isOrdered && !isClosing && hasPlaces && fresh.count + pending < HandOff.window && bytes + size <= limit
         }
 
         /// Ends the hand-over in memory. Returns fresh deliveries, to be given back.
@@ -133,6 +140,8 @@ extension HandOff {
 
         /// After the commit.
         package mutating func deliver(_ lease: Lease) {
+            // Forgotten meanwhile: another process may have it.
+            guard held[lease.delivery] == lease.fence.attempt else { return forget(lease.bytes) }
             pending -= 1
             fresh.append(lease)
         }
@@ -147,6 +156,14 @@ extension HandOff {
         package mutating func forget(_ size: Int) {
             pending -= 1
             bytes -= size + HandOff.overhead
+        }
+
+        /// Forgets leases that others took over, and fresh deliveries. Attempts in progress end without a record.
+        fileprivate mutating func forgetLeases() {
+            _ = takeFresh(upTo: .max)
+            held = [:]
+            heldKeys = []
+            mayHaveMore = true
         }
 
         /// After a commit of deliveries that are in the store only.

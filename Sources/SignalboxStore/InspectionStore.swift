@@ -74,8 +74,9 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// Counts of downloads and files. Cheap, like ``StoreStatus/gauges()``.
     func mediaGauges() async throws(StoreError) -> MediaGauges
 
-    /// The space of the store's files. Reads no content. Throws if the file system does not answer for them.
-    func space() throws(StoreError) -> StoreSpace
+    /// The space of the store's files. Reads no content. Throws if the file system or the server does not answer for
+    /// them.
+    func space() async throws(StoreError) -> StoreSpace
 
     /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
     func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord]

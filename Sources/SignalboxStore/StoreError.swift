@@ -14,12 +14,24 @@
     case otherSchema(path: String, isNewer: Bool)
     /// The file is not a database, or is damaged.
     case damaged(path: String, reason: String)
+    /// The database cannot be reached now; with a clause that names it and the reason. The same call may succeed later.
+    case unreachable(reason: String)
+    /// The database refuses this gateway until an operator changes something; two clauses, the reason and the remedy.
+    case refused(reason: String, remedy: String)
+    /// The tables of a database are of another version. `isNewer`: this version may no longer write them; otherwise
+    /// they lack a migration that this process does not apply.
+    case otherTables(place: String, isNewer: Bool)
     /// The write failed. The same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
     /// The write was not begun: an earlier commit has taken so long that no other is begun.
     case stalled(for: Duration)
     /// The commit did not finish in time. It is unknown whether the write is or will become durable.
     case undecided(after: Duration)
+}
+
+extension StoreError {
+    /// Whether the database cannot be reached now.
+    package var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
 }
 
 extension StoreError: CustomStringConvertible {
@@ -45,6 +57,15 @@ extension StoreError: CustomStringConvertible {
                 + "gateway's version. Otherwise start this version once with: signalbox serve. That updates the queue."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
+        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst()). It is tried again."
+        case .refused(let reason, let remedy):
+            "\(reason.prefix(1).uppercased())\(reason.dropFirst()). \(remedy.prefix(1).uppercased())\(remedy.dropFirst())."
+        case .otherTables(let place, isNewer: true):
+            "The tables of \(place) were made by a newer version of signalbox, and this version may no longer write "
+                + "them. Use that version, or a later one."
+        case .otherTables(let place, isNewer: false):
+            "The tables of \(place) are missing or were made by an older version of signalbox. Run: signalbox store "
+                + "migrate, with a role that may create tables."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."
         case .stalled(let time):
             "The queue cannot be written: the disk has not completed a commit for \(time.components.seconds) s."

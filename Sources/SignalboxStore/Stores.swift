@@ -119,6 +119,39 @@ package protocol LaneStore: StoreStatus {
 
     /// Removes the backoffs of an earlier process. Call it before anything is delivered.
     func forgetBackoffs() async throws(StoreError)
+
+    // Limits of a destination that several processes share. A store of one process has the defaults.
+
+    /// Whether several processes may deliver to one destination. Then the rate and the probes of its breaker come from
+    /// ``takeAttempts(of:perSecond:)`` and ``beginProbe(of:lasting:)``.
+    var sharesLimits: Bool { get }
+
+    /// Whether a lease is still held, so that its attempt may begin. False after others took it over, and while this
+    /// process cannot prove that it lives.
+    func holds(_ lease: Lease) -> Bool
+
+    /// The requests that this process may have in flight to a destination whose limit is `limit`. The shares of all
+    /// processes add up to the limit; some are 0 when it is less than the number of processes.
+    func places(of destination: DestinationName, outOf limit: Int) -> Int
+
+    /// Takes attempts from the rate that the processes share: a quarter of a second's worth at most.
+    func takeAttempts(of destination: DestinationName, perSecond: Double) async throws(StoreError) -> AttemptShare
+
+    /// Returns attempts that were taken and not made.
+    func returnAttempts(_ count: Int, of destination: DestinationName, perSecond: Double) async throws(StoreError)
+
+    /// Asks to be the one process that probes a destination whose breaker is open. Returns nil for yes; otherwise when
+    /// to ask again. Another one may probe after `time`, or once the backoff was recorded as ended.
+    func beginProbe(of destination: DestinationName, lasting time: Duration) async throws(StoreError) -> Duration?
+}
+
+/// Attempts that a process may make, of the rate that all processes share.
+package struct AttemptShare: Sendable, Equatable {
+    package let count: Int
+    /// When to ask again, if there are none.
+    package let wait: Duration
+
+    package init(count: Int, wait: Duration) { (self.count, self.wait) = (count, wait) }
 }
 
 /// Gives out due downloads, and releases deliveries that waited for them. The caller keeps track of the downloads in
@@ -175,12 +208,19 @@ package protocol UpkeepStore: StoreStatus {
     /// The digests among these that belong to known files.
     func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String>
 
+    /// Whether this process does the upkeep: among several processes of one store, one does.
+    var leads: Bool { get }
+
     /// Moves all commits into the store's main file, so that a copy of that file is complete. Call it before the
-    /// process ends, after the last write.
+    /// process ends, after the last write. Among several processes, others claim at once what this one still held.
     func checkpoint() async throws(StoreError)
 }
 
 // MARK: Defaults
+
+extension UpkeepStore {
+    package var leads: Bool { true }
+}
 
 extension IntakeStore {
     /// Appends events of a request that its sender does not repeat.
@@ -191,6 +231,23 @@ extension IntakeStore {
 }
 
 extension LaneStore {
+    package var sharesLimits: Bool { false }
+
+    package func holds(_ lease: Lease) -> Bool { true }
+
+    package func places(of destination: DestinationName, outOf limit: Int) -> Int { limit }
+
+    package func takeAttempts(
+        of destination: DestinationName, perSecond: Double
+    ) async throws(StoreError) -> AttemptShare { AttemptShare(count: .max, wait: .zero) }
+
+    package func returnAttempts(
+        _ count: Int, of destination: DestinationName, perSecond: Double
+    ) async throws(StoreError) {}
+
+    package func beginProbe(
+        of destination: DestinationName, lasting time: Duration
+    ) async throws(StoreError) -> Duration? { nil }
     /// Opens a lane whose deliveries need no order.
     package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
         openLane(destination, isOrdered: false, wake: wake)

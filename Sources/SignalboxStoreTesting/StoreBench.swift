@@ -26,6 +26,14 @@ struct StoreBench: Sendable {
         return queue
     }
 
+    /// Opens the queue as another node does, with the same lanes. Stores that were opened before keep their leases.
+    func openBeside(isOrdered: Bool = false) throws(StoreError) -> any Store {
+        let queue = try location.openBeside(clock)
+        queue.openLane(crm, isOrdered: isOrdered) {}
+        queue.openLane(inbox) {}
+        return queue
+    }
+
     /// An event whose body is this number. Goes to `crm` unless `orders` say otherwise. `size`: spaces after the
     /// number, for large events. Each call makes a new id, so equal numbers are different events.
     func event(

@@ -145,7 +145,7 @@ extension StoreBench {
     }
 
     /// An event that repeats those with the same text within a minute. `scope`: whether other sources count too.
-    fileprivate func event(
+    func event(
         _ number: Int, repeating text: String, among scope: RoutedEvent.Dedupe.Scope = .source,
         from source: String = "default", followedBy followers: [RoutedEvent] = []
     ) -> RoutedEvent {

@@ -19,12 +19,17 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    /// Parameterised tests run each of them separately: `@Test(arguments: StoreConformance.all)`.
-    package static let all =
+    /// The promises of the stores of a location. Parameterised tests run each of them separately:
+    /// `@Test(arguments: StoreConformance.all(in: SomeLocation.self))`.
+    package static func all<Location: StoreLocation>(in location: Location.Type) -> [Self] {
+        everywhere + (Location.followsJumps ? clock : []) + (Location.hasNodes ? nodes + nodesInOrder : [])
+    }
+
+    private static let everywhere =
         appending + settling + attempts + schedules + once + orders + states + repeats + removal + categories
-        + clock + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
+        + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
         + inAppMessages + inAppRemoval + channels + actions + events + payloads + manualDeliveries + pages + filters
-        + gauges + bulk + pauses
+        + gauges + bulk + pauses + beside
 
     /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {
@@ -36,6 +41,13 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
 /// ``Store`` has one, and runs the suite in one line. The methods that are not of ``Store`` let checks act behind its
 /// back.
 package protocol StoreLocation: Sendable {
+    /// Whether waits move along when the machine's clock is set. False for stores whose clock is a server's, which does
+    /// not jump.
+    static var followsJumps: Bool { get }
+
+    /// Whether several processes deliver from one location at the same time.
+    static var hasNodes: Bool { get }
+
     /// Makes an empty location and removes it after `body`. Rethrows the error of `body`.
     static func withLocation(_ body: (Self) async throws -> Void) async throws
 
@@ -43,6 +55,10 @@ package protocol StoreLocation: Sendable {
     /// Their leases count as abandoned, as after a crash. Every call is another process to the store: it shares the
     /// disk with the others, and no memory.
     func open(_ clock: ManualDate) throws(StoreError) -> any Store
+
+    /// Opens a store as another process does, beside those that are open: all of them keep their leases. Such a store
+    /// opens no lane unless ``hasNodes`` is true.
+    func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store
 
     /// Deletes a delivery behind the store's back. `id`: the id of a stored delivery. The store must not notice before
     /// its next audit.

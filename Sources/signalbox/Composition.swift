@@ -7,6 +7,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxInApp
 import SignalboxNotification
+import SignalboxPostgres
 import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
@@ -37,15 +38,31 @@ extension GatewayOptions {
             categories: config.categories.statics)
     }
 
-    /// Opens the queue next to a running gateway. Does not lock the data directory. Throws
+    /// Opens the queue next to running gateways. Does not lock the data directory. Throws
     /// ``StoreError/missing(path:)`` when there is no queue.
-    func existingQueue(_ config: GatewayConfig) throws(StoreError) -> any Store {
-        try SQLiteQueue.existing(in: dataDirectory(file: config.gateway.dataDirectory))
+    func existingQueue(_ config: GatewayConfig) throws -> any Store {
+        guard let target = try database(of: config) else {
+            return try SQLiteQueue.existing(in: dataDirectory(file: config.gateway.dataDirectory))
+        }
+        return try PostgresStore(target, tables: .current)
     }
 
-    /// The queue that the options name, next to a running gateway. For commands that need no value of the config other
-    /// than the data directory.
+    /// The queue that the options name, next to running gateways. For commands that need no value of the config other
+    /// than its location.
     func queue() throws -> any Store { try existingQueue(try optionalConfig().config) }
+
+    /// The database of the queue; nil for SQLite in the data directory. The only place that chooses the store. Throws
+    /// ``ConfigRefusal`` for a password that cannot be read.
+    func database(of config: GatewayConfig) throws -> PostgresTarget? {
+        let store = usedStore(file: config.gateway.store)
+        guard let url = store.url else { return nil }
+        let resolver = try secretResolver.reading(config)
+        let password = try resolver.password(of: store)
+        return PostgresTarget(url: url, schema: store.schema) {
+            // A file of secrets is read for each connection. While it is replaced, the former password still counts.
+            (try? resolver.password(of: store)) ?? password
+        }
+    }
 
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive. Throws
     /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
@@ -54,18 +71,63 @@ extension GatewayOptions {
     func open(
         _ loaded: RoutedConfig, acceptsLoss: Bool = false, asJSON: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {
+        let opening = try GatewayOpening(self, loaded, asJSON: asJSON, logger: logger)
+        return (opening.directory, try opening.open(acceptsLoss: acceptsLoss))
+    }
+}
+
+/// The parts of a gateway whose store may have to wait for its database.
+struct GatewayOpening: Sendable {
+    /// Locked while it is alive: each gateway has a data directory of its own, also on a shared database.
+    let directory: DataDirectory
+    /// Nil for SQLite.
+    let database: PostgresTarget?
+    private let resolved: ResolvedConfig
+    private let asJSON: Bool
+    private let logger: Logger
+
+    /// Locks the data directory. Throws like ``GatewayOptions/open(_:acceptsLoss:asJSON:logger:)``.
+    init(_ options: GatewayOptions, _ loaded: RoutedConfig, asJSON: Bool = false, logger: Logger) throws {
         // A process that was killed keeps the lock until the kernel has freed its memory.
-        let directory = try DataDirectory(
-            path: dataDirectory(file: loaded.config.gateway.dataDirectory), patience: .seconds(3))
+        directory = try DataDirectory(
+            path: options.dataDirectory(file: loaded.config.gateway.dataDirectory), patience: .seconds(3))
+        database = try options.database(of: loaded.config)
+        resolved = try ResolvedConfig(loaded, by: options.secretResolver.reading(loaded.config))
+        (self.asJSON, self.logger) = (asJSON, logger)
+    }
+
+    /// Opens the store, and puts a gateway together. Blocks.
+    func open(acceptsLoss: Bool) throws -> Gateway {
+        if let database {
+            let store = try PostgresStore(database)
+            return gateway(store, tokenKey: store.tokenKey)
+        }
         // Before the key: a key implies that there was a queue.
         let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsLoss)
-        let key = try directory.key("token.key") { randomBytes(32) }
-        let gateway = Gateway(
-            queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ResolvedConfig(loaded, by: secretResolver.reading(loaded.config)), version: Version.current,
-            inbox: .terminal(asJSON: asJSON), logger: logger
-        )
-        return (directory, gateway)
+        return gateway(queue, tokenKey: try directory.key("token.key") { randomBytes(32) })
+    }
+
+    /// Logs when the database can no longer be reached, and when it can be reached again.
+    func reportReach() {
+        database?.reach.onChange { [logger] reason in
+            if let reason {
+                logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
+            } else {
+                logger.notice("Database reachable again.")
+            }
+        }
+    }
+
+    /// A gateway that accepts nothing, until the store can be opened. `reason`: a clause.
+    func standIn(for database: PostgresTarget, because reason: String) -> Gateway {
+        let store = PostgresStore(insteadOf: database, reason: reason)
+        return gateway(store, tokenKey: store.tokenKey)
+    }
+
+    private func gateway(_ store: any Store, tokenKey: [UInt8]) -> Gateway {
+        Gateway(
+            store, media: MediaStore(directory: directory.path + "/media"), tokenKey: tokenKey, resolved,
+            version: Version.current, inbox: .terminal(asJSON: asJSON), logger: logger)
     }
 }
 

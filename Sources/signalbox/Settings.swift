@@ -24,6 +24,10 @@ struct GatewayOptions: ParsableArguments {
     @Option(help: "Data directory with the queue (SIGNALBOX_DATA_DIR; default: data).", completion: .directory)
     var dataDir: String?
 
+    /// Wins over the config. Never has a password: every user of the machine sees the command line.
+    @Option(help: "Store: sqlite, or the postgres:// URL of a database without password (SIGNALBOX_STORE; default: sqlite).")
+    var store: String?
+
     @Option(
         help: "Minimum log level: \(GatewayOptions.levels) (SIGNALBOX_LOG_LEVEL).",
         transform: argument({ Logger.Level(rawValue: $0) }) {
@@ -60,6 +64,20 @@ struct GatewayOptions: ParsableArguments {
     /// `file`: the value of the config, which has the lowest precedence before the default.
     func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
 
+    /// The store that flag or environment names; nil if neither does. ``validate()`` has checked the text.
+    private var namedStore: GatewayConfig.Store? {
+        (store ?? variable("store")).flatMap { text in try? GatewayConfig.Store(text: text) }
+    }
+
+    /// Whether flag or environment name the store.
+    var namesStore: Bool { namedStore != nil }
+
+    /// The store in use. Password and schema of the config also count when flag or environment name the same URL.
+    func usedStore(file: GatewayConfig.Store?) -> GatewayConfig.Store {
+        guard let named = namedStore, named.url != file?.url else { return file ?? GatewayConfig.Store() }
+        return named
+    }
+
     /// The first of the flag, the environment and the config that is set. Not parsed yet.
     func listenAddress(flag: String?, file: String?) -> String {
         flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
@@ -71,14 +89,27 @@ struct GatewayOptions: ParsableArguments {
         return [
             .init("config", config, variable("config"), nil, else: "routes.json"),
             .init("data-dir", dataDir, variable("dataDir"), file.gateway.dataDirectory, else: "data"),
+            .init("store", words(of: store), words(of: variable("store")), file.gateway.store?.words, else: "sqlite"),
             .init("listen", nil, variable("listen"), listen, else: "127.0.0.1:8080"),
             .init("log-level", logLevel?.rawValue, variable("logLevel"), nil, else: "notice"),
             .init("log-format", logFormat?.rawValue, variable("logFormat"), nil, else: "text"),
         ]
     }
 
+    /// A store without its user.
+    private func words(of text: String?) -> String? {
+        text.flatMap { text in try? GatewayConfig.Store(text: text) }?.words
+    }
+
     /// ArgumentParser calls it before the command runs.
     func validate() throws {
+        for (name, text) in [("--store", store), ("SIGNALBOX_STORE", variable("store"))] {
+            guard let text else { continue }
+            do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: text) } catch {
+                // Without the text, which may have a password.
+                throw ValidationError("\(name) is not a store: \(error.problem).")
+            }
+        }
         if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {
             throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text). Set it to \(Self.levels).")
         }

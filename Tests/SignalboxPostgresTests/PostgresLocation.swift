@@ -6,15 +6,19 @@ import SignalboxTesting
 
 /// A schema of its own in the test server's database.
 struct PostgresLocation: StoreLocation {
+    static let followsJumps = false
+    static let hasNodes = true
+
     let target: PostgresTarget
 
     static func withLocation(_ body: (Self) async throws -> Void) async throws {
-        let url = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_POSTGRES"] ?? ""
         let name = "t\(UInt64.random(in: 1 ... .max))"
-        let target = PostgresTarget(url: url, schema: name)
+        let target = PostgresTarget(url: try await PostgresServer.sharedURL(), schema: name)
         try PostgresAdmin(target).run("CREATE SCHEMA \(name)")
         let result: Result<Void, any Error>
-        do { result = .success(try await body(Self(target: target))) } catch { result = .failure(error) }
+        do {
+            result = .success(try await LocationTurns.shared.run { try await body(Self(target: target)) })
+        } catch { result = .failure(error) }
         try PostgresAdmin(target).run("DROP SCHEMA \(name) CASCADE")
         try result.get()
     }
@@ -23,6 +27,10 @@ struct PostgresLocation: StoreLocation {
         // As if the earlier processes had ended long ago.
         try PostgresStore.declareAllGone(in: target)
         return try PostgresStore(target, now: { clock.now })
+    }
+
+    func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store {
+        try PostgresStore(target, now: { clock.now })
     }
 
     func loseDelivery(_ id: Int64) async throws {

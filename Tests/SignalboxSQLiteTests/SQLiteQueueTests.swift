@@ -12,7 +12,7 @@ import Testing
     private let inbox = DestinationName("inbox")
     private let crm = DestinationName("crm")
 
-    @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
+    @Test(arguments: StoreConformance.all(in: SQLiteLocation.self)) func conforms(_ promise: StoreConformance) async throws {
         try await promise.run(in: SQLiteLocation.self)
     }
 
@@ -270,6 +270,9 @@ import Testing
 
 /// A temporary data directory.
 private struct SQLiteLocation: StoreLocation {
+    static let followsJumps = true
+    static let hasNodes = false
+
     let directory: String
 
     static func withLocation(_ body: (SQLiteLocation) async throws -> Void) async throws {
@@ -279,6 +282,8 @@ private struct SQLiteLocation: StoreLocation {
     func open(_ clock: ManualDate) throws(StoreError) -> any Store {
         try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
     }
+
+    func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store { try open(clock) }
 
     func loseDelivery(_ id: Int64) async throws {
         try await SQLiteQueue(in: directory).file.pool.write {

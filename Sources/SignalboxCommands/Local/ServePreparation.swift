@@ -11,12 +11,16 @@ package struct ServePreparation: Sendable {
     private let secrets: SecretResolver
     private let format: LogFormat
     private let addresses: GatewayServer.Addresses
+    private let store: GatewayConfig.Store?
 
-    /// `path`: the config's. `secrets`: reads its references. `format`: of problems on standard error.
+    /// `path`: the config's. `secrets`: reads its references. `format`: of problems on standard error. `store`: the one
+    /// in use, if the config names it; nil if the command line or the environment do.
     package init(
-        _ path: String, secrets: SecretResolver, format: LogFormat, addresses: GatewayServer.Addresses
+        _ path: String, secrets: SecretResolver, format: LogFormat, addresses: GatewayServer.Addresses,
+        store: GatewayConfig.Store?
     ) {
         (self.path, self.secrets, self.format, self.addresses) = (path, secrets, format, addresses)
+        self.store = store
     }
 
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
@@ -38,6 +42,7 @@ package struct ServePreparation: Sendable {
         do throws(ConfigRefusal) {
             let config = try RoutedConfig(path: path)
             (namedFiles, files) = (config.config.origin.files, config.files)
+            try checkStore(of: config.config)
             let resolver = try secrets.reading(config.config)
             let plan = gateway.plan(for: try ResolvedConfig(config, by: resolver))
             let surface = try surface(gateway, plan, by: resolver)
@@ -47,6 +52,13 @@ package struct ServePreparation: Sendable {
             return .rejected(
                 problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
         }
+    }
+
+    /// A running gateway keeps its store: events of two stores would have two ledgers.
+    private func checkStore(of config: GatewayConfig) throws(ConfigRefusal) {
+        guard let store, config.gateway.store ?? .init() != store else { return }
+        throw ConfigRefusal(
+            "\(path): /gateway/store: a running gateway does not change its store; restart it to use another one.")
     }
 
     /// Lines of the config belong on a terminal, not in a log.

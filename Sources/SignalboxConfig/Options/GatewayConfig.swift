@@ -96,6 +96,8 @@ package struct GatewayConfig: Sendable {
         package var listen = Listen()
         /// The path as written; nil for the default.
         package var dataDirectory: String?
+        /// The store of events and deliveries; nil for the default, SQLite.
+        package var store: Store?
         /// The path of a file of variables, as written; nil for those of the process only.
         package var environmentFile: String?
         /// The newest pushes to the provider endpoints.
@@ -218,6 +220,10 @@ extension GatewayConfig.Gateway {
         Option(
             "dataDir", \.dataDirectory, .path,
             "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
+        )
+        Option(
+            "store", \.store, .store,
+            "The store of events and deliveries: `sqlite` in the data directory, or the PostgreSQL database of this URL, which several gateways may share. `--store` and `SIGNALBOX_STORE` override it. A change needs a restart. Default: `sqlite`."
         )
         Option(
             "environmentFile", \.environmentFile, .path,

@@ -16,7 +16,7 @@ struct Breaker: Sendable, Equatable {
     /// In a row; at least 1.
     private let failures: Int
     /// From the failure to the probe.
-    private let probe: Duration
+    let probe: Duration
     private var state = State.closed(failures: 0)
 
     /// `failures`: number of failures in a row that open it. `probe`: how long it stays open before it permits one

@@ -13,6 +13,32 @@ extension DestinationLane {
     /// deliveries is a defect.
     var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
 
+    // MARK: Limits that processes share
+
+    /// Takes attempts of the rate. After a failure of the store, asks again a second later.
+    func takeAttempts(_ perSecond: Double) async {
+        var share = AttemptShare(count: 0, wait: .seconds(1))
+        await record { () throws(StoreError) in share = try await queue.takeAttempts(of: name, perSecond: perSecond) }
+        gate.add(share, at: elapsed())
+    }
+
+    /// Asks to be the one process that probes. After a failure of the store, asks again a second later.
+    func askForProbe() async {
+        var wait: Duration? = .seconds(1)
+        await record { () throws(StoreError) in
+            wait = try await queue.beginProbe(of: name, lasting: gate.probeTime)
+        }
+        gate.recordProbe(wait: wait, at: elapsed())
+    }
+
+    /// Returns attempts for which there is no delivery, so that other processes can make them.
+    func returnUnused() async {
+        guard let (count, perSecond) = gate.takeUnused() else { return }
+        await record { () throws(StoreError) in
+            try await queue.returnAttempts(count, of: name, perSecond: perSecond)
+        }
+    }
+
     // MARK: Permission
 
     /// Requests the destination's permission and passes the reply to the gate. Nil if permission was given; otherwise
@@ -103,6 +129,8 @@ extension DestinationLane {
 
     /// Several errors of the file are logged; the caller limits their number.
     private func reportUnrecorded(_ error: StoreError) {
+        // The connection reports a database that cannot be reached.
+        guard !error.isUnreachable else { return }
         logger.error(
             "Cannot record the status of a destination.",
             metadata: ["destination": "\(name)", "error": "\(error)"])

@@ -58,7 +58,8 @@ struct DestinationLane: Sendable {
             limit: destination.concurrency,
             breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
             perSecond: destination.perSecond,
-            handshake: destination.handshake.map { Handshake(age: $0.age, retry: destination.retry) }, at: elapsed())
+            handshake: destination.handshake.map { Handshake(age: $0.age, retry: destination.retry) },
+            isShared: queue.sharesLimits, at: elapsed())
     }
 
     /// Runs until the lane is drained, retired or closed and every attempt has ended. Returns after it has given back
@@ -81,6 +82,7 @@ struct DestinationLane: Sendable {
             }
         }
         await giveBack(&batches)
+        await returnUnused()
         await forgetBackoff()
         if gate.isRetired { await closeLane() }
     }
@@ -133,8 +135,10 @@ struct DestinationLane: Sendable {
         // An operator resumed the destination: request permission at once.
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
-            let places = gate.takePlaces(at: elapsed())
+            let places = gate.takePlaces(at: elapsed(), outOf: queue.places(of: name, outOf: destination.concurrency))
             switch places {
+            case .needsAttempts(let perSecond): await takeAttempts(perSecond)
+            case .needsProbe: await askForProbe()
             case .free(0): return Pass()
             case .free, .question:
                 let free = places.count
@@ -144,6 +148,7 @@ struct DestinationLane: Sendable {
                 gate.giveBack(free - ready.count, at: elapsed())
                 for batch in ready { start(batch, places == .question) }
                 guard leases.isEmpty, ready.isEmpty else { continue }
+                await returnUnused()
                 return Pass(isExhausted: batches.due == nil, wake: batches.due)
             case .later(let wait, let isLong): return Pass(isExhausted: isLong, wake: elapsed() + wait)
             }
@@ -165,7 +170,7 @@ struct DestinationLane: Sendable {
             do throws(StoreError) {
                 return try await queue.closeLane(name)
             } catch {
-                if outage.begins() {
+                if outage.begins(by: error) {
                     logger.error(
                         "Cannot return deliveries of a destination to the queue; retrying.",
                         metadata: ["destination": "\(name)", "error": "\(error)"])
@@ -183,7 +188,7 @@ struct DestinationLane: Sendable {
             return leases
         } catch {
             // The dispatcher's next tick wakes the lane.
-            if gate.recordFailedClaim() {
+            if gate.recordFailedClaim(), !error.isUnreachable {
                 logger.error("Cannot read the queue.", metadata: ["destination": "\(name)", "error": "\(error)"])
             }
             return []
@@ -196,8 +201,8 @@ struct DestinationLane: Sendable {
     /// Settles every delivery of the batch exactly once: sent, expired or returned. Frees its place before the
     /// settlement is on disk, so that a slow disk does not delay the next request.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
-        // The destination may have been paused or disabled after the claim.
-        guard !gate.isShut, queue.isActive(name) else {
+        // The destination may have been paused or disabled after the claim, and another process may have taken over.
+        guard !gate.isShut, queue.isActive(name), batch.allSatisfy({ queue.holds($0) }) else {
             if asks { gate.abandonQuestion() }
             return await leave(batch.map { Settlement($0, .returned) })
         }
@@ -286,7 +291,7 @@ struct DestinationLane: Sendable {
                 return
             } catch {
                 // Logged once: many settlements fail at the same time.
-                if settling.begins() {
+                if settling.begins(by: error) {
                     logger.error(
                         "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
                 }

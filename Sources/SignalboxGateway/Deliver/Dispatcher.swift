@@ -146,7 +146,7 @@ package struct Dispatcher: Service {
             } catch {
                 // The gateway's own stop cancelled the read.
                 if Task.isCancelled { return }
-                if outage.begins() { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
+                if outage.begins(by: error) { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
             }
             reportDamage()
             do { try await clock.sleep(for: Self.tick) } catch { return }
@@ -178,7 +178,7 @@ extension Dispatcher {
             gauges = try await queue.gauges()
         } catch {
             if Task.isCancelled { return }
-            if outage.begins() { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
+            if outage.begins(by: error) { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
             return
         }
         _ = outage.ends()

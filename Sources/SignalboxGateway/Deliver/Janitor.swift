@@ -42,6 +42,7 @@ package struct Janitor: Service {
     /// Works in short steps, so that commits of other tasks come between them. Reports failures to the queue's
     /// health.
     private func clean() async {
+        guard queue.leads else { return }
         do throws(StoreError) {
             let removed = try await queue.remove(beyond: retention()) {
                 do { try await clock.sleep(for: Self.pause) } catch { return }
@@ -53,7 +54,7 @@ package struct Janitor: Service {
         } catch {
             // The gateway's own stop cancelled the step.
             if Task.isCancelled { return }
-            guard queue.health.record(.retention, failure: "\(error)") == .fails else { return }
+            guard !error.isUnreachable, queue.health.record(.retention, failure: "\(error)") == .fails else { return }
             logger.error("Cannot remove old events.", metadata: ["error": "\(error)"])
         }
     }

@@ -13,7 +13,7 @@ extension LaneGate {
                 return
             }
             guard state.bucket?.perSecond != rate else { return }
-            state.bucket = TokenBucket(perSecond: rate, at: now)
+            state.bucket = AttemptRate(perSecond: rate, isShared: isShared, at: now)
             // For the attempt that requested permission.
             _ = state.bucket?.take(upTo: 1, at: now)
         }

@@ -30,7 +30,11 @@ final class LaneGate: Sendable {
         /// Counts failures in a row.
         var breaker: Breaker
         /// Nil without a rate.
-        var bucket: TokenBucket?
+        var bucket: AttemptRate?
+        /// Until when this process may probe, as the store said.
+        var probesUntil: Duration?
+        /// When the store may be asked for the probe again.
+        var asksProbeAt: Duration?
         /// Nil if the destination needs no permission.
         var handshake: Handshake?
         /// End of a pause that the destination asked for.
@@ -52,16 +56,22 @@ final class LaneGate: Sendable {
     private let limit: Int
     /// The rate of the config, in attempts per second; nil for no limit.
     let perSecond: Double?
+    /// Whether several processes deliver to the destination.
+    let isShared: Bool
     /// Outcomes that may wait for the disk; beyond it the lane starts no attempt.
     private let unsettledLimit = 1024
 
     /// `perSecond`: maximum rate of attempts; nil for no limit. `handshake`: nil if the destination needs no
     /// permission. `limit`: requests in flight at the same time. `at`: the lane's clock now, from which the rate
-    /// counts.
-    init(limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, at now: Duration) {
+    /// counts. `isShared`: whether the store gives out attempts and probes.
+    init(
+        limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, isShared: Bool = false,
+        at now: Duration
+    ) {
         self.limit = limit
         self.perSecond = perSecond
-        let bucket = perSecond.map { TokenBucket(perSecond: $0, at: now) }
+        self.isShared = isShared
+        let bucket = perSecond.map { AttemptRate(perSecond: $0, isShared: isShared, at: now) }
         state = Mutex(State(breaker: breaker, bucket: bucket, handshake: handshake))
     }
 
@@ -71,6 +81,10 @@ final class LaneGate: Sendable {
         case free(Int)
         /// One place was taken, for an attempt that first requests permission.
         case question
+        /// Ask the store for attempts of this rate first. Nothing was taken.
+        case needsAttempts(perSecond: Double)
+        /// Ask the store for the probe first. Nothing was taken.
+        case needsProbe
         /// A place may be free after this time. `isLong`: a pause of the destination, for which a stop need not wait.
         case later(Duration, isLong: Bool)
 
@@ -79,24 +93,29 @@ final class LaneGate: Sendable {
             switch self {
             case .free(let count): count
             case .question: 1
-            case .later: 0
+            case .later, .needsAttempts, .needsProbe: 0
             }
         }
     }
 
     /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate.
     /// The first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
-    /// ``settled()``.
-    func takePlaces(at now: Duration) -> Places {
+    /// ``settled()``. `share`: the part of the limit that this process may use; nil for all of it.
+    func takePlaces(at now: Duration, outOf share: Int? = nil) -> Places {
         state.withLock { state in
             guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
             if let quiet = state.quietUntil, now < quiet { return .later(quiet - now, isLong: true) }
             state.quietUntil = nil
-            var free = max(0, min(limit - state.sending, unsettledLimit - state.unsettled))
+            var free = max(0, min((share ?? limit) - state.sending, unsettledLimit - state.unsettled))
             guard free > 0 else { return .free(0) }
             switch state.breaker.permission(at: now) {
             case .any: break
-            case .probe: free = 1
+            case .probe:
+                if isShared, state.probesUntil.map({ $0 <= now }) ?? true {
+                    if let time = state.asksProbeAt, now < time { return .later(time - now, isLong: true) }
+                    return .needsProbe
+                }
+                free = 1
             case .none(let until): return .later(until - now, isLong: true)
             case .noneYet: return .free(0)
             }
@@ -109,7 +128,12 @@ final class LaneGate: Sendable {
             }
             if asks { free = 1 }
             if let taken = state.bucket?.take(upTo: free, at: now) {
-                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: state.isStopping) }
+                guard taken > 0 else {
+                    guard let wait = state.bucket?.wait(at: now) else {
+                        return .needsAttempts(perSecond: state.bucket?.perSecond ?? 1)
+                    }
+                    return .later(wait, isLong: state.isStopping)
+                }
                 free = taken
             }
             if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe() }
@@ -146,6 +170,38 @@ final class LaneGate: Sendable {
             return state.unsettled >= unsettledLimit
         }
     }
+
+    // MARK: Limits that processes share
+
+    /// Adds attempts that the store gave.
+    func add(_ share: AttemptShare, at now: Duration) {
+        state.withLock { state in
+            guard case .shared(var rate) = state.bucket else { return }
+            rate.add(share, at: now)
+            state.bucket = .shared(rate)
+        }
+    }
+
+    /// Attempts that are left, to be returned to the store; nil for none.
+    func takeUnused() -> (count: Int, perSecond: Double)? {
+        state.withLock { state in
+            guard case .shared(var rate) = state.bucket else { return nil }
+            let count = rate.takeAll()
+            state.bucket = .shared(rate)
+            return count > 0 ? (count, rate.perSecond) : nil
+        }
+    }
+
+    /// The store's answer to the request for the probe. `wait`: until the next request; nil lets this process probe.
+    func recordProbe(wait: Duration?, at now: Duration) {
+        state.withLock { state in
+            state.probesUntil = wait == nil ? now + state.breaker.probe : nil
+            state.asksProbeAt = wait.map { now + $0 }
+        }
+    }
+
+    /// How long the breaker stays open after a failed probe.
+    var probeTime: Duration { state.withLock(\.breaker.probe) }
 
     // MARK: Results of attempts
 

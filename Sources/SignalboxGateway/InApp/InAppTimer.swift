@@ -68,7 +68,7 @@ package struct InAppTimer: Service {
             return wait.overflow ? Self.longest : min(max(.milliseconds(wait.partialValue), .zero), Self.longest)
         } catch {
             // The service's own stop cancelled the pass.
-            if !Task.isCancelled, outage.begins() {
+            if !Task.isCancelled, outage.begins(by: error) {
                 logger.error("Cannot end overdue in-app offers.", metadata: ["error": "\(error)"])
             }
             return Self.pause

@@ -121,7 +121,7 @@ package struct MediaJanitor: Service {
     /// Logs the first error in a row, unless the task was cancelled.
     private func report(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
         // The janitor's own stop cancelled the work.
-        if Task.isCancelled { return }
+        if Task.isCancelled || (error as? StoreError)?.isUnreachable == true { return }
         guard health.record(upkeep, failure: "\(error)") == .fails else { return }
         logger.error("Cannot remove old files.", metadata: ["error": "\(error)"])
     }

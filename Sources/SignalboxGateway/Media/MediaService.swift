@@ -146,7 +146,7 @@ package struct MediaService: Service {
         } catch {
             // The service's own stop cancelled the pass.
             if Task.isCancelled || gate.isStopping { return Pass() }
-            if outage.begins() {
+            if outage.begins(by: error) {
                 logger.error("Cannot read the download queue.", metadata: ["error": "\(error)"])
             }
             do { try await clock.sleep(for: Self.pause) } catch { return Pass() }
@@ -219,7 +219,7 @@ package struct MediaService: Service {
                 if case .stored(let file, _, _) = outcome { quota.add(file.bytes) }
                 return
             } catch {
-                if failure.begins() {
+                if failure.begins(by: error) {
                     logger.error("Cannot record the result of a download; retrying.", metadata: ["error": "\(error)"])
                 }
             }

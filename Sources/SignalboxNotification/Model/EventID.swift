@@ -28,6 +28,9 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
     /// The last eight bytes: the variant and 62 random bits. Never zero.
     package var randomBits: UInt64 { low }
 
+    /// The 16 bytes of the binary form (RFC 9562, section 4), as two numbers in network byte order.
+    package var words: (high: UInt64, low: UInt64) { (high, low) }
+
     /// Length of the text form, in bytes.
     package static let length = 36
 

@@ -18,7 +18,7 @@ struct PostgresStatement {
 final class PostgresConnection: @unchecked Sendable {
     /// How long the server may take for one call. Longer than the server's own `statement_timeout`, which ends with a
     /// definite answer.
-    static let patience: Duration = .seconds(12)
+    var patience: Duration = .seconds(12)
 
     /// Texts beyond this number are parsed each time: some are put together from conditions.
     private static let mostPrepared = 400
@@ -31,6 +31,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Connects. Throws a failure of the kind `connection` with libpq's reason, without the password.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
+        try target.reach.admit()
         let parameters = target.parameters
         let keywords = parameters.map { strdup($0.0) } + [nil]
         let values = parameters.map { strdup($0.1) } + [nil]
@@ -44,12 +45,16 @@ final class PostgresConnection: @unchecked Sendable {
         guard PQstatus(connection) == CONNECTION_OK else {
             let reason = target.masked(Self.message(of: connection))
             // A thrown initialiser of a class runs its deinit once all properties are set.
-            throw PostgresFailure(kind: .connection, message: "\(target.place) cannot be reached: \(reason)")
+            let failure = PostgresFailure(
+                kind: .connection, message: "\(target.place) cannot be reached: \(reason)")
+            target.reach.failed(failure)
+            throw failure
         }
         guard PQserverVersion(connection) >= 130_000 else {
             throw PostgresFailure(
-                kind: .connection, message: "\(target.place) is older than PostgreSQL 13: upgrade it")
+                kind: .connection, message: "\(target.place) \(Self.tooOld)")
         }
+        target.reach.succeeded()
         PQsetnonblocking(connection, 1)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         PQenterPipelineMode(connection)
@@ -82,7 +87,7 @@ final class PostgresConnection: @unchecked Sendable {
             var results: [Bool] = []
             for statement in statements { try send(statement, &added, &results) }
             guard PQpipelineSync(handle) == 1 else { throw lost() }
-            let deadline = ContinuousClock.now + Self.patience
+            let deadline = ContinuousClock.now + patience
             let rows = try receive(results, until: deadline)
             for (sql, name) in added { prepared[sql] = name }
             return rows
@@ -170,7 +175,7 @@ final class PostgresConnection: @unchecked Sendable {
             guard left > .zero else {
                 isOpen = false
                 throw PostgresFailure(
-                    kind: .timeout, message: "the database did not answer for \(Self.patience.components.seconds) s")
+                    kind: .timeout, message: "the database did not answer for \(patience.components.seconds) s")
             }
             let found = poll(&place, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
             if found > 0 { return }

@@ -37,12 +37,36 @@ struct PostgresFailure: Error {
     }
 }
 
+extension PostgresFailure {
+    /// The error for operators and senders.
+    fileprivate var asStoreError: StoreError {
+        guard case .statement(let state) = kind else {
+            return kind == .connection ? .unreachable(reason: message) : .unavailable(reason: message)
+        }
+        // The first two digits name a class of errors.
+        switch state {
+        case "42501": return .refused(reason: "the database refuses access: \(message)", remedy: Self.grant)
+        case "42P01", "42703", "3F000":
+            return .refused(
+                reason: "the database lacks a table of the queue: \(message)", remedy: "run signalbox store check")
+        case "25006": return .unavailable(reason: "the database is read-only")
+        case "53100": return .unavailable(reason: "the disk of the database is full")
+        case "53300": return .unreachable(reason: "the database has no free connection: \(message)")
+        case "57014": return .unavailable(reason: "the database took longer than 10 s for a statement")
+        case _ where endsConnection: return .unreachable(reason: "the database ended the connection: \(message)")
+        default: return .unavailable(reason: message)
+        }
+    }
+
+    private static let grant = "grant the role of the gateway all rights on the tables of its schema"
+}
+
 extension StoreError {
     /// Converts an error of this target. Never repeats values.
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
-        case let error as PostgresFailure: self = .unavailable(reason: error.message)
+        case let error as PostgresFailure: self = error.asStoreError
         case let error as DamagedValue: self = .damaged(path: "in PostgreSQL", reason: error.reason)
         case let error as CommitFailure: self = error.reason
         default: self = .unavailable(reason: "\(type(of: error))")

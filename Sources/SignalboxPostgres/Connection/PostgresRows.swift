@@ -146,11 +146,3 @@ struct PostgresRow {
         DamagedValue("column \(rows.name(column)) does not hold \(expected)")
     }
 }
-
-/// A stored value that the gateway never writes. The reason does not repeat the value.
-struct DamagedValue: Error {
-    /// A clause without a full stop.
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-}

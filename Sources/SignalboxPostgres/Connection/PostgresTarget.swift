@@ -4,26 +4,51 @@ import Foundation
 package struct PostgresTarget: Sendable {
     /// A connection string without a password: `postgres://user@host:5432/database?sslmode=verify-full`.
     package let url: String
-    private let password: String?
+    /// Called for each connection, so that a password that was replaced is used without a restart.
+    private let password: @Sendable () -> String?
     /// The schema of the tables; nil for the first one of the user's `search_path`.
     package let schema: String?
 
-    /// `password`: from a reference of the config; nil for a server that asks for none. `schema`: for tests, and for
-    /// several gateways in one database.
-    package init(url: String, password: String? = nil, schema: String? = nil) {
-        (self.url, self.password, self.schema) = (url, password, schema)
+    /// Shared by all connections to the database.
+    package let reach: PostgresReach
+
+    /// `password`: reads the reference of the config; returns nil for a server that asks for none, and for libpq's own
+    /// ways to find it. `schema`: for tests, and for several gateways in one database.
+    package init(url: String, schema: String? = nil, password: @escaping @Sendable () -> String? = { nil }) {
+        self.init(url, schema, password, PostgresReach())
     }
 
-    /// For people: host, port and database, without credentials.
+    /// Settings of the session besides those of all connections.
+    private var more: [String] = []
+
+    private init(
+        _ url: String, _ schema: String?, _ password: @escaping @Sendable () -> String?, _ reach: PostgresReach
+    ) {
+        (self.url, self.schema, self.password, self.reach) = (url, schema, password, reach)
+    }
+
+    /// The same database, for connections with these settings. `settings`: `name=value`.
+    func with(_ settings: [String]) -> PostgresTarget {
+        var target = self
+        target.more = settings
+        return target
+    }
+
+    /// The same database, to which no connection is ever made. `reason`: a clause for the errors.
+    func closed(because reason: String) -> PostgresTarget {
+        PostgresTarget(url, schema, password, PostgresReach(closed: reason))
+    }
+
+    /// For people: host, port and database, without credentials and parameters.
     package var place: String {
-        guard let parts = URLComponents(string: url) else { return "the database" }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        return "the database \(parts.host ?? "")\(port)\(parts.path)"
+        let rest = url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "?" }
+        let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
+        return place.isEmpty ? "the database" : "the database \(place)"
     }
 
     /// The text without the password, which libpq repeats in no error that is known.
     func masked(_ text: String) -> String {
-        guard let password, !password.isEmpty else { return text }
+        guard let password = password(), !password.isEmpty else { return text }
         return text.replacing(password, with: "***")
     }
 
@@ -33,14 +58,16 @@ package struct PostgresTarget: Sendable {
             "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
             // 202 means durable, whatever the default of the server.
             "synchronous_commit=on",
-        ]
+            // Statements read few rows; to compile one takes longer than to run it.
+            "jit=off",
+        ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),
             ("keepalives_idle", "5"), ("fallback_application_name", "signalbox"), ("dbname", url),
             ("client_encoding", "UTF8"), ("options", settings.map { "-c \($0)" }.joined(separator: " ")),
         ]
-        if let password { parameters.append(("password", password)) }
+        if let password = password() { parameters.append(("password", password)) }
         return parameters
     }
 }

@@ -13,6 +13,7 @@ enum PostgresValue: Sendable {
     case flags([Bool])
     case texts([String?])
     case manyBytes([[UInt8]?])
+    case ids([EventID])
 
     /// Milliseconds since 1970.
     static func time(_ date: Date?) -> PostgresValue { .number(date?.milliseconds) }
@@ -33,6 +34,7 @@ extension PostgresValue {
         case .flags: 1000
         case .texts: 1009
         case .manyBytes: 1001
+        case .ids: 2951
         }
     }
 
@@ -45,26 +47,39 @@ extension PostgresValue {
         case .flag(let flag): buffer.append(flag ? 1 : 0)
         case .text(let text):
             guard let text else { return false }
-            buffer.append(contentsOf: text.utf8)
+            buffer.append(text: text)
         case .bytes(let bytes):
             guard let bytes else { return false }
             buffer.append(contentsOf: bytes)
         case .numbers(let numbers):
-            Self.encode(numbers, of: 20, into: &buffer) { $1.append(bigEndian: Int32(8)); $1.append(bigEndian: $0) }
+            Self.encode(numbers, of: 20, into: &buffer) {
+                $1.append(bigEndian: Int32(8))
+                $1.append(bigEndian: $0)
+            }
         case .flags(let flags):
             Self.encode(flags.map { $0 }, of: 16, into: &buffer) {
                 $1.append(bigEndian: Int32(1))
                 $1.append($0 ? 1 : 0)
             }
         case .texts(let texts):
-            Self.encode(texts, of: 25, into: &buffer) {
-                $1.append(bigEndian: Int32($0.utf8.count))
-                $1.append(contentsOf: $0.utf8)
+            Self.encode(texts, of: 25, into: &buffer) { text, buffer in
+                let start = buffer.count
+                buffer.append(bigEndian: Int32(text.utf8.count))
+                buffer.append(text: text)
+                // Longer if the text has a NUL.
+                let length = Int32(buffer.count - start - 4).bigEndian
+                withUnsafeBytes(of: length) { buffer.replaceSubrange(start..<start + 4, with: $0) }
             }
         case .manyBytes(let list):
             Self.encode(list, of: 17, into: &buffer) {
                 $1.append(bigEndian: Int32($0.count))
                 $1.append(contentsOf: $0)
+            }
+        case .ids(let ids):
+            Self.encode(ids, of: 2950, into: &buffer) {
+                $1.append(bigEndian: Int32(16))
+                $1.append(bigEndian: $0.words.high)
+                $1.append(bigEndian: $0.words.low)
             }
         }
         return true
@@ -88,6 +103,15 @@ extension PostgresValue {
 }
 
 extension [UInt8] {
+    /// PostgreSQL's texts cannot contain a NUL: U+FFFD replaces it.
+    fileprivate mutating func append(text: String) {
+        if text.utf8.contains(0) {
+            append(contentsOf: text.replacing("\0", with: "\u{FFFD}").utf8)
+        } else {
+            append(contentsOf: text.utf8)
+        }
+    }
+
     fileprivate mutating func append(bigEndian number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }

@@ -2,50 +2,162 @@ import Foundation
 import SignalboxStore
 import Synchronization
 
+/// How operators tell nodes apart.
+package struct NodeDescription: Sendable, Equatable {
+    /// Such as the name of the host.
+    package var name: String
+    /// The version of the program.
+    package var version: String
+    /// The digest of the config; nil for a command.
+    package var config: String?
+
+    package init(name: String = ProcessInfo.processInfo.hostName, version: String = "", config: String? = nil) {
+        (self.name, self.version, self.config) = (name, version, config)
+    }
+}
+
 /// The place of this process among the nodes of a database: its incarnation, and how long its leases are safe.
 ///
-/// A new incarnation begins at the start, and whenever another node declared the present one gone. A class because the
-/// writers, the heartbeat and the lanes share it.
+/// A node is registered at its first write. From the first open lane on, its heartbeat keeps it alive. A process
+/// without lanes leases nothing and needs none: when others declare it gone, its next write begins a new incarnation.
+/// A class because the writers, the heartbeat and the lanes share it.
 final class NodeMembership: Sendable {
+    /// How long a node lives without a heartbeat, by the server's clock.
+    static let lifetime: Duration = .seconds(15)
+    /// How long after the sending of its last heartbeat a node begins attempts. The rest is for requests that are about
+    /// to be sent, and for clocks that run apart.
+    static let safety: Duration = .seconds(12)
+
     private struct State {
         /// The row in `nodes`; nil before the first registration, and after the incarnation was declared gone.
         var node: Int64?
+        /// Tells the incarnation from another one with the same number, after a failover that lost commits.
+        var key = ""
+        /// When the last heartbeat that the server confirmed was sent.
+        var sentAt: ContinuousClock.Instant?
+        /// Whether the incarnation has had a heartbeat since it began.
+        var isConfirmed = false
+        /// All live nodes, in their order.
+        var live: [Int64] = []
         var wantsSweep = false
+        var leadsUntil: ContinuousClock.Instant?
+        var description = NodeDescription()
+        /// Called when an incarnation replaces an earlier one.
+        var forget: (@Sendable () -> Void)?
     }
 
     private let target: PostgresTarget
     private let state = Mutex(State())
+    private let clock: @Sendable () -> ContinuousClock.Instant
     /// Commits whose outcome had to be found out after the connection was lost.
     let unknownCommits = Counter()
+    /// Leases of other nodes that this one freed.
+    let takenOver = Counter()
 
-    init(_ target: PostgresTarget) { self.target = target }
+    /// `clock`: advances while the process is stopped; replaced by tests.
+    init(_ target: PostgresTarget, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        (self.target, self.clock) = (target, clock)
+    }
 
     /// The present incarnation; registers one if there is none. Blocks. Throws when the database cannot be reached.
     func current() throws -> Int64 {
         // Under the lock, so that one thread registers while the others wait for it.
         try state.withLock { state in
             if let node = state.node { return node }
+            let (sentAt, key) = (clock(), String(UInt64.random(in: 0 ... .max), radix: 36))
             let connection = try PostgresConnection(target)
             let rows = try connection.run(
-                """
-                WITH node AS (
-                    INSERT INTO nodes (name, version, started_at, seen_at, is_live)
-                    VALUES ('', '', 0, clock_timestamp(), true) RETURNING id
-                ), made AS (
-                    INSERT INTO marks (node, lane, number) SELECT id, lane, 0 FROM node, unnest($1) AS lane
-                )
-                SELECT id FROM node
-                """, [.numbers(WriterLane.allCases.map(\.rawValue))])
+                Self.registration,
+                [
+                    .numbers(WriterLane.allCases.map(\.rawValue)), .text(state.description.name),
+                    .text(state.description.version), .text(state.description.config), .text(key),
+                ])
             guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
-            state.node = node
+            if !state.key.isEmpty { state.forget?() }
+            (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             return node
         }
     }
 
+    private static let registration = """
+        WITH node AS (
+            INSERT INTO nodes (name, version, config, key, started_at, seen_at, is_live)
+            VALUES ($2, $3, $4, $5, extract(epoch FROM clock_timestamp()) * 1000, clock_timestamp(), true) RETURNING id
+        ), made AS (
+            INSERT INTO marks (node, lane, number) SELECT id, lane, 0 FROM node, unnest($1) AS lane
+        )
+        SELECT id FROM node
+        """
+
     /// Ends an incarnation in memory. Has no effect if another one began since.
     func replace(_ node: Int64) {
-        state.withLock { if $0.node == node { $0.node = nil } }
+        state.withLock { state in
+            guard state.node == node else { return }
+            (state.node, state.sentAt, state.leadsUntil) = (nil, nil, nil)
+        }
     }
+
+    /// `forget`: called on any thread when leases of an earlier incarnation are no longer held. It must not block.
+    func onReplacement(_ forget: @escaping @Sendable () -> Void) { state.withLock { $0.forget = forget } }
+
+    /// Describes the node at its next heartbeat.
+    func describe(_ description: NodeDescription) { state.withLock { $0.description = description } }
+
+    var description: NodeDescription { state.withLock(\.description) }
+
+    /// The number and the key of the present incarnation; nil for none.
+    var incarnation: (node: Int64, key: String)? { state.withLock { state in state.node.map { ($0, state.key) } } }
+
+    // MARK: Heartbeats
+
+    /// Records a heartbeat that the server confirmed. Returns whether lanes have a reason to look: attempts may begin
+    /// that could not before, or other nodes came or went.
+    func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [Int64], leads: Bool) -> Bool {
+        let now = clock()
+        return state.withLock { state in
+            guard state.node == node else { return false }
+            let wasSafe = state.isConfirmed && state.sentAt.map { now - $0 < Self.safety } ?? false
+            let isSame = wasSafe && state.live == live
+            (state.sentAt, state.live, state.isConfirmed) = (sentAt, live, true)
+            state.leadsUntil = leads ? sentAt + Self.safety : nil
+            return !isSame
+        }
+    }
+
+    /// Whether attempts may begin: the last heartbeat is recent enough that nobody has declared the node gone.
+    var isSafe: Bool {
+        let now = clock()
+        return state.withLock { state in
+            state.node != nil && state.sentAt.map { now - $0 < Self.safety } ?? false
+        }
+    }
+
+    /// Whether the node still holds what this holder leased, and may begin attempts.
+    func isHolder(_ holder: UInt64) -> Bool {
+        isSafe && state.withLock { $0.node.map { UInt64(bitPattern: $0) == holder } ?? false }
+    }
+
+    /// How long ago the last confirmed heartbeat was sent; nil for none.
+    var age: Duration? { state.withLock { $0.sentAt }.map { clock() - $0 } }
+
+    /// Whether this node has the duties of the fleet.
+    var leads: Bool {
+        let now = clock()
+        return state.withLock { $0.leadsUntil.map { now < $0 } ?? false }
+    }
+
+    /// The position of this node among the live nodes, and their number. A node that knows no others is alone.
+    var rank: (position: Int, count: Int) {
+        state.withLock { state in
+            guard let node = state.node, let position = state.live.firstIndex(of: node) else { return (0, 1) }
+            return (position, state.live.count)
+        }
+    }
+
+    /// The numbers of all live nodes, ascending; empty before the first heartbeat.
+    var live: [Int64] { state.withLock(\.live) }
+
+    // MARK: Sweeps
 
     func countUnknownCommit() { unknownCommits.add() }
 

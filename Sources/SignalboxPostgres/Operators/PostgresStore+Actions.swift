@@ -35,4 +35,53 @@ extension PostgresStore {
                 .text(parameters), .text(action.reason), .text(action.result),
             ])
     }
+
+    /// Walks down the primary key.
+    package func actionPage(
+        _ filter: ActionFilter, limit: Int, examining rows: Int
+    ) async throws(StoreError) -> StorePage<ActionRecord> {
+        try await readers.snapshot { connection in
+            var scan = BoundedScan(limit: limit, examining: rows)
+            while let wanted = scan.wanted {
+                let rows = try connection.run(
+                    Self.scanActions,
+                    [
+                        .text(filter.actor), .text(filter.operation), .text(filter.target), .time(filter.since),
+                        .time(filter.until), .number(scan.last ?? filter.before ?? .max), .number(Int64(wanted)),
+                    ])
+                scan.add(try rows.map { (try $0.number(0), try $0.flag(1)) }, of: wanted)
+            }
+            let records =
+                try scan.ids.isEmpty
+                ? []
+                : connection.run(Self.readActions, [.numbers(scan.ids)])
+                    .map { try ActionRecord($0) }
+            return StorePage(records: records, next: scan.next, isComplete: scan.isComplete)
+        }
+    }
+
+    private static let scanActions = """
+        SELECT id, ($1 IS NULL OR actor = $1) AND ($2 IS NULL OR operation = $2)
+            AND ($3 IS NULL OR target IS NOT DISTINCT FROM $3) AND ($4 IS NULL OR at >= $4) AND ($5 IS NULL OR at < $5)
+        FROM actions WHERE id < $6 ORDER BY id DESC LIMIT $7
+        """
+
+    private static let readActions = """
+        SELECT id, at, count, actor, role, remote, via, operation, target, parameters, reason, result
+        FROM actions WHERE id = ANY($1) ORDER BY id DESC
+        """
+}
+
+extension ActionRecord {
+    /// Reads the columns of the listing, in its order.
+    fileprivate init(_ row: PostgresRow) throws {
+        guard let parameters = try? JSONDecoder().decode([String: String].self, from: Data(row.text(9).utf8)) else {
+            throw DamagedValue("column parameters does not hold an object of texts")
+        }
+        let action = OperatorAction(
+            by: try row.text(3), role: try row.optionalText(4), remote: try row.optionalText(5), via: try row.word(6),
+            try row.text(7), target: try row.optionalText(8), parameters: parameters,
+            reason: try row.optionalText(10), result: try row.text(11))
+        self.init(id: try row.number(0), at: try row.date(1), action: action, count: try row.optionalCount(2))
+    }
 }

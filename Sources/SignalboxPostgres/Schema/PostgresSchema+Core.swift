@@ -18,6 +18,7 @@ extension PostgresSchema {
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL, version text NOT NULL,
             config text, -- digest
+            key text NOT NULL, -- random
             started_at bigint NOT NULL,
             seen_at timestamptz NOT NULL, -- by the server's clock
             is_live boolean NOT NULL
@@ -53,6 +54,9 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX variants_event ON variants (event)",
+        // Bodies are stored as they are: to compress them takes longer than to write them.
+        "ALTER TABLE events ALTER body SET STORAGE EXTERNAL, ALTER payload SET STORAGE EXTERNAL",
+        "ALTER TABLE variants ALTER body SET STORAGE EXTERNAL",
         """
         CREATE TABLE queue (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -72,9 +76,12 @@ extension PostgresSchema {
             autovacuum_vacuum_cost_delay = 0
         )
         """,
-        "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL",
+        // A free row is in one of these two: an ordered claim looks for the rows without a key among the former.
+        "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NULL",
+        "CREATE INDEX queue_keyed ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NOT NULL",
         "CREATE INDEX queue_held ON queue (holder, id) WHERE holder IS NOT NULL",
         "CREATE INDEX queue_line ON queue (destination, order_key, id) WHERE order_key IS NOT NULL",
+        "CREATE INDEX queue_busy ON queue (destination, order_key) WHERE holder IS NOT NULL AND order_key IS NOT NULL",
         "CREATE INDEX queue_over ON queue (not_after) WHERE not_after > 0",
         "CREATE INDEX queue_event ON queue (event)",
         """
@@ -89,6 +96,7 @@ extension PostgresSchema {
         """,
         "CREATE INDEX ended_event ON ended (event)",
         "CREATE INDEX ended_dead ON ended (id) WHERE state = 'dead'",
+        "CREATE INDEX ended_expired ON ended (id) WHERE state = 'expired'",
         """
         CREATE VIEW deliveries AS
             SELECT id, event, destination, 'waiting'::text AS state, due, begun, attempts, forgiven, not_before,
@@ -123,6 +131,7 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX requests_at ON requests (at)",
+        "ALTER TABLE requests ALTER answer SET STORAGE EXTERNAL",
         """
         CREATE TABLE duplicates (
             source text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, -- the value at `dedupe.key`

@@ -9,6 +9,7 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX payloads_passing ON payloads (event) WHERE NOT lasts",
+        "ALTER TABLE payloads ALTER payload SET STORAGE EXTERNAL",
         """
         CREATE TABLE reports (
             about uuid NOT NULL, -- id of the event that the other one reports on

@@ -1,17 +1,71 @@
 import Foundation
+import SignalboxStore
 
 /// The tables, and the migrations of older databases. Times are `bigint`, in milliseconds since 1970. Texts compare by
 /// byte. There are no foreign keys and no triggers: both lock rows that other nodes write.
+///
+/// A migration only adds to the tables, so that gateways of the release before continue beside new ones. A later
+/// release removes what no gateway needs any longer, and raises `meta.min_writer` to the oldest version that may write.
 enum PostgresSchema {
     /// In the order in which they are applied. A published migration does not change.
     private static let migrations: [(name: String, sql: [String])] = [("1", first)]
+    /// The version of this process, which `meta.min_writer` refers to.
+    static var version: Int { migrations.count }
+    /// The oldest version that may write tables of this version.
+    private static let minWriter = 1
 
     private static let first = core + operators + media + inApp
 
-    /// Applies the pending migrations, each in a transaction of its own. One process at a time migrates; others wait.
-    static func migrate(_ connection: PostgresConnection) throws {
-        for migration in migrations {
-            _ = try connection.run("BEGIN")
+    /// The tables of a database.
+    struct Status: Sendable {
+        /// Names of migrations that it lacks.
+        var pending: [String] = []
+        /// Names of migrations of later versions.
+        var unknown: [String] = []
+        /// The oldest version that may write; 0 without tables.
+        var minWriter = 0
+
+        /// Whether gateways of this version may write.
+        var isTooNew: Bool { minWriter > PostgresSchema.version }
+    }
+
+    /// Reads which migrations a database has.
+    static func status(_ connection: PostgresConnection) throws -> Status {
+        var status = Status()
+        let exists = try connection.run(
+            "SELECT to_regclass('migrations') IS NOT NULL AND to_regclass('meta') IS NOT NULL")
+        guard try exists.first?.flag(0) == true else {
+            status.pending = migrations.map(\.name)
+            return status
+        }
+        let applied = try connection.run("SELECT name FROM migrations ORDER BY at, name").map { try $0.text(0) }
+        status.pending = migrations.map(\.name).filter { !applied.contains($0) }
+        status.unknown = applied.filter { name in !migrations.contains { $0.name == name } }
+        status.minWriter = try connection.run("SELECT min_writer FROM meta").first?.count(0) ?? 0
+        return status
+    }
+
+    /// Applies the pending migrations, each in a transaction of its own; returns their names. One process at a time
+    /// migrates; others wait.
+    @discardableResult
+    static func migrate(_ connection: PostgresConnection) throws -> [String] {
+        // An index of a large table takes its time.
+        let patience = connection.patience
+        connection.patience = .seconds(3600)
+        defer { connection.patience = patience }
+        var applied: [String] = []
+        for migration in migrations where try apply(migration, connection) { applied.append(migration.name) }
+        return applied
+    }
+
+    /// Whether the migration was pending.
+    private static func apply(
+        _ migration: (name: String, sql: [String]), _ connection: PostgresConnection
+    ) throws -> Bool {
+        _ = try connection.run("BEGIN")
+        do {
+            _ = try connection.run("SET LOCAL statement_timeout = 0")
+            _ = try connection.run("SET LOCAL lock_timeout = '60s'")
             _ = try connection.run("SELECT pg_advisory_xact_lock(7239874421)")
             _ = try connection.run(
                 "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")
@@ -19,8 +73,23 @@ enum PostgresSchema {
             if isNew {
                 for statement in migration.sql { _ = try connection.run(statement) }
                 _ = try connection.run("INSERT INTO migrations (name) VALUES ($1)", [.text(migration.name)])
+                _ = try connection.run(
+                    """
+                    INSERT INTO meta (id, min_writer, token_key) VALUES ($1, $2, $3)
+                    ON CONFLICT (one) DO UPDATE SET min_writer = greatest(meta.min_writer, excluded.min_writer)
+                    """, [.text(UUID().uuidString), .number(Int64(minWriter)), .bytes(randomKey())])
             }
             _ = try connection.run("COMMIT")
+            return isNew
+        } catch {
+            if connection.isOpen { _ = try? connection.run("ROLLBACK") }
+            throw error
         }
+    }
+
+    /// The key by which all nodes hash device tokens, made once. From the system's generator (getrandom(2)).
+    private static func randomKey() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 }

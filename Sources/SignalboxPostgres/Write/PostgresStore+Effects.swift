@@ -30,7 +30,7 @@ extension PostgresStore {
 
     /// Changes the memory after a commit.
     func apply(_ effects: WriteEffects) {
-        effects.apply(to: lanes, categories, health, observer: inAppObserver.withLock(\.self))
+        effects.apply(to: lanes, categories, health, observer: { [inAppChanges] _ in inAppChanges.look() })
     }
 
     /// Frees the room that was reserved for deliveries that were not committed.

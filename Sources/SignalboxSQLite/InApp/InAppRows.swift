@@ -3,42 +3,8 @@ import SignalboxStore
 
 // The rows of the in-app tables as values. Each type lists its columns once, and reads and binds them in that order.
 
-/// The owner of a ledger, as the tables of displays and totals name it.
-/// The numbers of kinds are part of the file's form.
-extension RowChange.Subject {
-    /// The columns `kind` and `owner`.
-    var key: (kind: Int, owner: String) {
-        switch self {
-        case .user(let id): (0, id)
-        case .device(let id): (1, id)
-        }
-    }
-}
-
-/// The key of a total, as two columns. The numbers are part of the file's form.
+/// The key of a total, as two columns.
 extension Ledger.Key {
-    /// The columns `what` and `name`.
-    /// The inverse of ``init(what:name:)``.
-    var columns: (what: Int, name: String) {
-        switch self {
-        case .message(let id): (0, id)
-        case .vendor(let vendor): (1, vendor)
-        case .scope: (2, "")
-        case .named(let name): (3, name)
-        }
-    }
-
-    /// Nil for an unknown kind.
-    init?(what: Int64, name: String) {
-        switch what {
-        case 0: self = .message(name)
-        case 1: self = .vendor(name)
-        case 2: self = .scope
-        case 3: self = .named(name)
-        default: return nil
-        }
-    }
-
     init(_ row: inout RowColumns) throws {
         let what = try row.number()
         guard let key = Self(what: what, name: try row.text()) else {
@@ -179,12 +145,4 @@ extension StoredInAppMessage {
         row.bind(registration.address?.device)
         row.bind(registration.body)
     }
-}
-
-/// An address is one of two columns; both are NULL for a message that is for all devices.
-extension InAppRegistration.Address {
-    /// Nil for the address of a device.
-    fileprivate var user: UserID? { if case .user(let id) = self { id } else { nil } }
-    /// Nil for the address of a user.
-    fileprivate var device: DeviceID? { if case .device(let id) = self { id } else { nil } }
 }

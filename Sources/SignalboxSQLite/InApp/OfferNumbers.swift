@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxStore
 
 /// The numbers of the offers of one device: the column `offers` of its row. An index with the device of each offer
 /// would change one page for each new offer, while the row of the device is written anyway.

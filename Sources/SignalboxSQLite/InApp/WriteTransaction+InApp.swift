@@ -2,34 +2,6 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxStore
-import Synchronization
-
-/// A decision as the commit group performs it. The step is a function of the rows, because a failed commit is
-/// repeated in parts.
-/// Holds no rows: they are loaded when the group runs, so a decision sees what the decisions before it changed.
-struct InAppDecision: Sendable {
-    /// The owner of the rows to load.
-    let subject: InAppSubject
-    /// Campaigns whose tallies are loaded, besides those of the device's offers.
-    let tallies: [MessageID]
-    /// Hands its result over by itself: the last run is the committed one.
-    let step: @Sendable (InAppRows) -> InAppStep<Void>
-}
-
-/// The result of the last run of a step. Spares the store an existential and its cast for each decision. A class
-/// because the step and the caller share it.
-final class DecidedResult<Value: Sendable>: Sendable {
-    private let value = Mutex<Value?>(nil)
-
-    /// Replaces the result of an earlier run, whose commit failed.
-    func set(_ result: Value) { value.withLock { $0 = result } }
-
-    /// Traps unless the step has run.
-    func take() -> Value {
-        guard let result = value.withLock({ $0.take() }) else { preconditionFailure("The decision was not made.") }
-        return result
-    }
-}
 
 /// In-app rows are written at once, unlike events and deliveries, which are gathered for the whole group: the next
 /// decision of the group may be about the same user.
@@ -251,17 +223,5 @@ extension WriteTransaction {
         try run(.putMessage) { message.bind(&$0) }
         inApp.hasAddressed = nil
         effects.messages.append(message)
-    }
-}
-
-/// Changes of a stored message.
-extension StoredInAppMessage {
-    /// Whether upkeep may have withdrawn the message: it withdraws those for one user or device without an end.
-    fileprivate var isWithdrawnByUpkeep: Bool { registration.address != nil && registration.end == nil }
-
-    /// The same revision, withdrawn.
-    func withdrawn(at date: Date) -> StoredInAppMessage {
-        StoredInAppMessage(
-            registration, revision: revision, registeredAt: registeredAt, withdrawnAt: date.milliseconds)
     }
 }

@@ -59,10 +59,12 @@ extension Metric {
         single("signalbox_queue_file_bytes", "Size of the queue's files, with the write-ahead log.") {
             Double($0.space.used)
         },
-        single("signalbox_disk_free_bytes", "Free space of the file system of the data directory.") {
-            Double($0.space.free)
+        optional("signalbox_disk_free_bytes", "Free space of the file system of the data directory.") {
+            $0.space.free.map { Double($0) }
         },
-        single("signalbox_disk_size_bytes", "Size of the file system of the data directory.") { Double($0.space.size) },
+        optional("signalbox_disk_size_bytes", "Size of the file system of the data directory.") {
+            $0.space.size.map { Double($0) }
+        },
         Metric(
             "signalbox_actions_total", .counter, ["operation", "result"],
             "Changes by operators over HTTP since the start, and those that were refused.",

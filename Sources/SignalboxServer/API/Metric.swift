@@ -82,6 +82,13 @@ package struct Metric: Sendable {
         single(name, .gauge, help, value)
     }
 
+    /// A gauge without labels that has no sample while its value is unknown.
+    static func optional(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (MetricValues) -> Double?
+    ) -> Metric {
+        Metric(name, .gauge, [], help) { values in value(values).map { [([], $0)] } ?? [] }
+    }
+
     /// One sample for each destination of the config or the queue, also when its value is 0. For values that can be
     /// added up.
     static func perDestination(

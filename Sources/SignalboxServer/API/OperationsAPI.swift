@@ -123,7 +123,7 @@ struct OperationsAPI: Sendable {
         let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices(), try queue.space()
+                try await inApp.dueDevices(), try await queue.space()
             )
         }
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)

@@ -253,7 +253,9 @@ extension Problem {
     static func description(of error: StoreError) -> String {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"
-        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .otherSchema, .damaged:
+        // The reason names the database.
+        case .unreachable: "The database of the queue cannot be reached."
+        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .otherSchema, .damaged, .refused, .otherTables:
             "The queue cannot be used until an operator intervenes."
         }
     }

@@ -22,7 +22,8 @@ final class QueueAlarm: Sendable {
     /// The response to a failure. Logs a failure of the queue. Logs the first failure of an outage only. Safe to call
     /// from any thread.
     func problem(of failure: Intake.Failure) -> Problem {
-        if case .store(let reason) = failure, outage.begins() {
+        // The connection reports a database that cannot be reached.
+        if case .store(let reason) = failure, !reason.isUnreachable, outage.begins() {
             logger.error("Queue write failed; answering 503.", metadata: ["error": "\(reason)"])
         }
         return Problem(failure)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import ServiceLifecycle
 import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
@@ -43,40 +44,86 @@ struct Serve: AsyncParsableCommand {
         let addresses = try GatewayServer.Addresses(
             http: options.listenAddress(flag: listen, file: config.gateway.listen.http), config.gateway.listen)
         let preparation = ServePreparation(
-            options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses)
-        let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
-        defer { withExtendedLifetime(directory) {} }
-        if acceptQueueLoss { try await gateway.queue.record(.command("queue.accept-loss"), count: nil) }
+            options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses,
+            store: options.namesStore ? nil : config.gateway.store ?? .init())
+        let opening = try GatewayOpening(options, loaded, logger: logger)
+        opening.reportReach()
+        defer { withExtendedLifetime(opening.directory) {} }
+        let slot = try start(opening)
+        if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
-            try preparation.surface(gateway, gateway.plan), addresses: addresses, logger: logger,
-            probe: { await gateway.fault() },
+            try preparation.surface(slot.gateway, slot.gateway.plan), addresses: addresses, logger: logger,
+            probe: { await slot.gateway.fault() },
             onListening: { addresses in
-                gateway.plan.config.reportWarnings(to: logger)
+                slot.gateway.plan.config.reportWarnings(to: logger)
                 preparation.announce(
-                    addresses, config, version: Version.current, dataDirectory: directory.path, to: logger)
+                    addresses, config, version: Version.current, dataDirectory: opening.directory.path, to: logger)
             })
-        await gateway.reportStranded()
-        let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
-        try await gateway.openDownloads()
-        try await gateway.openInApp()
-        let drift = DriftService(
-            gateway.resources.observation, file: directory.path + "/vendor-keys.json", logger: logger)
-        let reload = ConfigReload(gateway, logger: logger) { preparation.reload(gateway, server, logger) }
-        let watch = ConfigWatch(
-            loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
-        // First, so that it stops last and sends the spans of the last attempts.
-        let exporter = TelemetryExporter(
-            gateway.resources.telemetry, logger: logger, collector: { gateway.plan.collector },
-            readings: { await server.metricReadings() })
-        let interrupted = try await runServices(
-            [
-                exporter, gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer,
-                drift, watch, server,
-            ], logger: logger)
-        gateway.stopSending()
-        await gateway.checkpoint()
+        if slot.isOpen { try await slot.gateway.prepare() }
+        let services = services(slot, opening, preparation, server, stamps, logger)
+        let interrupted = try await runServices(services, logger: logger)
+        slot.gateway.stopSending()
+        if slot.isOpen { await slot.gateway.checkpoint() }
         let isShown = Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
         if !isShown { throw ExitCode.unusable }
+    }
+
+    /// Opens the store. A database that cannot be reached does not end the start: the gateway listens, answers 503,
+    /// and opens the store later.
+    private func start(_ opening: GatewayOpening) throws -> GatewaySlot {
+        do {
+            return GatewaySlot(try opening.open(acceptsLoss: acceptQueueLoss), isOpen: true)
+        } catch StoreError.unreachable(let reason) {
+            guard let database = opening.database else { throw StoreError.unreachable(reason: reason) }
+            return GatewaySlot(opening.standIn(for: database, because: reason), isOpen: false)
+        }
+    }
+
+    /// In the order in which they start. They stop in the reverse order.
+    private func services(
+        _ slot: GatewaySlot, _ opening: GatewayOpening, _ preparation: ServePreparation, _ server: GatewayServer,
+        _ stamps: FileStamps, _ logger: Logger
+    ) -> [any Service] {
+        [
+            // First, so that it stops last and sends the spans of the last attempts.
+            WhenOpen(slot, "TelemetryExporter") { gateway in
+                TelemetryExporter(
+                    gateway.resources.telemetry, logger: logger, collector: { gateway.plan.collector },
+                    readings: { await server.metricReadings() })
+            },
+            WhenOpen(slot, "Dispatcher") { $0.dispatcher },
+            WhenOpen(slot, "MediaService") { $0.downloads },
+            WhenOpen(slot, "Janitor") { gateway in
+                Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
+            },
+            WhenOpen(slot, "MediaJanitor") { $0.fileJanitor },
+            WhenOpen(slot, "InAppTimer") { $0.inAppTimer },
+            WhenOpen(slot, "DriftService") { gateway in
+                DriftService(
+                    gateway.resources.observation, file: opening.directory.path + "/vendor-keys.json", logger: logger)
+            },
+            WhenOpen(slot, "ConfigWatch") { gateway in
+                let reload = ConfigReload(gateway, logger: logger) { preparation.reload(gateway, server, logger) }
+                return ConfigWatch(
+                    loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
+            },
+            StoreOpening(logger: logger, slot: slot) {
+                try opening.open(acceptsLoss: false)
+            } activate: { gateway in
+                try await gateway.prepare()
+                server.replace(by: try preparation.surface(gateway, gateway.plan))
+            },
+            server,
+        ]
+    }
+}
+
+extension Gateway {
+    /// Prepares an open queue for the services. Throws errors of the queue.
+    fileprivate func prepare() async throws {
+        await reportStranded()
+        try await openDownloads()
+        try await openInApp()
     }
 }

@@ -1,0 +1,183 @@
+import SignalboxNotification
+import SignalboxStore
+
+/// A pass of the audit through one table, which counts rows that should not be there.
+struct AuditPass {
+    /// The kinds of findings.
+    enum Finding: CaseIterable {
+        /// A delivery without its event.
+        case orphan
+        /// A wait for files without its delivery.
+        case strayWait
+        /// A row with a value that the gateway never writes.
+        case unreadable
+        /// A delivery without the body that it carries.
+        case lostVariant
+        /// A delivery that waits and has ended.
+        case doubled
+        /// A row that belongs to none.
+        case stray
+    }
+
+    let table: String
+    /// One row, in the singular.
+    private let noun: String
+    /// The number of a row, by which the table is read.
+    private let key: String
+    /// Conditions over the row `s`. Without `EXISTS`, for which the planner might read a whole table into memory.
+    private let conditions: [(finding: Finding, sql: String)]
+
+    /// In the order of the audit.
+    static let all = [queue, ended, events, attempts, waits, destinations, actions]
+
+    /// The number of rows for each finding, of the whole table.
+    func counts(on connection: PostgresConnection) throws -> [Finding: Int] {
+        var counts: [Finding: Int] = [:]
+        let sums = conditions.map { "count(*) FILTER (WHERE \($0.sql))" }.joined(separator: ", ")
+        try connection.readAll(
+            "SELECT max(\(key)), count(*), \(sums) FROM (SELECT * FROM \(table) WHERE \(key) > $1 ORDER BY \(key) LIMIT $2) s",
+            end: { row -> (last: Int64?, rows: Int)? in
+                for (position, condition) in conditions.enumerated() {
+                    counts[condition.finding, default: 0] += try row.count(2 + position)
+                }
+                return (try row.optionalNumber(0), try row.count(1))
+            }, each: { _ in })
+        return counts
+    }
+
+    /// A line for each finding that is not counted elsewhere.
+    func lines(for counts: [Finding: Int]) -> [String] {
+        Finding.allCases.compactMap { finding in
+            guard let count = counts[finding], count > 0 else { return nil }
+            let rows = Counted.words(count, noun)
+            let isOne = count == 1
+            return switch finding {
+            case .orphan, .strayWait: nil
+            case .unreadable: "\(rows) cannot be read, because a word, a time or a count has an unknown value"
+            case .lostVariant: "\(rows) \(isOne ? "lacks its body" : "lack their bodies")"
+            case .doubled: "\(rows) \(isOne ? "waits and has" : "wait and have") ended"
+            case .stray: "\(rows) \(isOne ? "belongs" : "belong") to no delivery"
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    /// A time outside of ``Foundation/Date/storedTimes``.
+    private static func isWrong(times: String...) -> String {
+        times.map { "abs(\($0)) > 9007199254740992" }.joined(separator: " OR ")
+    }
+
+    private static let isOrphan = "(SELECT 1 FROM events WHERE seq = s.event) IS NULL"
+    private static let hasLostVariant =
+        "variant IS NOT NULL AND (SELECT 1 FROM variants WHERE variants.id = s.variant) IS NULL"
+    private static let isNegative = "begun < 0 OR attempts < 0 OR forgiven < 0"
+
+    private static let queue = AuditPass(
+        table: "queue", noun: "delivery", key: "id",
+        conditions: [
+            (.orphan, isOrphan), (.lostVariant, hasLostVariant),
+            (.unreadable, "\(isNegative) OR \(isWrong(times: "due", "not_before", "not_after"))"),
+            (.doubled, "(SELECT 1 FROM ended WHERE ended.id = s.id) IS NOT NULL"),
+        ])
+    private static let ended = AuditPass(
+        table: "ended", noun: "delivery", key: "id",
+        conditions: [
+            (.orphan, isOrphan), (.lostVariant, hasLostVariant),
+            (
+                .unreadable,
+                "\(isNegative) OR \(isWrong(times: "due")) OR state NOT IN ('delivered', 'dead', 'expired')"
+            ),
+        ])
+    private static let events = AuditPass(
+        table: "events", noun: "event", key: "seq", conditions: [(.unreadable, isWrong(times: "accepted_at"))])
+    private static let attempts = AuditPass(
+        table: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
+        noun: "list of attempts", key: "delivery",
+        conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
+    private static let waits = AuditPass(
+        table: "media_waits", noun: "wait", key: "delivery",
+        conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
+    private static let destinations = AuditPass(
+        table: "(SELECT row_number() OVER () AS number, state FROM destinations) d", noun: "destination", key: "number",
+        conditions: [
+            (
+                .unreadable,
+                "state NOT IN (\(DestinationState.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
+            )
+        ])
+    private static let actions = AuditPass(
+        table: "actions", noun: "action", key: "id",
+        conditions: [
+            (
+                .unreadable,
+                "via NOT IN (\(OperatorAction.Origin.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
+            )
+        ])
+}
+
+extension AuditPass {
+    /// Leases of nodes that were declared gone a minute ago, although a gateway runs that should have taken them over.
+    static func abandonedLeases(on connection: PostgresConnection) throws -> [String] {
+        let count = try connection.run(
+            """
+            SELECT count(*) FROM queue
+            WHERE holder IS NOT NULL
+                AND NOT EXISTS (
+                    SELECT 1 FROM nodes WHERE id = holder
+                        AND (is_live OR seen_at > clock_timestamp() - interval '60 s'))
+                AND EXISTS (
+                    SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s'
+                        AND started_at < (extract(epoch FROM clock_timestamp()) - 60) * 1000)
+            """
+        ).first?.count(0) ?? 0
+        let verb = count == 1 ? "is" : "are"
+        return count == 0 ? [] : ["\(Counted.words(count, "delivery")) \(verb) leased to a gateway that has ended"]
+    }
+
+    /// The counts that metrics show, against the rows.
+    static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
+        let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
+        let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
+        let counted = try connection.run("SELECT \(sums) FROM media_counts").first
+        var found = [Int](repeating: 0, count: names.count)
+        let passes: [(columns: Range<Int>, sql: String)] = [
+            (
+                0..<3,
+                """
+                SELECT max(id), count(*), count(*) FILTER (WHERE state IN ('wanted', 'resting')),
+                    count(*) FILTER (WHERE state = 'stored'), count(*) FILTER (WHERE state = 'failed')
+                FROM (SELECT id, state FROM media WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                3..<5,
+                """
+                SELECT max(id), count(*), count(*), coalesce(sum(bytes), 0)::bigint
+                FROM (SELECT id, bytes FROM files WHERE id > $1 ORDER BY id LIMIT $2) s
+                """
+            ),
+            (
+                5..<6,
+                """
+                SELECT max(delivery), count(*), count(*)
+                FROM (SELECT delivery FROM media_waits WHERE delivery > $1 ORDER BY delivery LIMIT $2) s
+                """
+            ),
+        ]
+        for pass in passes {
+            try connection.readAll(
+                pass.sql,
+                end: { row -> (last: Int64?, rows: Int)? in
+                    for (position, column) in pass.columns.enumerated() {
+                        found[column] += try row.count(2 + position)
+                    }
+                    return (try row.optionalNumber(0), try row.count(1))
+                }, each: { _ in })
+        }
+        return try names.indices.compactMap { index in
+            let count = try counted?.count(index) ?? 0
+            return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+
+/// Whether a database can be reached, as far as this process knows. All connections of a store share one.
+///
+/// After a failed attempt to connect, further attempts within ``pause`` fail at once with the same reason: requests do
+/// not wait one after another for a host that does not answer. A class because connections on several threads share
+/// it.
+package final class PostgresReach: Sendable {
+    /// How long an attempt that failed speaks for the next ones.
+    static let pause: Duration = .milliseconds(500)
+
+    private struct State {
+        /// The reason, and when the attempt ended; nil while the database can be reached.
+        var failure: (reason: PostgresFailure, at: ContinuousClock.Instant)?
+        /// Called with the reason when the database is gone, and with nil when it is back.
+        var report: (@Sendable (String?) -> Void)?
+    }
+
+    private let state = Mutex(State())
+    /// The reason for which no connection is ever made; nil for a database in use.
+    private let closed: String?
+
+    /// `closed`: a clause, for a store that stands in for one that is not open yet.
+    init(closed: String? = nil) { self.closed = closed }
+
+    /// Reports later changes: the reason when the database cannot be reached any longer, nil when it can be reached
+    /// again. `report` is called once for each change, on the thread that found it, which it must not block.
+    package func onChange(_ report: @escaping @Sendable (_ reason: String?) -> Void) {
+        state.withLock { $0.report = report }
+    }
+
+    /// Throws while no connection should be attempted.
+    func admit() throws(PostgresFailure) {
+        if let closed { throw PostgresFailure(kind: .connection, message: closed) }
+        let failure = state.withLock { $0.failure }
+        guard let failure, ContinuousClock.now - failure.at < Self.pause else { return }
+        throw failure.reason
+    }
+
+    /// Records an attempt that failed.
+    func failed(_ reason: PostgresFailure) {
+        let report = state.withLock { state in
+            defer { state.failure = (reason, .now) }
+            return state.failure == nil ? state.report : nil
+        }
+        report?(reason.message)
+    }
+
+    /// Records a connection.
+    func succeeded() {
+        let report = state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure == nil ? nil : state.report
+        }
+        report?(nil)
+    }
+}

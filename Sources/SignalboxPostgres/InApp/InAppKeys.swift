@@ -1,0 +1,99 @@
+import SignalboxInApp
+import SignalboxStore
+
+/// The rows that a group of decisions reads and locks.
+///
+/// A decision names its device and its user, or an offer or a device by which they are found. When its changes turn out
+/// to concern further rows, the group is run again with their keys.
+struct InAppKeys: Sendable {
+    var devices: Set<DeviceID> = []
+    var users: Set<UserID> = []
+    /// Offers whose devices and users are among the keys.
+    var offers: Set<OfferID> = []
+    /// Devices whose last users are among the keys.
+    var due: Set<DeviceID> = []
+    /// Campaigns whose tallies are read and locked.
+    var tallies: Set<MessageID> = []
+
+    init() {}
+
+    /// The keys of decisions.
+    init(_ decisions: [InAppDecision]) {
+        for decision in decisions { add(decision.subject, decision.tallies) }
+    }
+
+    mutating func add(_ subject: InAppSubject, _ campaigns: [MessageID]) {
+        switch subject {
+        case .device(let device, let user):
+            add(device: device)
+            if let user { users.insert(user) }
+        case .offer(let id): offers.insert(id)
+        case .due(let device):
+            add(device: device)
+            due.insert(device)
+        }
+        tallies.formUnion(campaigns)
+    }
+
+    /// With the anonymous user of the device.
+    mutating func add(device: DeviceID) {
+        if devices.insert(device).inserted { users.insert(AnonymousUser.id(on: device)) }
+    }
+
+    mutating func formUnion(_ other: InAppKeys) {
+        devices.formUnion(other.devices)
+        users.formUnion(other.users)
+        offers.formUnion(other.offers)
+        due.formUnion(other.due)
+        tallies.formUnion(other.tallies)
+    }
+
+    /// No key: nothing has to be read again.
+    var isEmpty: Bool {
+        devices.isEmpty && users.isEmpty && offers.isEmpty && due.isEmpty && tallies.isEmpty
+    }
+
+    // MARK: Locks
+
+    /// The locks of devices and users, in the order in which every node takes them. An anonymous user shares the lock
+    /// of its device.
+    func locksOfOwners(in schema: String?) -> [Int64] {
+        let devices = devices.map { Self.lock("device", $0, schema) }
+        let users = users.map { user in
+            AnonymousUser.device(of: user).map { Self.lock("device", $0, schema) } ?? Self.lock("user", user, schema)
+        }
+        return Set(devices + users).sorted()
+    }
+
+    /// The locks of tallies, in their order. Taken after those of owners.
+    func locksOfTallies(in schema: String?) -> [Int64] {
+        Set(tallies.map { Self.lock("tally", $0, schema) }).sorted()
+    }
+
+    /// Held by one step of upkeep at a time.
+    static func lockOfUpkeep(in schema: String?) -> Int64 { lock("upkeep", "", schema) }
+
+    /// Locks belong to the transaction, and are those of the whole database: gateways in other schemas have other ones.
+    /// Nodes take them in the order of the numbers.
+    static let lockAll = "SELECT pg_advisory_xact_lock(lock) FROM unnest($1) AS lock"
+
+    /// FNV-1a with 64 bits: the same number on every node. Two keys with one number share their lock, which is
+    /// harmless.
+    private static func lock(_ kind: String, _ key: String, _ schema: String?) -> Int64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for text in [schema ?? "", kind, key] {
+            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+            // Between the texts: no byte of UTF-8.
+            hash = (hash ^ 0xff) &* 0x100_0000_01b3
+        }
+        return Int64(bitPattern: hash)
+    }
+}
+
+extension AnonymousUser {
+    /// Nil for a user with an id of its own.
+    static func device(of user: UserID) -> DeviceID? {
+        let prefix = id(on: "").utf8
+        return user.utf8.starts(with: prefix) ? String(user.utf8.dropFirst(prefix.count)) : nil
+    }
+}

@@ -1,0 +1,167 @@
+import SignalboxInApp
+import SignalboxNotification
+import SignalboxStore
+
+/// Reads the rows of decisions: a fixed number of statements, in at most three round trips, however many decisions
+/// there are.
+struct InAppLoading {
+    /// Sends statements in one round trip.
+    let run: ([PostgresStatement]) throws -> [PostgresRows]
+    /// The time of the decisions.
+    let now: Instant
+    /// Nil for reads that lock nothing, such as explanations.
+    let locks: Locks?
+
+    struct Locks {
+        let schema: String?
+    }
+
+    /// Reads the rows of the keys. Adds the devices and users that are found by others to the keys. Throws
+    /// ``DamagedValue`` for rows that cannot be read, and ``InAppKeysMissing`` if another transaction changed the user
+    /// of a due device meanwhile.
+    func load(_ keys: inout InAppKeys) throws -> InAppRowsInMemory {
+        try resolve(&keys)
+        var rows = try loadOwners(keys)
+        for device in keys.due {
+            if let user = rows.devices[device]?.state.user, rows.users[user] == nil {
+                throw InAppKeysMissing { $0.users.insert(user) }
+            }
+        }
+        try loadTallies(keys, &rows)
+        return rows
+    }
+
+    // MARK: First round trip, for reports and due devices
+
+    /// An offer keeps its device and its user.
+    private func resolve(_ keys: inout InAppKeys) throws {
+        guard !keys.offers.isEmpty || !keys.due.isEmpty else { return }
+        let results = try run([
+            PostgresStatement(
+                "SELECT device, user_id FROM inapp_offers WHERE id = ANY($1)", [.texts(Array(keys.offers))]),
+            PostgresStatement(
+                "SELECT user_id FROM inapp_devices WHERE id = ANY($1) AND user_id IS NOT NULL",
+                [.texts(Array(keys.due))]),
+        ])
+        for (device, user) in try results[0].map({ (try $0.text(0), try $0.text(1)) }) {
+            keys.add(device: device)
+            keys.users.insert(user)
+        }
+        for user in try results[1].map({ try $0.text(0) }) { keys.users.insert(user) }
+    }
+
+    // MARK: Second round trip
+
+    private static let devices = "SELECT \(InAppDeviceRow.columns) FROM inapp_devices WHERE id = ANY($1)"
+    private static let users = "SELECT \(InAppUserRow.columns) FROM inapp_users WHERE id = ANY($1)"
+    private static let offers = "SELECT \(Offer.columns) FROM inapp_offers WHERE device = ANY($1)"
+    /// Of each user, as many as a decision counts.
+    private static let leases = """
+        SELECT \(Offer.columns) FROM unnest($1) AS owner CROSS JOIN LATERAL (
+            SELECT * FROM inapp_offers WHERE user_id = owner AND state = 'O' AND device <> ALL($2)
+            LIMIT \(Bounds.leasesElsewhere)
+        ) AS leases
+        """
+    private static let hasTally = "SELECT EXISTS (SELECT 1 FROM inapp_tallies)"
+
+    /// `column`: of the address.
+    private static func addressed(_ column: String) -> String {
+        """
+        SELECT \(StoredInAppMessage.columns) FROM unnest($1) AS owner CROSS JOIN LATERAL (
+            SELECT *, sum(octet_length(body)) OVER (ORDER BY registered_at DESC, id) AS bytes FROM inapp_messages
+            WHERE \(column) = owner AND withdrawn_at IS NULL
+            ORDER BY registered_at DESC, id LIMIT \(StoreLimits.addressedMessages)
+        ) AS messages WHERE bytes <= \(StoreLimits.addressedBytes)
+        """
+    }
+    private static let toUsers = addressed("user_id")
+    private static let toDevices = addressed("device_id")
+
+    private func loadOwners(_ keys: InAppKeys) throws -> InAppRowsInMemory {
+        let (devices, users) = (Array(keys.devices), Array(keys.users))
+        let lock = locks.map { PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: $0.schema))]) }
+        let results = try run(
+            (lock.map { [$0] } ?? []) + [
+                PostgresStatement(Self.devices, [.texts(devices)]), PostgresStatement(Self.users, [.texts(users)]),
+                PostgresStatement(Self.offers, [.texts(devices)]),
+                PostgresStatement(Self.leases, [.texts(users), .texts(devices)]),
+                PostgresStatement(Self.toUsers, [.texts(users)]), PostgresStatement(Self.toDevices, [.texts(devices)]),
+                PostgresStatement(Self.hasTally),
+            ]
+        ).suffix(7)
+        var rows = InAppRowsInMemory()
+        for id in devices { rows.devices[id] = .init(state: DeviceState(id: id), isStored: false) }
+        for id in users { rows.users[id] = .init(state: UserState(id: id), isStored: false) }
+        var next = results.makeIterator()
+        for row in try next.next()?.map({ try InAppDeviceRow($0) }) ?? [] {
+            rows.devices[row.device.id] = .init(
+                state: row.device, seen: row.seen, nextDue: row.nextDue, isStored: true)
+        }
+        for row in try next.next()?.map({ try InAppUserRow($0) }) ?? [] {
+            rows.users[row.user.id] = .init(state: row.user, seen: row.seen, isStored: true)
+        }
+        for offer in try next.next()?.map({ try Offer($0) }) ?? [] { rows.load(offer) }
+        for offer in try next.next()?.map({ try Offer($0) }) ?? [] { rows.load(offer) }
+        for _ in 0..<2 {
+            for message in try next.next()?.map({ try StoredInAppMessage($0) }) ?? [] {
+                switch message.registration.address {
+                case .user(let id)?: rows.addressedToUser[id, default: []].append(message)
+                case .device(let id)?: rows.addressedToDevice[id, default: []].append(message)
+                case nil: break
+                }
+            }
+        }
+        rows.hasTallies = try next.next()?.first?.flag(0) ?? false
+        return rows
+    }
+
+    // MARK: Third round trip, for limits over all users and for owners on a new day
+
+    private func loadTallies(_ keys: InAppKeys, _ rows: inout InAppRowsInMemory) throws {
+        let candidates = rows.oldTotals(at: now)
+        guard !keys.tallies.isEmpty || rows.hasTallies || !candidates.isEmpty else { return }
+        let messages = rows.liveMessages.union(keys.tallies)
+        let lock = locks.map { PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfTallies(in: $0.schema))]) }
+        let results = try run(
+            (lock.map { [$0] } ?? []) + [
+                PostgresStatement(
+                    "SELECT message, committed, reserved FROM inapp_tallies WHERE message = ANY($1)",
+                    [.texts(Array(messages))]),
+                PostgresStatement(
+                    """
+                    SELECT id FROM unnest($1) AS given (id)
+                    WHERE NOT EXISTS (SELECT 1 FROM inapp_messages m WHERE m.id = given.id)
+                    """, [.texts(Array(candidates))]),
+            ]
+        ).suffix(2)
+        guard let tallies = results.first, let missing = results.last else { return }
+        for (message, tally) in try tallies.map({
+            (try $0.text(0), Tally(committed: try $0.count(1), reserved: try $0.count(2)))
+        }) { rows.tallies[message] = .init(tally: tally, isStored: true) }
+        rows.missingMessages = Set(try missing.map { try $0.text(0) })
+    }
+}
+
+extension InAppRowsInMemory {
+    /// The messages whose tallies the offers of the devices need. No check reads the tally of an ended offer.
+    fileprivate var liveMessages: Set<MessageID> {
+        var messages: Set<MessageID> = []
+        for row in offers.values where !row.offer.state.isEnded {
+            messages.insert(row.offer.message)
+            messages.formUnion(row.offer.runnersUp)
+        }
+        return messages
+    }
+
+    /// Messages with totals of owners that are seen on a new day: those that are no longer stored are forgotten.
+    fileprivate func oldTotals(at now: Instant) -> Set<MessageID> {
+        var messages: Set<MessageID> = []
+        for owner in devices.values where owner.isStored && !owner.wasSeen(onDayOf: now) {
+            messages.formUnion(owner.state.ledger.messagesOfTotals)
+        }
+        for owner in users.values where owner.isStored && !owner.wasSeen(onDayOf: now) {
+            messages.formUnion(owner.state.ledger.messagesOfTotals)
+        }
+        return messages
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import SignalboxInApp
+import SignalboxStore
+
+/// One step of the removal of in-app rows: a transaction of milliseconds. Each step continues where the former one
+/// ended. The steps of all nodes exclude each other; those about users and devices exclude decisions about them too.
+struct InAppUpkeepStep: Sendable {
+    /// The rows that a walk looks for, in the order of the walks: a message that is withdrawn here is removed by a
+    /// later walk, after the history has passed once more. Owners come last, because the totals of removed messages no
+    /// longer keep them.
+    enum Subject: Sendable, CaseIterable { case endless, messages, users, devices, changes }
+
+    /// A position in an index that begins with a time. Every row is after the first one.
+    struct Position: Sendable {
+        var time = Int64.min
+        var id = ""
+    }
+
+    let subject: Subject
+    /// In milliseconds since 1970: rows of earlier times are removed.
+    let before: Int64
+    /// Totals that stay, besides those of stored messages.
+    let lifetimeTotals: Set<Ledger.Key>
+    /// The last message, user or device of the former step.
+    var position = Position()
+
+    /// Milliseconds.
+    static let day: Int64 = 86_400_000
+
+    /// The beginning of the day of ``before``: owners that were seen on it stay.
+    private var firstDay: Int64 { before / Self.day * Self.day }
+
+    /// The most messages, users or devices of one step.
+    private static let count = 100
+    /// The most users and devices of one step that lose the total of a removed message.
+    private static let owners = 500
+    /// The most rows of the log of changes in one step.
+    private static let logged = 5000
+
+    /// Returns the next step; nil when there is nothing more to remove.
+    func run(in transaction: PostgresTransaction, schema: String?) throws -> InAppUpkeepStep? {
+        // Steps of two nodes would remove each other's ground: the total of a message that the other one removes.
+        try transaction.run(InAppKeys.lockAll, [.numbers([InAppKeys.lockOfUpkeep(in: schema)])])
+        switch subject {
+        case .endless: return try withdrawEndless(in: transaction)
+        case .messages: return try removeMessages(in: transaction, schema)
+        case .users: return try removeUsers(in: transaction, schema)
+        case .devices: return try removeDevices(in: transaction, schema)
+        case .changes: return try removeChanges(in: transaction)
+        }
+    }
+
+    private func next(after last: Position?, _ count: Int) -> InAppUpkeepStep? {
+        guard count == Self.count, let last else { return nil }
+        var next = self
+        next.position = last
+        return next
+    }
+
+    // MARK: Messages
+
+    /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
+    private func withdrawEndless(in transaction: PostgresTransaction) throws -> InAppUpkeepStep? {
+        let rows = try transaction.run(
+            """
+            SELECT registered_at, id, EXISTS (SELECT 1 FROM inapp_users u WHERE u.id = user_id AND u.seen >= $5)
+                OR EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device_id AND d.seen >= $5)
+            FROM inapp_messages
+            WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user_id IS NOT NULL OR device_id IS NOT NULL)
+                AND (registered_at, id) > ($1, $2) AND registered_at < $3 ORDER BY registered_at, id LIMIT $4
+            """, arguments + [.number(firstDay)]
+        ).map { (Position(time: try $0.number(0), id: try $0.text(1)), try $0.flag(2)) }
+        let unseen = rows.filter { !$0.1 }.map(\.0.id)
+        if !unseen.isEmpty {
+            let statement = PostgresStore.withdrawal(of: unseen, at: transaction.now)
+            try transaction.run(statement.sql, statement.values)
+        }
+        return next(after: rows.last?.0, rows.count)
+    }
+
+    /// The position, the limit in time, and a number of rows.
+    private var arguments: [PostgresValue] {
+        [.number(position.time), .text(position.id), .number(before), .number(Int64(Self.count))]
+    }
+
+    /// Removes the totals of messages before the messages. Their ids may be registered again and begin with revision 1.
+    private func removeMessages(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
+        let rows = try transaction.run(
+            """
+            SELECT coalesce(withdrawn_at, ends_at), id FROM inapp_messages
+            WHERE (coalesce(withdrawn_at, ends_at), id) > ($1, $2) AND coalesce(withdrawn_at, ends_at) < $3
+            ORDER BY coalesce(withdrawn_at, ends_at), id LIMIT $4
+            """, arguments
+        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
+        guard !rows.isEmpty else { return nil }
+        let ids = rows.map(\.id)
+        // With some of them left, the next step finds the same messages.
+        guard try forgetTotals(of: ids, in: transaction, schema) else { return self }
+        let statement = PostgresStore.removal(of: ids, before: before, at: transaction.now)
+        try transaction.run(statement.sql, statement.values)
+        return next(after: rows.last, rows.count)
+    }
+
+    /// Removes totals of messages from the ledgers of cleared users and devices; totals of the others end on their
+    /// owner's next day. Removes owners without any total left. False when there are more.
+    private func forgetTotals(
+        of messages: [MessageID], in transaction: PostgresTransaction, _ schema: String?
+    ) throws -> Bool {
+        let kept = try transaction.run(
+            "DELETE FROM inapp_kept WHERE (message, kind, owner) IN (SELECT message, kind, owner FROM inapp_kept "
+                + "WHERE message = ANY($1) ORDER BY message, kind, owner LIMIT \(Self.owners)) RETURNING kind, owner",
+            [.texts(messages)]
+        ).map { (try $0.number(0), try $0.text(1)) }
+        guard !kept.isEmpty else { return true }
+        var keys = InAppKeys()
+        keys.users = Set(kept.filter { $0.0 == 0 }.map(\.1))
+        keys.devices = Set(kept.filter { $0.0 == 1 }.map(\.1))
+        // All of them at once, in the order of decisions.
+        try transaction.run(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: schema))])
+        let forgotten = Set(messages.map(Ledger.Key.message))
+        for table in InAppOwnerTable.allCases {
+            let ids = table == .users ? keys.users : keys.devices
+            guard !ids.isEmpty else { continue }
+            let owners = try table.cleared(ids, in: transaction, schema)
+            try table.replace(
+                owners.map { ($0.id, $0.ledger.keeping { !forgotten.contains($0) }) }, in: transaction)
+        }
+        return kept.count < Self.owners
+    }
+
+    // MARK: Users and devices
+
+    private func removeUsers(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
+        let rows = try transaction.run(
+            """
+            SELECT seen, id FROM inapp_users WHERE (seen, id) > ($1, $2) AND seen < $3 ORDER BY seen, id LIMIT $4
+            """, seenArguments
+        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
+        try clear(.users, rows.map(\.id), in: transaction, schema)
+        return next(after: rows.last, rows.count)
+    }
+
+    /// A device that is due has offers to be ended first.
+    private func removeDevices(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
+        let rows = try transaction.run(
+            """
+            SELECT seen, id FROM inapp_devices WHERE (seen, id) > ($1, $2) AND seen < $3 AND next_due IS NULL
+            ORDER BY seen, id LIMIT $4
+            """, seenArguments
+        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
+        try clear(.devices, rows.map(\.id), in: transaction, schema)
+        return next(after: rows.last, rows.count)
+    }
+
+    private var seenArguments: [PostgresValue] {
+        [.number(position.time), .text(position.id), .number(firstDay), .number(Int64(Self.count))]
+    }
+
+    /// Removes displays and the offers of devices. The row itself stays while a limit without an end counts one of its
+    /// totals; its column `seen` is empty then, so that no later walk finds it. Totals of messages are counted while
+    /// the message is stored, because it may never be shown again to the same person.
+    private func clear(
+        _ table: InAppOwnerTable, _ ids: [String], in transaction: PostgresTransaction, _ schema: String?
+    ) throws {
+        guard !ids.isEmpty else { return }
+        let owners = try table.unseen(Set(ids), since: firstDay, in: transaction, schema)
+        guard !owners.isEmpty else { return }
+        let named = Set(owners.flatMap { $0.ledger.totals.keys.compactMap(\.message) })
+        let stored = Set(
+            try transaction.run("SELECT id FROM inapp_messages WHERE id = ANY($1)", [.texts(named.sorted())])
+                .map { try $0.text(0) })
+        let ledgers = owners.map { owner in
+            (owner.id, owner.ledger.keeping { key in key.message.map(stored.contains) ?? lifetimeTotals.contains(key) })
+        }
+        try table.replace(ledgers, in: transaction)
+        let kept = ledgers.flatMap { id, ledger in ledger.totals.keys.compactMap { $0.message.map { ($0, id) } } }
+            .sorted { $0 < $1 }
+        var statements: [PostgresStatement] = []
+        if !kept.isEmpty {
+            statements.append(
+                PostgresStatement(
+                    """
+                    INSERT INTO inapp_kept (message, owner, kind) SELECT message, owner, $3
+                    FROM unnest($1, $2) AS kept (message, owner) ON CONFLICT DO NOTHING
+                    """, [.texts(kept.map(\.0)), .texts(kept.map(\.1)), .number(table.kind)]))
+        }
+        if table == .devices {
+            statements.append(
+                PostgresStatement(
+                    "DELETE FROM inapp_offers WHERE device = ANY($1)", [.texts(owners.map(\.id))]))
+        }
+        if !statements.isEmpty { try transaction.run(all: statements) }
+    }
+
+    // MARK: Changes
+
+    private func removeChanges(in transaction: PostgresTransaction) throws -> InAppUpkeepStep? {
+        let removed = try transaction.run(
+            """
+            DELETE FROM inapp_changes WHERE (transaction, number) IN (
+                SELECT transaction, number FROM inapp_changes ORDER BY transaction, number LIMIT \(Self.logged)
+            ) AND at < $1
+            """, [.number(transaction.now.milliseconds - Self.day)]
+        ).affected
+        return removed == Self.logged ? self : nil
+    }
+}
+
+extension Ledger {
+    /// Without displays, and with those totals only.
+    fileprivate func keeping(_ isKept: (Key) -> Bool) -> Ledger { Ledger(totals: totals.filter { isKept($0.key) }) }
+}
+
+extension Ledger.Key {
+    fileprivate var message: MessageID? { if case .message(let id) = self { id } else { nil } }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SignalboxInApp
+import SignalboxNotification
+import SignalboxStore
+import Synchronization
+
+/// Upkeep and audit of in-app rows.
+extension PostgresStore {
+    /// Withdraws addressed messages without an end whose user or device was not seen, once an hour, and removes
+    /// messages that were withdrawn or have ended. Then removes the displays of users and devices that were not seen,
+    /// with all rows that no limit counts any longer. `pause` is called between two steps. Throws the first error; the
+    /// next call continues where this one stopped.
+    func removeInApp(
+        beyond retention: InAppRetention, at now: Date, pause: () async -> Void
+    ) async throws(StoreError) {
+        let last = lastInAppWalk.withLock { $0 }
+        let isEndlessDue = last.map { abs(now.timeIntervalSince($0)) >= 3600 } ?? true
+        for subject in InAppUpkeepStep.Subject.allCases where subject != .endless || isEndlessDue {
+            var step: InAppUpkeepStep? = InAppUpkeepStep(
+                subject: subject, before: (now - retention.history).milliseconds,
+                lifetimeTotals: retention.lifetimeTotals)
+            while let current = step {
+                step = try await writer(.others).write { [target] transaction in
+                    try current.run(in: transaction, schema: target.schema)
+                }
+                if step != nil { await pause() }
+            }
+            if subject == .endless { lastInAppWalk.withLock { $0 = now } }
+            // Reports messages that were withdrawn or removed.
+            if subject == .endless || subject == .messages { try await inAppChanges.lookLater() }
+        }
+    }
+
+    // MARK: Audit
+
+    /// Findings of the audit about in-app rows, one line for each table with rows that cannot be read or have no owner.
+    /// For a snapshot. Reads every row as a decision would, in pages, so its memory is bounded. A line names the table
+    /// and the number of rows, never their content.
+    static func inAppFindings(on connection: PostgresConnection) throws -> [String] {
+        var findings = try [
+            unreadable("inapp_messages", StoredInAppMessage.columns, on: connection) { _ = try StoredInAppMessage($0) },
+            unreadable("inapp_users", InAppUserRow.columns, on: connection) { _ = try InAppUserRow($0) },
+            unreadable("inapp_devices", InAppDeviceRow.columns, on: connection) { _ = try InAppDeviceRow($0) },
+            unreadable("inapp_offers", Offer.columns, on: connection) { _ = try Offer($0) },
+        ].compactMap(\.self)
+        let orphans =
+            try connection.run(
+                """
+                SELECT count(*) FROM inapp_offers o
+                WHERE NOT EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = o.device)
+                """
+            ).first?.count(0) ?? 0
+        if orphans > 0 {
+            let verb = orphans == 1 ? "belongs" : "belong"
+            findings.append("\(Counted.words(orphans, "row")) of inapp_offers \(verb) to no device")
+        }
+        return findings
+    }
+
+    /// The rows that `read` rejects. `columns`: the first one is the key.
+    private static func unreadable(
+        _ table: String, _ columns: String, on connection: PostgresConnection, _ read: (PostgresRow) throws -> Void
+    ) throws -> String? {
+        let sql = "SELECT \(columns) FROM \(table) WHERE id > $1 ORDER BY id LIMIT 500"
+        var (rows, last) = (UnreadableRows(), "")
+        while true {
+            let page = try connection.run(sql, [.text(last)])
+            for row in page.map({ $0 }) {
+                last = try row.text(0)
+                do { try read(row) } catch let error as DamagedValue { rows.add(error) }
+            }
+            if page.count < 500 { return rows.finding("row", of: table) }
+        }
+    }
+}

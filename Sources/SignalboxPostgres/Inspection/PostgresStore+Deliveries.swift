@@ -1,0 +1,178 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Deliveries as operators see them. Every statement reads a bounded number of rows.
+extension PostgresStore {
+    /// The newest first, in pages without a limit of time: each of them is a snapshot of its own, so that a filter that
+    /// matches little does not hold one for long.
+    package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
+        var (found, filter): ([DeliveryRecord], DeliveryFilter) = ([], filter)
+        while found.count < limit {
+            let page = try await deliveryPage(
+                filter, limit: min(limit - found.count, DeliveryRecord.pageSize), examining: DeliveryWalk.step)
+            found += page.records
+            guard let next = page.next else { break }
+            filter.before = next
+        }
+        return found
+    }
+
+    /// Walks down the primary keys of both tables, or an index that the filter fits, and evaluates the other
+    /// conditions row by row. Reads the whole rows of the matches only. One snapshot.
+    package func deliveryPage(
+        _ filter: DeliveryFilter, limit: Int, examining rows: Int
+    ) async throws(StoreError) -> StorePage<DeliveryRecord> {
+        guard let walk = filter.walk else { return StorePage(records: [], next: nil, isComplete: true) }
+        return try await readers.snapshot { connection in
+            var scan = BoundedScan(limit: limit, examining: rows)
+            while let wanted = scan.wanted {
+                let rows = try connection.run(
+                    walk.scan, filter.arguments(after: .min, before: scan.last ?? filter.end, limit: wanted))
+                scan.add(try rows.map { (try $0.number(0), try $0.flag(1)) }, of: wanted)
+            }
+            let records =
+                try scan.ids.isEmpty
+                ? [] : connection.run(DeliveryRecord.list, [.numbers(scan.ids)]).map { try DeliveryRecord($0) }
+            return StorePage(records: records, next: scan.next, isComplete: scan.isComplete)
+        }
+    }
+
+    /// The last attempt is stored with its delivery, the earlier ones in a table of their own. Empty for an unknown
+    /// delivery. A delivery without attempts whose first one was postponed has none.
+    package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
+        try await readers.read { connection in
+            try connection.run(
+                """
+                SELECT number, \(PostgresSchema.lastAttemptNames) FROM attempts WHERE delivery = $1 UNION ALL
+                SELECT attempts, \(PostgresSchema.lastAttemptNames) FROM deliveries WHERE id = $1 AND attempts > 0
+                ORDER BY 1
+                """, [.number(delivery)]
+            ).map { try AttemptRecord(number: $0.count(0), $0, from: 1) }.compactMap(\.self)
+        }
+    }
+
+    /// Reads every delivery in one snapshot, in steps. Slow for a large queue, like the audit.
+    package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
+        try await readers.snapshot { try $0.deliveryCounts() }
+    }
+
+    /// Reads all waiting deliveries, in steps.
+    package func scheduledCount() async throws(StoreError) -> Int {
+        let now = now
+        return try await readers.read { connection in
+            try connection.sum(
+                """
+                SELECT count(*) FILTER (WHERE not_before > $3), max(id), count(*)
+                FROM (SELECT id, not_before FROM queue WHERE id > $1 ORDER BY id LIMIT $2) s
+                """, [.time(now)])
+        }
+    }
+
+    package func knows(_ destination: DestinationName) async throws(StoreError) -> Bool {
+        try await readers.read { connection in
+            try !connection.run("SELECT 1 FROM ledger WHERE destination = $1 LIMIT 1", [.destination(destination)])
+                .isEmpty
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Stored deliveries by destination and state.
+    func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
+        var counts: [DestinationName: [DeliveryRecord.State: Int]] = [:]
+        // The rows of each of the two tables.
+        for walk in [DeliveryWalk.waiting, .delivered] {
+            try readAll(
+                """
+                WITH walk AS MATERIALIZED (
+                    SELECT d.id, d.destination, d.state FROM \(walk.source) WHERE d.id > $1 ORDER BY d.id LIMIT $2
+                )
+                SELECT destination, state, count(*), NULL FROM walk GROUP BY destination, state
+                UNION ALL SELECT NULL, NULL, count(*), max(id) FROM walk
+                """, end: { try $0.optionalText(0) == nil ? ($0.optionalNumber(3), $0.count(2)) : nil }
+            ) { row in
+                counts[try row.destination(0), default: [:]][try row.word(1), default: 0] += try row.count(2)
+            }
+        }
+        return counts
+    }
+
+    /// Runs a statement for all rows of a table, ``DeliveryWalk/step`` at a time in the order of their numbers. `$1`:
+    /// the last number of the former step, `$2`: the number of rows, then `arguments`. `end`: the last number and the
+    /// number of rows of a step, in the row that has them; nil for other rows, which `each` receives.
+    func readAll(
+        _ sql: String, _ arguments: [PostgresValue] = [],
+        end: (PostgresRow) throws -> (last: Int64?, rows: Int)?, each: (PostgresRow) throws -> Void
+    ) throws {
+        var position: Int64? = .min
+        while let start = position {
+            position = nil
+            let rows = try run(sql, [.number(start), .number(Int64(DeliveryWalk.step))] + arguments)
+            _ = try rows.map { row in
+                guard let step = try end(row) else { return try each(row) }
+                guard step.rows == DeliveryWalk.step, let last = step.last else { return }
+                guard last > start else { throw DamagedValue("the rows of a table are out of order") }
+                position = last
+            }
+        }
+    }
+
+    /// The sum of the first column over the steps of a table. The other columns: the last number, and how many rows the
+    /// step has.
+    func sum(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Int {
+        var sum = 0
+        try readAll(
+            sql, arguments,
+            end: { row -> (last: Int64?, rows: Int)? in
+                sum += try row.count(0)
+                return (try row.optionalNumber(1), try row.count(2))
+            }, each: { _ in })
+        return sum
+    }
+}
+
+// MARK: Rows
+
+extension DeliveryRecord {
+    /// The most rows that one statement lists.
+    static let pageSize = 1000
+
+    /// The deliveries with these numbers, the newest first: each with its event, its wait and its predecessor.
+    static let list = """
+        SELECT d.id, e.id::text, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before, d.not_after,
+            e.accepted_at, d.holder IS NOT NULL AND d.begun > d.attempts,
+            (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
+            (SELECT id FROM queue WHERE d.state = 'waiting' AND destination = d.destination
+                AND order_key = d.order_key AND id < d.id ORDER BY id LIMIT 1),
+            d.manual, started_at, duration, status, error, reason, remote, excerpt, NULL::bytea
+        FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ANY ($1) ORDER BY d.id DESC
+        """
+
+    /// Reads the columns of ``list``. Throws ``DamagedValue`` for values that the gateway never writes.
+    init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.number(0), event: try row.text(1), subject: try row.text(2),
+            destination: try row.destination(3), state: try row.word(4), attempts: try row.count(5),
+            due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
+            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 14))
+        isInProgress = try row.flag(10)
+        mediaUntil = try row.optionalDate(11)
+        predecessor = try row.optionalNumber(12)
+        isManual = try row.flag(13)
+    }
+}
+
+extension AttemptRecord {
+    /// Reads ``PostgresSchema/lastAttemptNames`` from `first` on. Nil before the first attempt, unless something
+    /// prevented that attempt.
+    init?(number: Int, _ row: PostgresRow, from first: Int) throws {
+        let reason = try row.optionalText(first + 4)
+        guard number > 0 || reason != nil else { return nil }
+        self.init(
+            number: number, startedAt: try row.optionalDate(first), duration: try row.optionalCount(first + 1),
+            status: try row.optionalCount(first + 2), error: try row.optionalText(first + 3), reason: reason,
+            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [],
+            exchange: try row.optionalBytes(first + 7))
+    }
+}

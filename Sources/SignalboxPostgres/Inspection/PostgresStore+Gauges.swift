@@ -1,0 +1,108 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+
+/// The counts that metrics show. Their cost does not grow with the queue.
+extension PostgresStore {
+    /// Adds up the ledger, and reads of each destination with waiting deliveries the first entry of its index. Leased
+    /// deliveries, of which each node has a bounded number, are read one by one. `oldestDue` is nil unless a delivery
+    /// is overdue. One snapshot. Destinations that never had a delivery are missing.
+    package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
+        let now = now
+        return try await readers.read { connection in
+            let rows = try connection.run(
+                """
+                SELECT l.destination, accepted, waiting, dead, CASE WHEN waiting > 0 THEN least(h.due, (
+                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL AND order_key IS NULL
+                    ORDER BY due LIMIT 1
+                ), (
+                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL
+                        AND order_key IS NOT NULL
+                    ORDER BY due LIMIT 1
+                )) END
+                FROM (
+                    SELECT destination, sum(accepted)::bigint AS accepted, sum(waiting_now)::bigint AS waiting,
+                        sum(dead_now)::bigint AS dead
+                    FROM ledger GROUP BY destination
+                ) l LEFT JOIN (
+                    SELECT destination, min(due) AS due FROM queue WHERE holder IS NOT NULL GROUP BY destination
+                ) h USING (destination)
+                """)
+            return try rows.map { row in
+                var gauge = DestinationGauges()
+                gauge.accepted = try row.count(1)
+                // A wrong count, of a database that was edited, must not stop the gateway.
+                (gauge.waiting, gauge.dead) = (max(0, try row.count(2)), max(0, try row.count(3)))
+                if let due = try row.optionalDate(4), due <= now { gauge.oldestDue = due }
+                return (try row.destination(0), gauge)
+            }.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    /// One snapshot of the ledger, which has a row for each destination and node.
+    package func accounts() async throws(StoreError) -> [Audit.Account] {
+        try await readers.read { try LedgerSum.all(on: $0).map(\.account) }
+    }
+
+    /// The size of the tables with their indexes, and with the space that the server keeps for later rows. How much
+    /// room its disk has is known to its host only.
+    package func space() async throws(StoreError) -> StoreSpace {
+        try await readers.read { connection in
+            let used = try connection.run(
+                """
+                SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                """
+            ).first?.number(0)
+            return StoreSpace(used: used ?? 0, free: nil, size: nil)
+        }
+    }
+}
+
+/// The numbers of one destination in the ledger, of all nodes together.
+struct LedgerSum {
+    /// In the order of the columns.
+    private static let states = DeliveryRecord.State.allCases
+
+    let destination: DestinationName
+    private let accepted: Int
+    private let undeliveredSince: Date?
+    private let removed: [DeliveryRecord.State: Int]
+    /// Of stored deliveries; negative only in a database that was edited.
+    private let counted: [DeliveryRecord.State: Int]
+
+    private init(_ row: PostgresRow) throws {
+        destination = try row.destination(0)
+        (accepted, undeliveredSince) = (try row.count(1), try row.optionalDate(2))
+        var (removed, counted): ([DeliveryRecord.State: Int], [DeliveryRecord.State: Int]) = ([:], [:])
+        for (position, state) in Self.states.enumerated() {
+            removed[state] = try row.count(3 + position)
+            counted[state] = try row.count(3 + Self.states.count + position)
+        }
+        (self.removed, self.counted) = (removed, counted)
+    }
+
+    /// Every destination that ever had a delivery, in the order of names.
+    static func all(on connection: PostgresConnection) throws -> [LedgerSum] {
+        try connection.run(sql).map { try LedgerSum($0) }
+    }
+
+    private static let sql: String = {
+        let words = states.map(\.rawValue)
+        let sums = (words + words.map { $0 + "_now" }).map { "sum(\($0))::bigint" }.joined(separator: ", ")
+        return """
+            SELECT destination, sum(accepted)::bigint, min(undelivered_since), \(sums) FROM ledger
+            GROUP BY destination ORDER BY destination
+            """
+    }()
+
+    /// By the numbers of the ledger alone.
+    var account: Audit.Account { account(of: counted.filter { $0.value != 0 }) }
+
+    /// `present`: the deliveries that are stored.
+    func account(of present: [DeliveryRecord.State: Int]) -> Audit.Account {
+        Audit.Account(
+            destination: destination, accepted: accepted, present: present, removed: removed, counted: counted,
+            undeliveredSince: undeliveredSince)
+    }
+}

@@ -1,0 +1,77 @@
+package import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Destinations that accept nothing for now, as operators see and change them.
+extension PostgresStore {
+    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off. Of the
+    /// backoffs of several nodes, an open breaker precedes a requested pause, and the one that ends last the others.
+    package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
+        let now = now
+        return try await readers.read { connection in
+            let rows = try connection.run(all: [
+                PostgresStatement(
+                    """
+                    SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
+                    WHERE state IS NOT NULL OR withheld_reason IS NOT NULL
+                    """),
+                PostgresStatement(
+                    """
+                    SELECT DISTINCT ON (destination) destination, kind, reason, since, until FROM backoffs
+                    ORDER BY destination, kind = 'breaker-open' DESC, until DESC
+                    """),
+            ])
+            var (states, withheld): ([DestinationName: DestinationStatus], [DestinationName: DestinationStatus])
+            (states, withheld) = ([:], [:])
+            _ = try rows[0].map { row in
+                let name = try row.destination(0)
+                if try row.optionalText(1) != nil {
+                    states[name] = DestinationStatus(
+                        try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
+                        until: try row.optionalDate(4))
+                }
+                if let reason = try row.optionalText(5) {
+                    withheld[name] = DestinationStatus(withheld: reason, since: try row.date(6))
+                }
+            }
+            let backoffs = try rows[1].map { row in
+                (
+                    try row.destination(0),
+                    DestinationBackoff(
+                        try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
+                )
+            }
+            return DestinationStatus.all(
+                states: states, withheld: withheld,
+                backoffs: Dictionary(backoffs, uniquingKeysWith: { first, _ in first }), at: now)
+        }
+    }
+
+    /// The lanes of this node follow after the commit, those of others at their next look. A resumed destination loses
+    /// its withheld permission too. Durable when it returns. The time of the status is that of the transaction, also
+    /// for a repeated pause.
+    package func set(
+        _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
+    ) async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            if let action { try self.record(action, count: nil, in: transaction) }
+            try transaction.run(
+                """
+                INSERT INTO destinations (name, state, reason, since, until) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
+                    since = excluded.since, until = excluded.until,
+                    withheld_reason = CASE WHEN excluded.state IS NULL THEN NULL ELSE destinations.withheld_reason END,
+                    withheld_since = CASE WHEN excluded.state IS NULL THEN NULL ELSE destinations.withheld_since END
+                """,
+                [
+                    .destination(destination), .text(state?.rawValue), .text(state == nil ? nil : action?.reason),
+                    .time(state == nil ? nil : transaction.now), .time(state == nil ? nil : until),
+                ])
+        }
+        changeStatuses { lanes in
+            guard state == nil else { return lanes.deactivate(destination, until: until) }
+            lanes.permit(by: destination)
+            lanes.activate(destination)
+        }
+    }
+}

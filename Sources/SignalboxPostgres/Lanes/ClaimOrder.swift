@@ -1,0 +1,103 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+
+/// A claim of a lane, which shares its transaction with those of other lanes.
+struct ClaimOrder: Sendable {
+    let destination: DestinationName
+    /// The most leases.
+    let limit: Int
+    let isOrdered: Bool
+    /// The key after which an ordered search begins; nil for the first one.
+    let after: String?
+    /// The key at which an ordered search that began anew ends; nil for none.
+    let upTo: String?
+    /// Numbers of damaged deliveries, which are left alone.
+    let unreadable: [Int64]
+    /// Where an unordered search begins; see ``DueHints``.
+    let dueSince: Date
+}
+
+/// The result of a claim.
+struct Claimed: Sendable {
+    var leases: [Lease] = []
+    /// Rows that were found: leases, deliveries that had expired, and damaged ones.
+    var rows = 0
+    var expired = 0
+    var unreadable: [Int64] = []
+    /// The last key that an ordered search looked at; nil when it looked at none.
+    var lastKey: String?
+    /// Whether an ordered search ended before the last key.
+    var isCut = false
+    var nextDue: Date?
+    /// When the last of the found rows became due; nil for none.
+    var lastDue: Date?
+
+    /// Decodes the rows of a ``ClaimStatement``.
+    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64) throws {
+        for row in rows.map({ $0 }) {
+            lastKey = try row.optionalText(0)
+            isCut = try row.number(1) >= ClaimStatement.mostSteps
+            guard let id = try row.optionalNumber(2) else { continue }
+            self.rows += 1
+            lastDue = max(lastDue ?? .distantPast, try row.date(15))
+            if try row.flag(12) {
+                expired += 1
+            } else if try row.flag(13) {
+                unreadable.append(id)
+            } else if try !row.flag(14) {
+                leases.append(try Lease(row, id, of: order.destination, node: node))
+            }
+        }
+    }
+}
+
+extension Lease {
+    fileprivate init(_ row: PostgresRow, _ id: Int64, of destination: DestinationName, node: Int64) throws {
+        let earlier = try row.count(7)
+        self.init(
+            delivery: id, event: try row.text(4), destination: destination,
+            attempts: max(0, earlier - (try row.count(8))), earlier: earlier, body: try row.bytes(5),
+            payload: try row.optionalBytes(6), notAfter: try row.optionalDate(9), orderKey: try row.optionalText(10),
+            holder: UInt64(bitPattern: node))
+        readyAt = try row.date(11)
+    }
+}
+
+extension PostgresStore {
+    /// Performs the claims of a group in one transaction.
+    func perform(_ orders: [ClaimOrder]) throws(CommitFailure) -> [Claimed] {
+        try commit(on: .claims) { transaction, effects in
+            let claims = try Self.claim(orders, in: transaction)
+            var moves = DeliveryMoves()
+            for (order, claimed) in zip(orders, claims) where claimed.expired > 0 {
+                moves.end(.expired, of: order.destination, claimed.expired)
+            }
+            try moves.write(in: transaction)
+            effects.ends = moves.ends
+            return claims
+        }
+    }
+
+    /// Nodes lock the ordered destinations in one order: that of their names.
+    private static func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
+        let now = transaction.now.milliseconds
+        let ordered = Set(orders.filter(\.isOrdered).map(\.destination)).sorted { $0.name < $1.name }
+        var statements = ordered.map { ClaimStatement.lock($0) }
+        for order in orders {
+            statements.append(
+                order.isOrdered
+                    ? ClaimStatement.ordered(
+                        order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now)
+                    : ClaimStatement.unordered(order, node: transaction.node, at: now))
+            statements.append(ClaimStatement.nextDue(order.destination, after: now))
+        }
+        let results = try transaction.run(all: statements).dropFirst(ordered.count)
+        return try orders.enumerated().map { position, order in
+            let first = results.startIndex + 2 * position
+            var claimed = try Claimed(results[first], order, node: transaction.node)
+            claimed.nextDue = try results[first + 1].first?.optionalDate(0)
+            return claimed
+        }
+    }
+}

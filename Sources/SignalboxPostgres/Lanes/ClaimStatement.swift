@@ -1,0 +1,190 @@
+import SignalboxNotification
+import SignalboxStore
+
+/// The statement that leases due deliveries of one destination: it finds and locks free rows, ends those that have
+/// expired, records interrupted attempts, begins the next attempt of the others, and returns all that a lease needs.
+///
+/// Everything after the search reads the locked rows, not the snapshot: a row that changed after the statement began is
+/// seen as it is now.
+enum ClaimStatement {
+    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left over from
+    /// a config under which the destination was ordered.
+    static func unordered(_ order: ClaimOrder, node: Int64, at now: Int64) -> PostgresStatement {
+        PostgresStatement(
+            unordered,
+            [
+                .text(order.destination.name), .number(now), .number(Int64(order.limit)), .number(node),
+                .numbers(order.unreadable), .time(order.dueSince),
+            ])
+    }
+
+    /// The first delivery of each key, if it is due and none of its key is leased, and deliveries without a key. The
+    /// search steps from key to key in an index, so that it never reads the deliveries behind the first one of a key.
+    /// `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
+    ///
+    /// The caller has locked the destination in an earlier statement: the snapshot of this one then contains all leases.
+    static func ordered(
+        _ order: ClaimOrder, limit: Int, after: String?, upTo: String?, node: Int64, at now: Int64
+    ) -> PostgresStatement {
+        PostgresStatement(
+            after == nil ? orderedFromStart : orderedAfter,
+            [
+                .text(order.destination.name), .number(now), .number(Int64(limit)), .number(node),
+                .numbers(order.unreadable), .text(after ?? ""), .text(upTo), .number(mostSteps),
+            ])
+    }
+
+    /// Makes claims of one ordered destination take turns among all nodes, until the end of the transaction. A lock of
+    /// the server's memory: a locked row would be a write.
+    static func lock(_ destination: DestinationName) -> PostgresStatement {
+        PostgresStatement(
+            "SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext($1))", [.destination(destination)])
+    }
+
+    /// When the next free delivery of a destination that is not due yet becomes due.
+    static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
+        PostgresStatement(nextDue, [.destination(destination), .number(now)])
+    }
+
+    static let nextDue = """
+        SELECT least(
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
+        """
+
+    /// Keys that one statement looks at, so that it takes milliseconds whatever is blocked.
+    static let mostSteps: Int64 = 4000
+
+    private static func search(_ name: String, _ key: String, limit: String, since: String = "") -> String {
+        """
+        \(name) AS MATERIALIZED (
+            SELECT * FROM queue WHERE holder IS NULL AND order_key IS \(key) AND destination = $1 AND due <= $2
+                \(since)AND id <> ALL ($5)
+            ORDER BY due, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+        )
+        """
+    }
+
+    static let unordered = """
+        WITH \(search("keyed", "NOT NULL", limit: "$3", since: "AND due >= $6 ")),
+        \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)", since: "AND due >= $6 ")),
+        due AS MATERIALIZED (SELECT * FROM keyed UNION ALL SELECT * FROM loose),
+        walked AS (SELECT NULL::text AS last_key, 0::bigint AS steps),
+        \(leasing)
+        ORDER BY j.due, j.id
+        """
+
+    private static let orderedFromStart = ordered(first: ">=")
+    private static let orderedAfter = ordered(first: ">")
+
+    private static func ordered(first: String) -> String {
+        """
+        WITH RECURSIVE \(search("loose", "NULL", limit: "$3")),
+        line (key, id, is_ready, step, found) AS (
+            SELECT key, id, is_ready, 1::bigint, is_ready::int + (SELECT count(*) FROM loose)
+            FROM (\(head("\(first) $6"))) n
+            UNION ALL
+            SELECT n.key, n.id, n.is_ready, l.step + 1, l.found + n.is_ready::int
+            FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n WHERE l.step < $8 AND l.found < $3
+        ),
+        heads AS MATERIALIZED (
+            SELECT q.* FROM line l JOIN queue q ON q.id = l.id
+            WHERE l.is_ready AND l.found <= $3 AND q.holder IS NULL AND q.due <= $2 FOR UPDATE OF q SKIP LOCKED
+        ),
+        due AS MATERIALIZED (SELECT * FROM loose UNION ALL SELECT * FROM heads),
+        walked AS (SELECT max(key) AS last_key, coalesce(max(step), 0) AS steps FROM line),
+        \(leasing)
+        ORDER BY j.order_key NULLS FIRST, j.id
+        """
+    }
+
+    /// The first delivery of the first key that compares so.
+    private static func head(_ comparison: String) -> String {
+        """
+        SELECT h.order_key AS key, h.id, h.holder IS NULL AND h.due <= $2 AND h.id <> ALL ($5) AND NOT EXISTS (
+                SELECT FROM queue b WHERE b.destination = $1 AND b.order_key = h.order_key AND b.holder IS NOT NULL
+            ) AS is_ready
+        FROM (
+            SELECT order_key, id, due, holder FROM queue WHERE destination = $1 AND order_key \(comparison)
+            ORDER BY order_key, id LIMIT 1
+        ) h WHERE $7::text IS NULL OR h.order_key <= $7
+        """
+    }
+
+    /// How long a delivery waits whose event a route is yet to transform, in milliseconds: its stored form may contain
+    /// data that must not be sent.
+    private static let grace = 60_000
+
+    /// What follows the rows of `due`.
+    private static let leasing = """
+        judged AS MATERIALIZED (
+            SELECT d.*, e.id::text AS event_id, greatest(e.accepted_at, coalesce(d.not_before, 0)) AS ready_at,
+                coalesce(v.body, e.body) AS body, e.payload, d.begun > d.attempts AS is_interrupted,
+                coalesce(d.not_after <= $2 AND (d.not_after > 0 OR d.attempts > d.forgiven), false) AS is_over,
+                e.seq IS NULL OR (d.variant IS NOT NULL AND v.id IS NULL) AS is_damaged,
+                d.begun = 0 AND EXISTS (
+                    SELECT FROM media_waits w WHERE w.delivery = d.id AND w.route IS NOT NULL
+                ) AS is_unready
+            FROM due d LEFT JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
+        ),
+        \(EndStatement.kept("judged WHERE is_interrupted AND (is_over OR NOT (is_damaged OR is_unready))")),
+        gone AS (DELETE FROM queue q USING judged j WHERE q.id = j.id AND j.is_over),
+        over AS (\(EndStatement.expired("judged WHERE is_over"))),
+        leased AS (
+            UPDATE queue q SET holder = $4, begun = greatest(q.begun, q.attempts) + 1,
+                attempts = greatest(q.begun, q.attempts),
+                forgiven = CASE WHEN j.is_interrupted AND q.not_after = 0 THEN q.begun ELSE q.forgiven END,
+                \(EndStatement.interrupted("q", when: "j.is_interrupted", assigning: true))
+            FROM judged j WHERE q.id = j.id AND NOT (j.is_over OR j.is_damaged OR j.is_unready)
+        ),
+        later AS (
+            UPDATE queue q SET due = $2 + \(grace) FROM judged j
+            WHERE q.id = j.id AND j.is_unready AND NOT (j.is_over OR j.is_damaged)
+        )
+        SELECT w.last_key, w.steps, j.id, j.destination, j.event_id, j.body, j.payload,
+            greatest(j.begun, j.attempts), CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
+            j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
+            j.is_unready, j.due
+        FROM walked w LEFT JOIN judged j ON true
+        """
+}
+
+/// Parts of statements that end deliveries without an attempt.
+enum EndStatement {
+    /// Copies the last attempt of rows to the earlier attempts.
+    static func kept(_ rows: String) -> String {
+        """
+        kept AS (
+            INSERT INTO attempts (delivery, number, \(PostgresSchema.lastAttemptNames))
+            SELECT id, attempts, \(PostgresSchema.lastAttemptNames) FROM (SELECT * FROM \(rows)) k WHERE attempts > 0
+            ON CONFLICT DO NOTHING RETURNING delivery
+        )
+        """
+    }
+
+    /// Adds rows to `ended`, at `$2`. The rows have `is_interrupted`; an attempt of a process that ended during it is
+    /// their last one.
+    static func expired(_ rows: String) -> String {
+        """
+        INSERT INTO ended (id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after,
+            order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+        SELECT id, event, destination, 'expired', $2, begun, greatest(begun, attempts), forgiven, not_before, not_after,
+            order_key, variant, manual, \(interrupted("r", when: "is_interrupted", assigning: false))
+        FROM (SELECT * FROM \(rows)) r
+        """
+    }
+
+    /// The columns of the last attempt: as they are, or of an attempt that was interrupted. The destination may have
+    /// received it, so it counts. It has neither times nor a status.
+    static func interrupted(_ row: String, when condition: String, assigning: Bool) -> String {
+        let values = [
+            "error": "'interrupted'", "reason": "'the gateway ended before it was known how this attempt went'",
+        ]
+        return PostgresSchema.lastAttemptNames.split(separator: ", ").map { column in
+            let value = "CASE WHEN \(condition) THEN \(values[String(column)] ?? "NULL") ELSE \(row).\(column) END"
+            return assigning ? "\(column) = \(value)" : value
+        }.joined(separator: ", ")
+    }
+}

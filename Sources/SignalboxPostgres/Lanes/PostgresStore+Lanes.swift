@@ -1,0 +1,149 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Leases of this node. The row of a leased delivery names the node; the lanes in memory know which of these are fresh.
+extension PostgresStore {
+    package func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
+        lanes.open(destination, isOrdered: isOrdered, wake: wake)
+        heartbeat.start()
+    }
+
+    package func closeLane(_ destination: DestinationName) async throws(StoreError) {
+        var fresh = lanes.withHandOff { $0.withLane(destination) { $0.beginClosing() } ?? [] }
+        // A commit in progress may still hand something over. None does after it has ended.
+        repeat {
+            try await giveBack(fresh)
+            await finish()
+            fresh = lanes.withHandOff { $0.takeFresh(of: [destination]) }
+        } while !fresh.isEmpty
+        lanes.close(destination)
+    }
+
+    package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        guard limit > 0, lanes.isActive(destination), membership.isSafe || membership.incarnation == nil else {
+            return []
+        }
+        return try await lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
+            try await read(destination, upTo: limit)
+        }
+    }
+
+    @discardableResult
+    package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
+        try await commits.settlements.write(.settle(settlement))
+    }
+
+    package func giveBackFresh() async throws(StoreError) {
+        try await giveBack(lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) })
+    }
+
+    /// Returns leases that were never begun to the table. When that fails, releases them in memory only: the sweep
+    /// frees their rows later, and counts one attempt too many.
+    func giveBack(_ leases: [Lease]) async throws(StoreError) {
+        guard !leases.isEmpty else { return }
+        do throws(StoreError) {
+            _ = try await commits.settlements.write(.giveBack(leases))
+        } catch {
+            let now = now
+            lanes.withHandOff { handOff in
+                for lease in leases { handOff.withLane(lease.destination) { $0.release(lease, due: now) } }
+            }
+            membership.requestSweep()
+            throw error
+        }
+    }
+
+    package func wakeAll() { lanes.wakeAll(at: now) }
+
+    package func readingNumber(of destination: DestinationName) -> Int? { lanes.readingNumber(of: destination) }
+
+    package func isActive(_ destination: DestinationName) -> Bool {
+        lanes.isActive(destination) && membership.isSafe
+    }
+
+    package func isWithheld(by destination: DestinationName) -> Bool { lanes.isWithheld(by: destination) }
+
+    // MARK: Reading
+
+    /// Leases due deliveries from the table, and tells the lane.
+    private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        var search = DueSearch(of: destination, limit: limit, lanes)
+        let leases: [Lease]
+        if search.isOrdered {
+            leases = try await readOrdered(&search, upTo: limit)
+        } else {
+            leases = try await readUnordered(&search, upTo: limit)
+        }
+        for lease in leases { search.add(DueSearch.Due(id: lease.delivery, key: lease.orderKey)) }
+        let ended = search
+        lanes.withHandOff { handOff in
+            _ = handOff.withLane(destination) { $0.finishReading(leases, of: ended) }
+        }
+        return leases
+    }
+
+    private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        let claimed = try await commits.claims.write(order(search, limit: limit))
+        note(claimed, &search)
+        // A search that began later, and found less, may have left out deliveries that became due earlier.
+        let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
+        search.isComplete = wasWhole && claimed.rows < limit
+        return claimed.leases
+    }
+
+    /// Goes through the keys after the one that was served last, then through the others, in short transactions: other
+    /// nodes claim in between. Returns what it has when a later transaction fails, because it is leased.
+    private func readOrdered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        let begun = ContinuousClock.now
+        var leases: [Lease] = []
+        var rows = 0
+        var (after, upTo): (String?, String?) = (search.lastKey, nil)
+        while rows < limit {
+            let claimed: Claimed
+            do throws(StoreError) {
+                claimed = try await commits.claims.write(order(search, limit: limit - rows, after: after, upTo: upTo))
+            } catch {
+                if leases.isEmpty { throw error }
+                return leases
+            }
+            note(claimed, &search)
+            leases += claimed.leases
+            rows += claimed.rows
+            if claimed.isCut {
+                after = claimed.lastKey
+            } else if rows < limit, upTo == nil, let last = search.lastKey {
+                (after, upTo) = (nil, last)
+            } else {
+                break
+            }
+        }
+        search.isComplete = rows < limit
+        rests.record(search.destination, after: ContinuousClock.now - begun, foundNone: leases.isEmpty)
+        return leases
+    }
+
+    private func order(
+        _ search: DueSearch, limit: Int, after: String? = nil, upTo: String? = nil
+    ) -> ClaimOrder {
+        let destination = search.destination
+        // An undamaged table has none.
+        let unreadable = health.damage == nil
+            ? []
+            : lanes.withHandOff { handOff in
+                handOff.lanes[destination]?.held.filter { $0.value == 0 }.keys.sorted() ?? []
+            }
+        return ClaimOrder(
+            destination: destination, limit: limit, isOrdered: search.isOrdered, after: after, upTo: upTo,
+            unreadable: unreadable, dueSince: search.isOrdered ? .distantPast : hints.start(of: destination))
+    }
+
+    /// Remembers what a claim found besides leases.
+    private func note(_ claimed: Claimed, _ search: inout DueSearch) {
+        search.nextDue = [search.nextDue, claimed.nextDue].compactMap { $0 }.min()
+        search.unreadable += claimed.unreadable
+        if let damaged = claimed.unreadable.first {
+            health.recordDamage(StoreError(DamagedValue("delivery \(damaged) has lost its event or its variant")))
+        }
+    }
+}

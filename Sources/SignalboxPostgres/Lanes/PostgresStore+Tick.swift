@@ -1,0 +1,119 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+import Synchronization
+
+/// The regular look at what this and other nodes changed.
+extension PostgresStore {
+    /// One round trip for all lanes, and writes only where there is something to write. Throws the first failure; the
+    /// next tick does the rest.
+    @discardableResult
+    package func tick() async throws(StoreError) -> [DestinationName] {
+        let now = now
+        let epoch = statusEpoch
+        // A lane that knows of more needs no look.
+        let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
+        let node = membership.incarnation?.node ?? 0
+        let look = try await readers.read { connection in
+            try Look(try connection.run(all: Look.statements(open, at: now.milliseconds, besides: node)))
+        }
+        adopt(look.statuses, since: epoch)
+        // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
+        let idle = lanes.idleDestinations.union(placeless)
+        try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
+        wake(look, at: now)
+        if !look.overdue.isEmpty { try await expire(look.overdue) }
+        try await sweepIfRequested()
+        try await lookForInAppChanges()
+        // Last, because it concerns single destinations.
+        return try await endPauses()
+    }
+
+    /// Wakes the lanes with something to claim. Other nodes may claim it first.
+    private func wake(_ look: Look, at now: Date) {
+        let ready = look.loose.union(look.keyed.filter { rests.isOver($0) })
+        lanes.withHandOff { handOff in
+            for destination in ready { handOff.withLane(destination) { $0.leaveToStore() } }
+        }
+        lanes.wake(ready)
+        lanes.wakeDue(at: now)
+        let former = mediaTurn.withLock { turn in
+            defer { turn.seen = look.media }
+            return turn.seen
+        }
+        if former != look.media { lanes.wakeDownloads() }
+    }
+
+    /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the look.
+    private func expire(_ overdue: [Int64]) async throws(StoreError) {
+        let ends = try await writer(.others).write { transaction in
+            var moves = DeliveryMoves()
+            let rows = try transaction.run(Self.expiry, [.numbers(overdue), .time(transaction.now)])
+            for (destination, count) in try rows.map({ (try $0.destination(0), try $0.count(1)) }) {
+                moves.end(.expired, of: destination, count)
+            }
+            try moves.write(in: transaction)
+            return moves.ends
+        }
+        if !ends.isEmpty { health.ends.add(ends) }
+    }
+
+    private static let expiry = """
+        WITH due AS MATERIALIZED (
+            SELECT *, begun > attempts AS is_interrupted FROM queue
+            WHERE id = ANY ($1) AND holder IS NULL AND not_after > 0 AND not_after <= $2
+            ORDER BY id FOR UPDATE SKIP LOCKED
+        ), \(EndStatement.kept("due WHERE is_interrupted")),
+        gone AS (DELETE FROM queue q USING due d WHERE q.id = d.id),
+        over AS (\(EndStatement.expired("due")))
+        SELECT destination, count(*) FROM due GROUP BY destination
+        """
+}
+
+/// What a node looks for.
+struct Look: Sendable {
+    /// Open destinations with a due delivery that nobody holds, without and with an order key.
+    var loose: Set<DestinationName> = []
+    var keyed: Set<DestinationName> = []
+    /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
+    var overdue: [Int64] = []
+    var statuses = StoredStatuses()
+    /// Changes when another node has requested, ended or released something of media.
+    var media = ""
+
+    /// `node`: this one. Each reads a few rows, however many deliveries wait.
+    static func statements(_ destinations: [String], at now: Int64, besides node: Int64) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                """
+                SELECT name,
+                    coalesce((SELECT due FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = name
+                        ORDER BY due LIMIT 1) <= $2, false),
+                    coalesce((SELECT due FROM queue WHERE holder IS NULL AND order_key IS NOT NULL AND destination = name
+                        ORDER BY due LIMIT 1) <= $2, false)
+                FROM unnest($1) AS name
+                """, [.texts(destinations), .number(now)]),
+            PostgresStatement(
+                """
+                SELECT id FROM queue WHERE not_after > 0 AND not_after <= $1 AND holder IS NULL
+                ORDER BY not_after LIMIT 1000
+                """, [.number(now)]),
+            StoredStatuses.statement,
+            PostgresStatement(
+                """
+                SELECT coalesce(sum(hashtextextended(c::text, 0)), 0)::text FROM media_counts c WHERE node <> $1
+                """, [.number(node)]),
+        ]
+    }
+
+    /// Decodes the results of ``statements(_:at:)``.
+    init(_ results: [PostgresRows]) throws {
+        for row in results[0].map({ $0 }) {
+            if try row.flag(1) { loose.insert(try row.destination(0)) }
+            if try row.flag(2) { keyed.insert(try row.destination(0)) }
+        }
+        overdue = try results[1].map { try $0.number(0) }
+        statuses = try StoredStatuses(results[2])
+        media = try results[3].first?.text(0) ?? ""
+    }
+}

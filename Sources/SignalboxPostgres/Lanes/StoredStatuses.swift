@@ -1,0 +1,148 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+import Synchronization
+
+/// Destinations that accept nothing for now, or withhold their permission.
+struct StoredStatuses: Sendable {
+    var states: [DestinationName: DestinationStatus] = [:]
+    var withheld: [DestinationName: DestinationStatus] = [:]
+
+    init() {}
+
+    static let statement = PostgresStatement(
+        """
+        SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
+        WHERE state IS NOT NULL OR withheld_since IS NOT NULL
+        """)
+
+    /// Decodes the rows of ``statement``.
+    init(_ rows: PostgresRows) throws {
+        for row in rows.map({ $0 }) {
+            let name = try row.destination(0)
+            if try row.optionalText(1) != nil {
+                states[name] = DestinationStatus(
+                    try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
+                    until: try row.optionalDate(4))
+            }
+            if let since = try row.optionalDate(6) {
+                withheld[name] = DestinationStatus(withheld: try row.text(5), since: since)
+            }
+        }
+    }
+}
+
+extension PostgresStore {
+    /// Counts the changes that this process made. A look that began before one of them may not know it.
+    var statusEpoch: Int { statusChanges.withLock(\.self) }
+
+    /// Changes the destinations in memory, after a commit that changed them.
+    func changeStatuses(_ change: (Lanes) -> Void) {
+        statusChanges.withLock {
+            $0 += 1
+            change(lanes)
+        }
+    }
+
+    /// Passes the stored statuses to the lanes, unless this process changed one since `epoch`: the next look then does.
+    func adopt(_ statuses: StoredStatuses, since epoch: Int) {
+        statusChanges.withLock {
+            guard $0 == epoch else { return }
+            lanes.adopt(inactive: statuses.states, withheld: Set(statuses.withheld.keys))
+        }
+    }
+
+    /// Ends the pauses that are over, each with an action of the gateway in the same transaction: one node ends it. A
+    /// pause that was changed meanwhile stays. Returns those that this node ended.
+    func endPauses() async throws(StoreError) -> [DestinationName] {
+        var resumed: [DestinationName] = []
+        for destination in lanes.endedPauses(at: now) {
+            let isOver = try await writer(.others).write { transaction in
+                let ended = try transaction.run(
+                    """
+                    UPDATE destinations SET state = NULL, reason = NULL, since = NULL, until = NULL
+                    WHERE name = $1 AND state = 'paused' AND until <= $2 RETURNING name
+                    """, [.destination(destination), .time(transaction.now)])
+                guard !ended.isEmpty else { return false }
+                let action = OperatorAction(
+                    by: "gateway", via: .gateway, "destinations.resume", target: destination.name,
+                    reason: "the pause is over")
+                try self.record(action, count: nil, in: transaction)
+                return true
+            }
+            // Otherwise another node ended or changed it: the next look shows which.
+            guard isOver else { continue }
+            changeStatuses { $0.endPause(of: destination, at: self.now) }
+            resumed.append(destination)
+        }
+        return resumed
+    }
+
+    // MARK: Permissions
+
+    package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
+        changeStatuses { $0.withhold(by: destination) }
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(
+                """
+                INSERT INTO destinations AS d (name, withheld_reason, withheld_since) VALUES ($1, $2, $3)
+                ON CONFLICT (name) DO UPDATE SET withheld_reason = excluded.withheld_reason,
+                    withheld_since = coalesce(d.withheld_since, excluded.withheld_since)
+                """, [.destination(destination), .text(reason), .time(transaction.now)])
+        }
+        // A look that began before the commit does not know it.
+        changeStatuses { $0.withhold(by: destination) }
+    }
+
+    package func permit(by destination: DestinationName) async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(
+                """
+                UPDATE destinations SET withheld_reason = NULL, withheld_since = NULL
+                WHERE name = $1 AND withheld_since IS NOT NULL
+                """, [.destination(destination)])
+        }
+        changeStatuses { $0.permit(by: destination) }
+    }
+
+    // MARK: Backoffs
+
+    /// Each node records its own. A backoff of the same kind keeps the time at which it began.
+    package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            guard let backoff else {
+                // Other nodes may probe as well.
+                _ = try transaction.run(all: [
+                    PostgresStatement(
+                        "DELETE FROM backoffs WHERE destination = $1 AND node = $2",
+                        [.destination(destination), .number(transaction.node)]),
+                    PostgresStatement(
+                        "DELETE FROM duties WHERE name = $1 AND node = $2",
+                        [.text(Self.probe(of: destination)), .number(transaction.node)]),
+                ])
+                return
+            }
+            _ = try transaction.run(
+                """
+                INSERT INTO backoffs AS b (destination, node, kind, reason, since, until) VALUES ($1, $2, $3, $4, $5, $6)
+                ON CONFLICT (destination, node) DO UPDATE SET reason = excluded.reason, until = excluded.until,
+                    since = CASE WHEN b.kind = excluded.kind THEN b.since ELSE excluded.since END, kind = excluded.kind
+                """,
+                [
+                    .destination(destination), .number(transaction.node), .text(backoff.kind.rawValue),
+                    .text(backoff.reason), .time(backoff.since), .time(backoff.until),
+                ])
+        }
+    }
+
+    /// Removes those of nodes that ended.
+    package func forgetBackoffs() async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(
+                """
+                DELETE FROM backoffs WHERE node = $1
+                    OR NOT EXISTS (SELECT FROM nodes n WHERE n.id = backoffs.node AND n.is_live)
+                """, [.number(transaction.node)])
+        }
+    }
+}

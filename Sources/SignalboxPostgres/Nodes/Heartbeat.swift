@@ -1,0 +1,129 @@
+import Foundation
+import SignalboxStore
+import Synchronization
+
+/// Keeps this node alive, on a thread and a connection of its own, and takes over from nodes that are gone.
+///
+/// A class because it owns the thread. The thread ends with the store.
+final class Heartbeat: Sendable {
+    /// Between two heartbeats.
+    static let interval: Duration = .seconds(2)
+    /// How long the server may take for one. Shorter than the lifetime, so that another one fits in.
+    static let patience: Duration = .seconds(4)
+
+    private let reference: StoreReference
+    private let isStarted = Mutex(false)
+    /// Locked during a heartbeat.
+    private let isEnded = Mutex(false)
+    private let stop = DispatchSemaphore(value: 0)
+
+    init(_ reference: StoreReference) { self.reference = reference }
+
+    /// Begins with a heartbeat at once. Has no effect the second time.
+    func start() {
+        let isFirst = isStarted.withLock { isStarted in
+            defer { isStarted = true }
+            return !isStarted
+        }
+        guard isFirst else { return }
+        let thread = Thread { [reference, stop, weak self] in
+            var pulse = Pulse()
+            repeat {
+                // Held for the heartbeat only, so that the store can end between two.
+                guard let heartbeat = self, let store = reference.current else { return }
+                heartbeat.isEnded.withLock { if !$0 { pulse.beat(store) } }
+            } while stop.wait(timeout: .now() + Self.interval / .seconds(1)) == .timedOut
+        }
+        thread.name = "signalbox.heartbeat"
+        thread.start()
+    }
+
+    /// Ends the thread after the present heartbeat.
+    func end() { stop.signal() }
+
+    /// Ends the thread, and returns when no heartbeat is in progress. Blocks.
+    func finish() {
+        isEnded.withLock { $0 = true }
+        end()
+    }
+}
+
+/// The connection of the heartbeat, and what it does. Used by its thread alone.
+struct Pulse {
+    private var connection: PostgresConnection?
+    /// Heartbeats until the next round of upkeep.
+    private var rest = 0
+
+    /// One heartbeat, then the takeover from nodes that are gone. Never throws: what fails is repeated by the next one.
+    mutating func beat(_ store: PostgresStore) {
+        do {
+            let sentAt = ContinuousClock.now
+            let node = try store.membership.current()
+            let connection = try connected(store.target)
+            guard let (_, key) = store.membership.incarnation else { return }
+            let description = store.membership.description
+            let results = try connection.run(all: Self.statements(node, key, description))
+            guard let row = results[0].first else {
+                // Declared gone. The next write, or the next heartbeat, begins anew.
+                return store.membership.replace(node)
+            }
+            store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
+            let live = try results[2].map { try $0.number(0) }
+            if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) { store.wakeAll() }
+            if !results[1].isEmpty { try upkeep(connection) }
+            let silent = try results[3].map { try $0.number(0) }
+            let absent = try results[4].map { try $0.number(0) }
+            guard !silent.isEmpty || !absent.isEmpty else { return }
+            let freed = try Takeover(connection).run(silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
+            store.membership.takenOver.add(freed)
+            if freed > 0 { store.wakeAll() }
+        } catch { connection = nil }
+    }
+
+    /// Every now and then, at the node that has the duties. A lock that is held too long leaves it to a later round.
+    private mutating func upkeep(_ connection: PostgresConnection) throws(PostgresFailure) {
+        rest -= 1
+        guard rest < 0 else { return }
+        rest = NodeUpkeep.interval
+        do throws(PostgresFailure) {
+            _ = try connection.run(all: NodeUpkeep.statements)
+        } catch {
+            guard error.isTransient else { throw error }
+        }
+    }
+
+    private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {
+        if let connection, connection.isOpen { return connection }
+        let new = try PostgresConnection(target)
+        new.patience = Heartbeat.patience
+        connection = new
+        return new
+    }
+
+    /// One round trip.
+    private static func statements(
+        _ node: Int64, _ key: String, _ description: NodeDescription
+    ) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                """
+                UPDATE nodes SET seen_at = clock_timestamp(), name = $3, version = $4, config = $5
+                WHERE id = $1 AND key = $2 AND is_live RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                """,
+                [
+                    .number(node), .text(key), .text(description.name), .text(description.version),
+                    .text(description.config),
+                ]),
+            PostgresStatement(
+                """
+                INSERT INTO duties AS d (name, node, until) SELECT 'upkeep', id, clock_timestamp() + $3 * interval '1 ms'
+                FROM nodes WHERE id = $1 AND key = $2 AND is_live
+                ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
+                    WHERE d.node = excluded.node OR d.until < clock_timestamp() RETURNING node
+                """, [.number(node), .text(key), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+            PostgresStatement("SELECT id FROM nodes WHERE is_live ORDER BY id"),
+            PostgresStatement(Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+            PostgresStatement(Takeover.absent),
+        ]
+    }
+}

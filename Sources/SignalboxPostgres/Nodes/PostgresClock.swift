@@ -1,0 +1,48 @@
+import Foundation
+import SignalboxStore
+import Synchronization
+
+/// The time of the server, known without asking: it is sampled at each heartbeat, and advances by elapsed time between
+/// samples. It never goes back. All nodes share it, whatever their own clocks say. A class because all parts of a store
+/// share it.
+final class PostgresClock: Sendable {
+    private struct State {
+        /// The time at `anchor`, in seconds since 1970.
+        var base: Double
+        var anchor: ContinuousClock.Instant
+        /// By how many seconds the clock was ahead of the server at `anchor`. It loses them at half the speed.
+        var lead: Double = 0
+
+        func time(at instant: ContinuousClock.Instant) -> Double {
+            let elapsed = max(0, (instant - anchor) / .seconds(1))
+            return base + elapsed - min(lead, elapsed / 2)
+        }
+    }
+
+    private let state = Mutex(State(base: Date().timeIntervalSince1970, anchor: .now))
+    private let isSampled = Mutex(false)
+    /// Replaces the server's clock; for tests.
+    private let fixed: (@Sendable () -> Date)?
+
+    /// Shows the clock of the machine until the first sample. `fixed`: replaces the server's clock; for tests.
+    init(_ fixed: (@Sendable () -> Date)? = nil) { self.fixed = fixed }
+
+    var now: Date {
+        if let fixed { return fixed() }
+        return Date(timeIntervalSince1970: state.withLock { $0.time(at: .now) })
+    }
+
+    /// Follows the server. `milliseconds`: its time since 1970, read between the two instants.
+    func sample(_ milliseconds: Int64, sentAt: ContinuousClock.Instant, receivedAt: ContinuousClock.Instant) {
+        let middle = sentAt + (receivedAt - sentAt) / 2
+        let server = Double(milliseconds) / 1000
+        let isFirst = isSampled.withLock { isSampled in
+            defer { isSampled = true }
+            return !isSampled
+        }
+        state.withLock { state in
+            let lead = isFirst ? 0 : state.time(at: middle) - server
+            state = State(base: lead > 0 ? server + lead : server, anchor: middle, lead: max(0, lead))
+        }
+    }
+}

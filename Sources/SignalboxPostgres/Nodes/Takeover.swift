@@ -1,0 +1,86 @@
+import SignalboxStore
+
+/// Declares nodes gone, and frees the deliveries that they held: whoever claims one books its attempt as interrupted.
+struct Takeover {
+    private let connection: PostgresConnection
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Live nodes, except `$1`, whose last heartbeat is older than `$2` milliseconds. None shortly after the server's
+    /// own start: then the heartbeats of all nodes are old.
+    static let silent = """
+        SELECT id FROM nodes WHERE is_live AND id <> $1 AND seen_at < clock_timestamp() - $2 * interval '1 ms'
+            AND pg_postmaster_start_time() < clock_timestamp() - $2 * interval '1 ms'
+        ORDER BY id
+        """
+
+    /// Holders of deliveries that are no live nodes. Steps from holder to holder in an index.
+    static let absent = """
+        WITH RECURSIVE holders (id) AS (
+            SELECT min(holder) FROM queue WHERE holder IS NOT NULL
+            UNION ALL
+            SELECT (SELECT min(holder) FROM queue WHERE holder > h.id) FROM holders h WHERE h.id IS NOT NULL
+        )
+        SELECT id FROM holders h WHERE id IS NOT NULL
+            AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live)
+        """
+
+    /// Deliveries that one statement frees.
+    private static let step: Int64 = 1000
+
+    /// Returns the number of deliveries that it freed. `until`: the rest is left to the next call, because the next
+    /// heartbeat is due.
+    func run(silent: [Int64], absent: [Int64], until end: ContinuousClock.Instant) throws -> Int {
+        var gone = absent
+        for node in silent where try declareGone(node) { gone.append(node) }
+        var freed = 0
+        for node in gone {
+            var count = 0
+            repeat {
+                count = try free(node)
+                freed += count
+            } while count > 0 && ContinuousClock.now < end
+        }
+        return freed
+    }
+
+    /// Closes the marks of a node, which waits for its open transactions: none of them commits afterwards. False if it
+    /// is alive after all, or if the wait was too long; then the next heartbeat tries again.
+    private func declareGone(_ node: Int64) throws -> Bool {
+        let lifetime = PostgresValue.number(Int64(NodeMembership.lifetime / .milliseconds(1)))
+        let ending = PostgresStatement(
+            """
+            UPDATE nodes SET is_live = false
+            WHERE id = $1 AND is_live AND seen_at < clock_timestamp() - $2 * interval '1 ms' RETURNING id
+            """, [.number(node), lifetime])
+        do throws(PostgresFailure) {
+            return try !connection.run(all: Self.closing(node, ending))[0].isEmpty
+        } catch {
+            guard error.isTransient else { throw error }
+            return false
+        }
+    }
+
+    /// The end of a node: its marks are closed, its duties and its backoffs end. The statements are one transaction.
+    /// `ending`: the statement that changes its row.
+    static func closing(_ node: Int64, _ ending: PostgresStatement) -> [PostgresStatement] {
+        let isGone = "EXISTS (SELECT FROM nodes WHERE id = $1 AND NOT is_live)"
+        return [
+            ending,
+            PostgresStatement("UPDATE marks SET is_closed = true WHERE node = $1 AND \(isGone)", [.number(node)]),
+            PostgresStatement("DELETE FROM duties WHERE node = $1 AND \(isGone)", [.number(node)]),
+            PostgresStatement("DELETE FROM backoffs WHERE node = $1 AND \(isGone)", [.number(node)]),
+        ]
+    }
+
+    /// Frees the next deliveries of a node that is gone.
+    private func free(_ node: Int64) throws -> Int {
+        try connection.run(
+            """
+            UPDATE queue SET holder = NULL WHERE id IN (
+                SELECT id FROM queue WHERE holder = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """, [.number(node), .number(Self.step)]
+        ).affected
+    }
+}

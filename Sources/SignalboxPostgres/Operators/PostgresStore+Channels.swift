@@ -1,0 +1,55 @@
+import SignalboxNotification
+package import SignalboxStore
+
+/// Channels for broadcasts: few rows that change seldom.
+extension PostgresStore {
+    /// Locks the table against others that create a channel, because both limits count all rows.
+    package func create(
+        _ channel: BroadcastChannel, upTo most: Int, ofAll total: Int
+    ) async throws(StoreError) -> Bool {
+        try await writer(.others).write { transaction in
+            let rows = try transaction.run(all: [
+                PostgresStatement("LOCK TABLE channels IN SHARE ROW EXCLUSIVE MODE"),
+                PostgresStatement(
+                    """
+                    INSERT INTO channels (app, id, stores_last, created_at, source)
+                    SELECT $1, $2, $3, $4, $5
+                    WHERE (SELECT count(*) FROM channels WHERE app = $1) < $6 AND (SELECT count(*) FROM channels) < $7
+                    RETURNING id
+                    """,
+                    [
+                        .text(channel.app), .text(channel.id), .flag(channel.storesLast), .time(transaction.now),
+                        .text(channel.source?.name), .number(Int64(most)), .number(Int64(total)),
+                    ]),
+            ])
+            return !rows[1].isEmpty
+        }
+    }
+
+    package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
+        try await readers.read { connection in
+            try connection.run(
+                "SELECT id, stores_last, source FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
+            ).first.map { try Self.channel($0, of: app) }
+        }
+    }
+
+    package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
+        try await readers.read { connection in
+            try connection.run("SELECT id, stores_last, source FROM channels WHERE app = $1 ORDER BY id", [.text(app)])
+                .map { try Self.channel($0, of: app) }
+        }
+    }
+
+    private static func channel(_ row: PostgresRow, of app: String) throws -> BroadcastChannel {
+        BroadcastChannel(
+            id: try row.text(0), app: app, storesLast: try row.flag(1),
+            source: try row.optionalText(2).map { SourceName($0) })
+    }
+
+    package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {
+        try await writer(.others).write { transaction in
+            try transaction.run("DELETE FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]).affected > 0
+        }
+    }
+}

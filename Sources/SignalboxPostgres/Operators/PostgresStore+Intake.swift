@@ -1,0 +1,67 @@
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Answers about accepted events.
+extension PostgresStore {
+    package func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? {
+        let since = now - StoreLimits.requestMemory
+        return try await readers.read { connection in
+            try connection.run(
+                "SELECT status, answer FROM requests WHERE source = $1 AND key = $2 AND at > $3",
+                [.text(source.name), .text(key), .time(since)]
+            ).first.map { StoredAnswer(status: try $0.httpStatus(0), body: try $0.bytes(1)) }
+        }
+    }
+
+    /// Variants that differ in more than their media are included.
+    package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
+        guard let id = PostgresValue.eventID(id) else { return nil }
+        return try await readers.read { connection in
+            let rows = try connection.run(all: [
+                PostgresStatement(
+                    "SELECT source, subject, body, payload FROM events WHERE id = $1::uuid", [id]),
+                PostgresStatement(
+                    """
+                    SELECT v.body FROM variants v JOIN events e ON e.seq = v.event
+                    WHERE e.id = $1::uuid AND NOT v.plain ORDER BY v.id
+                    """, [id]),
+            ])
+            return try rows[0].first.map { row in
+                StoredEvent(
+                    source: SourceName(try row.text(0)), subject: try row.text(1), body: try row.bytes(2),
+                    payload: try row.optionalBytes(3), variants: try rows[1].map { try $0.bytes(0) })
+            }
+        }
+    }
+
+    /// Reads the most recent identifiers first, so the cost grows with `limit`.
+    package func categories(
+        limit: Int, after identifier: String?, upTo count: Int
+    ) async throws(StoreError) -> [CategoryRecord] {
+        try await readers.read { connection in
+            try connection.run(
+                """
+                SELECT identifier, definition FROM (
+                    SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT $1
+                ) AS latest WHERE $2 IS NULL OR identifier > $2 ORDER BY identifier LIMIT $3
+                """, [.number(Int64(limit)), .text(identifier), .number(Int64(count))]
+            ).map { CategoryRecord(identifier: try $0.text(0), definition: try $0.bytes(1)) }
+        }
+    }
+
+    package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
+        try await readers.read { connection in
+            try connection.run("SELECT definition FROM categories WHERE identifier = $1", [.text(identifier)]).first
+                .map { CategoryRecord(identifier: identifier, definition: try $0.bytes(0)) }
+        }
+    }
+}
+
+extension PostgresRow {
+    /// An HTTP status.
+    func httpStatus(_ column: Int) throws(DamagedValue) -> Int {
+        let status = try count(column)
+        guard (100...599).contains(status) else { throw DamagedValue("column \(column) does not hold an HTTP status") }
+        return status
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import SignalboxStore
+
+/// The size of the stored events, deliveries and records, in bytes.
+///
+/// The files of the tables never shrink, because the server keeps the space of removed rows for new ones. So the size
+/// of the content is estimated from a sample of the pages, which costs the same for any size.
+enum ContentSize {
+    /// The most pages of a table that an estimate reads: it is then within some percent.
+    private static let pages = 2000
+
+    /// A table, the bytes of its columns of variable length, and about what else a row takes, with its indexes.
+    private static let tables: [(name: String, bytes: String, overhead: Int64)] = [
+        ("events", EventRemoval.bytes, 0), ("variants", stored("body"), 80), ("payloads", stored("payload"), 70),
+        ("queue", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 220),
+        ("ended", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 190),
+        ("attempts", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 130),
+        ("requests", RecordTable.requests.bytes, 0), ("duplicates", RecordTable.duplicates.bytes, 0),
+        ("reports", "0", 90),
+    ]
+
+    /// About what a value of bytes takes. Longer ones are cut into chunks of a quarter of a page, of which a page has
+    /// four at best, and their index has an entry for each (PostgreSQL 15, chapter 73.2).
+    static func stored(_ column: String) -> String {
+        """
+        coalesce(octet_length(\(column)) + CASE WHEN octet_length(\(column)) >= 1900
+            THEN octet_length(\(column)) / 12 + 700 ELSE 0 END, 0)
+        """
+    }
+
+    /// The size of the files of these tables, with their indexes and free space.
+    static func allocated(on connection: PostgresConnection) throws -> Int64 {
+        try connection.run(
+            """
+            SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+            WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1)
+            """, [.texts(tables.map(\.name))]
+        ).first?.number(0) ?? 0
+    }
+
+    /// The size of the rows that are stored, without free space.
+    static func estimate(on connection: PostgresConnection) throws -> Int64 {
+        let sizes = Dictionary(
+            uniqueKeysWithValues: try connection.run(
+                """
+                SELECT relname::text, pg_relation_size(oid) / current_setting('block_size')::bigint FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1)
+                """, [.texts(tables.map(\.name))]
+            ).map { (try $0.text(0), Int(try $0.number(1))) })
+        var total = 0.0
+        for table in tables {
+            // Thousandths of a percent.
+            let share = min(100_000, max(1, pages * 100_000 / max(1, sizes[table.name] ?? 1)))
+            let row = try connection.run(
+                """
+                SELECT count(*), coalesce(sum((\(table.bytes))::bigint), 0)::bigint
+                FROM \(table.name) TABLESAMPLE SYSTEM ($1::real / 1000)
+                """, [.number(Int64(share))]
+            ).first
+            let (rows, bytes) = (try row?.number(0) ?? 0, try row?.number(1) ?? 0)
+            total += Double(bytes + rows * table.overhead) * 100_000 / Double(share)
+        }
+        return Int64(total)
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import SignalboxStore
+
+/// A table of records about requests or events, whose oldest rows are forgotten.
+enum RecordTable: String {
+    case requests, duplicates
+
+    /// About what a row takes, with its indexes.
+    var bytes: String {
+        switch self {
+        case .requests: "\(ContentSize.stored("answer")) + octet_length(digest) + 2 * octet_length(key) + 170"
+        case .duplicates: "2 * octet_length(key) + 160"
+        }
+    }
+}
+
+/// Removal of records that are kept for a time: each by the steps of ``PostgresStore/remove(beyond:pause:)``.
+extension PostgresStore {
+    /// Forgets the oldest rows of a table. `isFull`: whether there may be more.
+    func forget(
+        _ table: RecordTable, before date: Date
+    ) async throws(StoreError) -> (isFull: Bool, bytes: Int64) {
+        try await writer(.others).write { transaction in
+            let row = try transaction.run(
+                """
+                WITH old AS MATERIALIZED (
+                    SELECT source, key FROM \(table.rawValue) WHERE at < $1 ORDER BY at LIMIT $2
+                    FOR UPDATE SKIP LOCKED
+                ), gone AS (
+                    DELETE FROM \(table.rawValue) WHERE (source, key) IN (SELECT source, key FROM old)
+                    RETURNING \(table.bytes) AS bytes
+                )
+                SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone
+                """, [.time(date), .number(Int64(Self.removalStep))]
+            ).first
+            return (try row?.count(0) == Self.removalStep, try row?.number(1) ?? 0)
+        }
+    }
+
+    /// Forgets payloads that were kept until their deliveries ended. A dead delivery can be retried, so its payload
+    /// stays.
+    func forgetPayloads(pause: () async -> Void) async throws(StoreError) {
+        var position: Int64? = .min
+        while let start = position {
+            position = try await writer(.others).write { transaction in
+                let row = try transaction.run(
+                    """
+                    WITH step AS MATERIALIZED (
+                        SELECT event FROM payloads WHERE NOT lasts AND event > $1 ORDER BY event LIMIT $2
+                    ), gone AS (
+                        DELETE FROM payloads p USING step s WHERE p.event = s.event
+                            AND NOT EXISTS (SELECT 1 FROM queue WHERE event = s.event)
+                            AND NOT EXISTS (SELECT 1 FROM ended WHERE event = s.event AND state = 'dead')
+                    )
+                    SELECT count(*), max(event) FROM step
+                    """, [.number(start), .number(Int64(Self.removalStep))]
+                ).first
+                return try row?.count(0) == Self.removalStep ? row?.optionalNumber(1) : nil
+            }
+            if position != nil { await pause() }
+        }
+    }
+
+    /// Forgets categories that were not seen for too long, and those beyond the count. Removes up to two steps of
+    /// categories in each transaction. This node then stores the next event's category again; others do so within the
+    /// hour for which they know it.
+    func forgetCategories(
+        beyond retention: CategoryRetention, at now: Date, pause: () async -> Void
+    ) async throws(StoreError) {
+        while true {
+            let count = try await writer(.others).write { transaction in
+                try transaction.run(
+                    """
+                    WITH old AS (
+                        (SELECT identifier FROM categories WHERE last_seen < $1 LIMIT $2)
+                        UNION
+                        (SELECT identifier FROM categories ORDER BY last_seen DESC, identifier LIMIT $2 OFFSET $3)
+                    ), found AS MATERIALIZED (
+                        SELECT identifier FROM categories WHERE identifier IN (SELECT identifier FROM old)
+                        ORDER BY identifier FOR UPDATE
+                    )
+                    DELETE FROM categories WHERE identifier IN (SELECT identifier FROM found)
+                    """,
+                    [
+                        .time(now - retention.age), .number(Int64(Self.removalStep)), .number(Int64(retention.count)),
+                    ]
+                ).affected
+            }
+            if count > 0 { categories.removeAll() }
+            guard count >= Self.removalStep else { return }
+            await pause()
+        }
+    }
+
+    /// Keeps the newest actions. Numbers may have gaps, so fewer may be kept.
+    func forgetActions(pause: () async -> Void) async throws(StoreError) {
+        while try await writer(.others).write({ transaction in
+            try transaction.run(
+                """
+                DELETE FROM actions WHERE id IN (
+                    SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - $1 ORDER BY id LIMIT $2)
+                """, [.number(Int64(StoreLimits.actions)), .number(Int64(Self.removalStep))]
+            ).affected == Self.removalStep
+        }) { await pause() }
+    }
+
+    /// Adds the accounts of nodes that have ended to those of node 0, which is none. Their transactions no longer
+    /// commit, because their marks are closed; see ``PostgresWriter``. Without this, the ledger would grow with each
+    /// start of a gateway.
+    func mergeAccounts(pause: () async -> Void) async throws(StoreError) {
+        while try await writer(.others).write({ transaction in
+            try transaction.run(
+                Self.mergeAccounts, [.number(Int64(Self.removalStep))]
+            ).first?.count(0) == Self.removalStep
+        }) { await pause() }
+    }
+
+    private static let mergeAccounts: String = {
+        let counts = [
+            "accepted", "delivered", "dead", "expired", "waiting", "waiting_now", "dead_now", "delivered_now",
+            "expired_now",
+        ]
+        return """
+            WITH old AS MATERIALIZED (
+                SELECT destination, node, lane FROM ledger l
+                WHERE node <> 0 AND NOT EXISTS (SELECT 1 FROM marks WHERE node = l.node AND NOT is_closed)
+                ORDER BY destination, node, lane LIMIT $1 FOR UPDATE
+            ), gone AS (
+                DELETE FROM ledger WHERE (destination, node, lane) IN (SELECT destination, node, lane FROM old)
+                RETURNING *
+            ), added AS (
+                INSERT INTO ledger AS l (destination, node, lane, undelivered_since, \(counts.joined(separator: ", ")))
+                SELECT destination, 0, 0, min(undelivered_since),
+                    \(counts.map { "sum(\($0))::bigint" }.joined(separator: ", "))
+                FROM gone GROUP BY destination ORDER BY destination
+                ON CONFLICT (destination, node, lane) DO UPDATE SET
+                    undelivered_since = least(l.undelivered_since, excluded.undelivered_since),
+                    \(counts.map { "\($0) = l.\($0) + excluded.\($0)" }.joined(separator: ", "))
+            )
+            SELECT count(*) FROM gone
+            """
+    }()
+}

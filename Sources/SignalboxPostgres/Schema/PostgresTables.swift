@@ -1,0 +1,90 @@
+import CPostgres
+import Foundation
+import SignalboxStore
+
+/// How a process treats the tables of the database that it opens.
+package enum PostgresTables: Sendable {
+    /// Makes missing tables, and applies pending migrations.
+    case migrated
+    /// Requires that no migration is pending.
+    case current
+
+    /// Connects; returns the key by which tokens are hashed. Blocks. Throws like the initialiser of ``PostgresStore``.
+    func open(_ target: PostgresTarget) throws(StoreError) -> [UInt8] {
+        let connection = try PostgresTables.connect(target)
+        do {
+            var status = try PostgresSchema.status(connection)
+            if !status.pending.isEmpty, !status.isTooNew, self == .migrated {
+                do {
+                    try PostgresSchema.migrate(connection)
+                } catch let error as PostgresFailure where error.kind == .statement(sqlState: "42501") {
+                    // The role of the gateway may write, but not make tables.
+                }
+                status = try PostgresSchema.status(connection)
+            }
+            guard !status.isTooNew, status.pending.isEmpty else {
+                throw StoreError.otherTables(place: target.place, isNewer: status.isTooNew)
+            }
+            guard let key = try connection.run("SELECT token_key FROM meta").first?.bytes(0) else {
+                throw DamagedValue("the table meta is empty")
+            }
+            return key
+        } catch { throw StoreError(error) }
+    }
+
+    /// Connects, and finds out why it fails. Throws ``StoreError/refused(reason:remedy:)`` when another attempt would
+    /// fail too.
+    static func connect(_ target: PostgresTarget) throws(StoreError) -> PostgresConnection {
+        do throws(PostgresFailure) {
+            return try PostgresConnection(target)
+        } catch {
+            let remedy: String
+            switch PostgresConnection.sqlState(of: target) {
+            // Classes 28 and 3D: authorization, unknown database.
+            case "28P01", "28000":
+                remedy =
+                    "check the user in gateway.store and the password: gateway.store.password, PGPASSWORD or PGPASSFILE"
+            case "3D000": remedy = "create the database, or name another one in gateway.store"
+            case "42501": remedy = "grant the role CONNECT on the database"
+            default:
+                guard error.message.hasSuffix(PostgresConnection.tooOld) else { throw StoreError(error) }
+                throw .refused(reason: error.message, remedy: "upgrade the server")
+            }
+            throw .refused(reason: error.message, remedy: remedy)
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// The end of the failure for a server of an old version.
+    static let tooOld = "is older than PostgreSQL 13"
+
+    /// The SQLSTATE with which the server refuses a connection; nil if it does not answer, or accepts. Blocks for 3 s
+    /// at most. libpq reports it only as text, and only of a connection that is made step by step.
+    static func sqlState(of target: PostgresTarget) -> String? {
+        let parameters = target.parameters
+        let keywords = parameters.map { strdup($0.0) } + [nil]
+        let values = parameters.map { strdup($0.1) } + [nil]
+        defer { for text in keywords + values { free(text) } }
+        guard
+            let handle = PQconnectStartParams(
+                keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
+        else { return nil }
+        defer { PQfinish(handle) }
+        PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+        let end = ContinuousClock.now + .seconds(3)
+        var state = PGRES_POLLING_WRITING
+        while state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING {
+            let events = state == PGRES_POLLING_WRITING ? POLLOUT : POLLIN
+            var place = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+            let left = Int64((end - ContinuousClock.now) / .milliseconds(1))
+            guard left > 0, poll(&place, 1, Int32(left)) > 0 else { return nil }
+            state = PQconnectPoll(handle)
+        }
+        let message = String(cString: PQerrorMessage(handle))
+        // "FATAL:  28P01"
+        return message.split { !$0.isASCII || !($0.isUppercase || $0.isNumber) }.last { word in
+            word.utf8.count == 5 && word.contains(where: \.isNumber)
+        }.map(String.init)
+    }
+}

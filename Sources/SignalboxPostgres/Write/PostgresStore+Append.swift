@@ -1,0 +1,104 @@
+import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Accepting events.
+extension PostgresStore {
+    /// Throws without a write while damage is known.
+    @discardableResult
+    package func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest?
+    ) async throws(StoreError) -> AppendResult {
+        // Unchecked: every request waits here, and `done` is called once.
+        let result = await withUnsafeContinuation {
+            (done: UnsafeContinuation<Result<AppendResult, StoreError>, Never>) in
+            append(events, of: request) { done.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    package func append(
+        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
+    ) {
+        append(events, of: nil) { result in
+            done(
+                result.map { result in
+                    guard case .appended(let duplicates) = result else {
+                        preconditionFailure("An append without a request repeats none.")
+                    }
+                    return duplicates
+                })
+        }
+    }
+
+    /// Calls `done` from the thread of the commits.
+    package func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest?,
+        whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
+    ) {
+        guard !events.isEmpty || request != nil else { return done(.success(.appended(duplicates: [:]))) }
+        if let damage = health.damage { return done(.failure(damage)) }
+        appends.submit(AppendWrite(events: events, request: request), done)
+    }
+
+    package func finish() async {
+        await appends.finish()
+        // Writes of the group end in their order, also when this one fails.
+        _ = try? await commits.settlements.write(.giveBack([]))
+    }
+
+    /// A transaction of its own, which the server syncs.
+    package func probe() async throws(StoreError) {
+        if let fault = health.fault { throw fault }
+        try await writer(.others).write { transaction in _ = try transaction.run("SELECT 1") }
+    }
+}
+
+// MARK: Groups
+
+extension PostgresStore {
+    /// Appends the events of a group of requests in one transaction; returns the result of each request.
+    func append(_ writes: [AppendWrite], on lane: WriterLane) throws(CommitFailure) -> [AppendResult] {
+        try commit(on: lane) { transaction, effects in
+            var batch = AppendBatch(self, transaction)
+            defer { effects = batch.effects }
+            let results = try batch.append(writes)
+            try batch.finish()
+            return results
+        }
+    }
+}
+
+extension AppendBatch {
+    /// Appends the events of requests. A request that repeats an earlier one adds no event: its result is the stored
+    /// answer, or `conflicting` for another body. Events are checked one after the other, so a request may repeat its
+    /// own events.
+    mutating func append(_ writes: [AppendWrite]) throws -> [AppendResult] {
+        var requests = try RepeatedRequests(of: writes, in: transaction)
+        var new: [AppendedEvent] = []
+        for (write, content) in writes.enumerated() where requests.isNew(write) {
+            new += content.events.enumerated().map { AppendedEvent(write: write, position: $0, routed: $1) }
+        }
+        var duplicates: [Int: [Int: String]] = [:]
+        let repeats = try RepeatedEvents(among: new, in: transaction)
+        for (event, earlier) in zip(new, repeats.earlier) {
+            if let earlier { duplicates[event.write, default: [:]][event.position] = earlier }
+        }
+        if !repeats.isEmpty { new = zip(new, repeats.earlier).compactMap { $1 == nil ? $0 : nil } }
+        for (event, isInserted) in zip(new, try insert(new.map(\.routed))) where !isInserted {
+            duplicates[event.write, default: [:]][event.position] = event.routed.event.id.description
+        }
+        let results = requests.results(duplicates)
+        add(requests.statements + repeats.statements)
+        return results
+    }
+}
+
+/// An event of a group of requests.
+struct AppendedEvent {
+    /// The index of its request.
+    let write: Int
+    /// Its index in the request.
+    let position: Int
+    let routed: RoutedEvent
+}

@@ -1,0 +1,65 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    /// An operator's process beside one that delivers. What the operator changes is seen at the next tick. No change
+    /// touches a delivery whose attempt is in progress, and appends of both processes are delivered.
+    static let beside = [
+        Self("aPauseByAnotherProcessIsSeenAtTheNextTick") { bench in
+            let gateway = try bench.open()
+            let operators = try bench.location.openBeside(bench.clock)
+            try await gateway.append([bench.event(1)])
+            try await operators.set(.paused, of: bench.crm, until: nil, as: nil)
+            try await gateway.tick()
+            #expect(!gateway.isActive(bench.crm))
+            #expect(try await gateway.claim(from: bench.crm, upTo: 1).isEmpty)
+            try await operators.set(nil, of: bench.crm, until: nil, as: nil)
+            #expect(try await bench.claimNumbers(gateway) == [1])
+            #expect(gateway.isActive(bench.crm))
+        },
+        Self("purgeSparesWhatAnotherProcessHasInProgress") { bench in
+            let gateway = try bench.open()
+            try await gateway.append([bench.event(1)])
+            let lease = try await bench.claimOne(gateway)
+            let operators = try bench.location.openBeside(bench.clock)
+            #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 0)
+            #expect(try await gateway.settle(lease, .delivered(status: 204)) == .recorded)
+            #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 1)
+            #expect(try await operators.audit().isRight)
+        },
+        Self("retryDoesNotLeaseAgainWhatIsInProgress") { bench in
+            let gateway = try bench.open()
+            try await gateway.append([bench.event(1)])
+            let lease = try await bench.claimOne(gateway)
+            let operators = try bench.location.openBeside(bench.clock)
+            _ = try await operators.retry(DeliveryFilter(destination: bench.crm))
+            #expect(try await bench.claimNumbers(gateway).isEmpty)
+            #expect(try await gateway.settle(lease, .delivered(status: 204)) == .recorded)
+            #expect(try await gateway.audit().isRight)
+        },
+        Self("whatAnotherProcessAppendsIsLeased") { bench in
+            let gateway = try bench.open()
+            let command = try bench.location.openBeside(bench.clock)
+            try await gateway.append([bench.event(1)])
+            try await command.append([bench.event(2)])
+            // A claim may return the deliveries in memory only.
+            let found = try await bench.claimNumbers(gateway) + bench.claimNumbers(gateway)
+            #expect(found.sorted() == [1, 2])
+            #expect(try await command.audit().isRight)
+        },
+        Self("expiredDeliveriesInProgressElsewhereAreSpared") { bench in
+            let gateway = try bench.open()
+            let over = bench.clock.now.addingTimeInterval(60)
+            try await gateway.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
+            let lease = try await bench.claimOne(gateway)
+            bench.clock.advance(by: 61)
+            let command = try bench.location.openBeside(bench.clock)
+            _ = try await command.remove(beyond: Retention(ended: .zero, dead: .zero, bytes: 0))
+            #expect(try await gateway.settle(lease, .delivered(status: 204)) == .recorded)
+            #expect(try await bench.only(gateway).state == .delivered)
+        },
+    ]
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SignalboxStore
+import SignalboxStoreTesting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxPostgres
+
+/// Writers whose connections are cut while they commit.
+@Suite(.timeLimit(.minutes(5))) struct LostCommitTests {
+    @Test(arguments: CuttingProxy.Cut.allCases) func eachWriteIsMadeOnce(_ cut: CuttingProxy.Cut) async throws {
+        try await Self.withWriter { writer, proxy, rows in
+            for number in 1...5 {
+                proxy.cutNext(cut)
+                try await writer.write { _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(Int64(number))]) }
+                #expect(proxy.cuts == number, "the commit passed the proxy")
+            }
+            #expect(try rows() == [1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test func manyWritesWithRandomCutsAreMadeOnceEach() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        try await Self.withWriter { writer, proxy, rows in
+            proxy.cutOne(in: 3, seed: seed)
+            for number in 1...120 {
+                var isWritten = false
+                while !isWritten {
+                    do throws(StoreError) {
+                        try await writer.write {
+                            _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(Int64(number))])
+                        }
+                        isWritten = true
+                    } catch {
+                        // Several cuts in a row. It says that nothing was written.
+                        guard case .unavailable = error else { throw error }
+                    }
+                }
+            }
+            #expect(proxy.cuts > 10, "seed \(seed)")
+            #expect(try rows() == Array(1...120), "seed \(seed)")
+        }
+    }
+
+    /// A server that refuses connections makes the outcome undecided, and nothing is written twice afterwards.
+    @Test func aWriteAfterAnOutageIsMadeOnce() async throws {
+        try await Self.withWriter { writer, proxy, rows in
+            try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (1)") }
+            proxy.set(.refuse)
+            await #expect(throws: StoreError.self) {
+                try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (2)") }
+            }
+            proxy.set(.forward)
+            try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (3)") }
+            #expect(try rows() == [1, 3])
+        }
+    }
+
+    /// Runs `body` with a writer behind a proxy, and a function that reads the rows that were written.
+    private static func withWriter(
+        _ body: (PostgresWriter, CuttingProxy, () throws -> [Int64]) async throws -> Void
+    ) async throws {
+        try await PostgresLocation.withLocation { location in
+            _ = try location.open(ManualDate())
+            let direct = try PostgresConnection(location.target)
+            _ = try direct.run("CREATE TABLE rows (number bigint)")
+            let port = try #require(URLComponents(string: location.target.url)?.port)
+            let proxy = try CuttingProxy(to: port)
+            let target = PostgresTarget(url: PostgresServer.url(port: proxy.port), schema: location.target.schema)
+            let membership = NodeMembership(location.target)
+            let writer = PostgresWriter(.others, of: target, membership, now: { Date() })
+            try await body(writer, proxy) {
+                try direct.run("SELECT number FROM rows ORDER BY number").map { try $0.number(0) }
+            }
+        }
+    }
+}

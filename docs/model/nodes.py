@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Checks every reachable state of two gateways on one PostgreSQL database.
+
+The model has two nodes, two deliveries, with one order key or without, transactions that end at any time with or without an answer,
+crashes, and heartbeats that do not come. A node that is stopped is one that takes no step for a while, which the search
+covers, as it covers every other order of steps. After every step it checks the invariants. The search is breadth
+first, so a broken rule is printed with the shortest sequence of steps.
+
+    python3 docs/model/nodes.py                 check that every rule holds
+    python3 docs/model/nodes.py --break RULE    leave one rule out; the check must fail
+    python3 docs/model/nodes.py --broken        leave out each rule in turn; each check must fail
+
+`Row` is a row of `queue`, or of `ended` once its state is not `waiting`. `Incarnation` is a row of `nodes` with its
+`marks`: its heartbeat is `fresh`, `old` (the node begins nothing) or `over` (others may declare it gone). `Node` is the
+memory of a process: its incarnation, the leases it holds, and the requests on the wire, each a delivery with the number
+of its attempt. `Transaction` runs on the server; the node does not know its outcome until the answer comes.
+"""
+
+import sys
+from collections import namedtuple
+
+import walk
+
+NODES = 2
+# Numbers are unbounded in the gateway. These bounds are enough for every order of steps to occur.
+MOST_BEGUN = 2
+INCARNATIONS = 3
+
+Row = namedtuple("Row", "state holder begun attempts")
+Incarnation = namedtuple("Incarnation", "beat is_gone")
+Node = namedtuple("Node", "incarnation held wire transaction")
+Transaction = namedtuple("Transaction", "kind place attempt incarnation phase")
+# Deliveries without order do not depend on each other.
+ROWS = {True: 2, False: 1}
+
+World = namedtuple("World", "is_ordered rows incarnations nodes accepted")
+
+BREAKABLE = {
+    "marks": "a transaction of a node that was declared gone does not commit",
+    "fence-holder": "a settlement names the node that holds the lease",
+    "gone-over": "a node is declared gone when its heartbeat is over, not before",
+    "take-over": "leases of a node that is declared gone become free",
+    "begin-fresh": "a node whose heartbeat is old begins nothing",
+    "forget": "a new incarnation forgets the leases of the one before",
+    "lease-first": "an attempt begins once its lease is durable",
+    "mark-decides": "the mark says how a transaction without an answer ended",
+    "lock": "two claims do not lease the same row",
+    "hand-over": "a delivery with an order key is not handed over in memory",
+    "line": "a claim skips a key of which an earlier delivery is held",
+    "begun": "each lease of a delivery has its own number",
+}
+
+FIRST = World(None, (), (Incarnation("fresh", False),) * NODES, tuple(Node(n, (), (), None) for n in range(NODES)), 0)
+
+
+def replaced(items, place, item):
+    return items[:place] + (item,) + items[place + 1 :]
+
+
+def added(items, item):
+    return tuple(sorted(set(items) | {item}))
+
+
+def steps(world, broken):
+    """Every step that can follow, with its name."""
+    if world.is_ordered is None:
+        yield "an ordered destination", world._replace(is_ordered=True)
+        yield "a destination without order", world._replace(is_ordered=False)
+        return
+    for number, incarnation in enumerate(world.incarnations):
+        if incarnation.beat != "over" and not incarnation.is_gone:
+            later = "old" if incarnation.beat == "fresh" else "over"
+            yield f"time passes for {number}", with_incarnation(world, number, incarnation._replace(beat=later))
+        if not incarnation.is_gone and (incarnation.beat == "over" or "gone-over" in broken):
+            # The closing of its marks waits for a transaction that has written them.
+            if "marks" in broken or not any(is_open(node.transaction, number) for node in world.nodes):
+                yield f"declare {number} gone", declared_gone(world, number, broken)
+    for place, node in enumerate(world.nodes):
+        for name, after in steps_of_node(world, place, node, broken):
+            yield f"{name} on {place}", after
+
+
+def is_open(transaction, incarnation):
+    return transaction and transaction.phase == "open" and transaction.incarnation == incarnation
+
+
+def with_incarnation(world, number, incarnation):
+    return world._replace(incarnations=replaced(world.incarnations, number, incarnation))
+
+
+def declared_gone(world, number, broken):
+    gone = with_incarnation(world, number, world.incarnations[number]._replace(is_gone=True))
+    if "take-over" in broken:
+        return gone
+    return gone._replace(rows=tuple(r._replace(holder=None) if r.holder == number else r for r in gone.rows))
+
+
+def steps_of_node(world, place, node, broken):
+    def with_node(changed, base=world):
+        return base._replace(nodes=replaced(base.nodes, place, changed))
+
+    mine = world.incarnations[node.incarnation]
+    if len(world.incarnations) < INCARNATIONS:
+        # A new process, or a heartbeat that finds its incarnation gone.
+        next_one = world._replace(incarnations=world.incarnations + (Incarnation("fresh", False),))
+        fresh = Node(len(world.incarnations), (), (), None)
+        yield "crash and start", with_node(fresh, next_one)
+        if mine.is_gone and node.transaction is None:
+            kept = node.held if "forget" in broken else ()
+            yield "new incarnation", with_node(node._replace(incarnation=fresh.incarnation, held=kept), next_one)
+    if not mine.is_gone and mine.beat != "fresh":
+        yield "heartbeat", with_incarnation(world, node.incarnation, mine._replace(beat="fresh"))
+    if node.transaction:
+        yield from steps_of_transaction(world, node, node.transaction, with_node, broken)
+        return
+    may_begin = mine.beat == "fresh" or "begin-fresh" in broken
+    for lease in node.held:
+        if lease not in node.wire and may_begin:
+            yield f"send {lease[0]}", with_node(node._replace(wire=added(node.wire, lease)))
+    # A transaction writes its mark first.
+    if mine.is_gone and "marks" not in broken:
+        return
+    appending = sum(1 for other in world.nodes if other.transaction and other.transaction.kind == "append")
+    if world.accepted + appending < ROWS[world.is_ordered]:
+        yield "append", with_node(began(node, "append", None, 1))
+    for row in range(len(world.rows)):
+        if can_claim(world, row, broken):
+            claim = began(node, "claim", row, 1 if "begun" in broken else world.rows[row].begun + 1)
+            if "lease-first" in broken:
+                claim = claim._replace(wire=added(claim.wire, (row, claim.transaction.attempt)))
+            yield f"claim {row}", with_node(claim)
+    for request in node.wire:
+        left = tuple(other for other in node.wire if other != request)
+        for kind in ("delivered", "retry"):
+            settling = began(node, kind, *request)._replace(wire=left)
+            yield f"answer {kind} for {request[0]}", with_node(settling)
+
+
+def began(node, kind, row, attempt):
+    return node._replace(transaction=Transaction(kind, row, attempt, node.incarnation, "open"))
+
+
+def can_claim(world, place, broken):
+    row = world.rows[place]
+    if row.state != "waiting" or row.holder is not None or row.begun >= MOST_BEGUN:
+        return False
+    # A claim of an ordered destination locks the destination.
+    others = [node.transaction for node in world.nodes if node.transaction and node.transaction.phase == "open"]
+    if any(other.kind == "claim" for other in others) and "lock" not in broken:
+        return False
+    if not world.is_ordered:
+        return True
+    before = [r for r in world.rows[:place] if r.state == "waiting"]
+    return not (any(r.holder is None for r in before) if "line" in broken else before)
+
+
+def steps_of_transaction(world, node, transaction, with_node, broken):
+    if transaction.phase == "open":
+        yield "roll back", with_node(node._replace(transaction=None))
+        place = len(world.rows) if transaction.kind.startswith("append") else transaction.place
+        done = node._replace(transaction=transaction._replace(phase="committed", place=place))
+        yield "commit", with_node(done, committed(world, transaction, broken))
+        return
+    yield "commit is known", with_node(known(node, transaction, not world.is_ordered or "hand-over" in broken))
+    if "mark-decides" in broken:
+        # It counts as rolled back. An append is made again.
+        redone = transaction._replace(kind="append again", phase="open") if transaction.kind == "append" else None
+        yield "commit is taken for none", with_node(node._replace(transaction=redone))
+
+
+def is_fenced(row, transaction, broken):
+    if row.state != "waiting" or row.begun != transaction.attempt:
+        return True
+    return row.holder != transaction.incarnation and "fence-holder" not in broken
+
+
+def committed(world, transaction, broken):
+    if transaction.kind.startswith("append"):
+        # In memory, the same commit begins its attempt.
+        is_handed_over = not world.is_ordered or "hand-over" in broken
+        row = Row("waiting", transaction.incarnation, 1, 0) if is_handed_over else Row("waiting", None, 0, 0)
+        rows = world.rows + (row,)
+        return world._replace(rows=rows, accepted=world.accepted + (transaction.kind == "append"))
+    row = world.rows[transaction.place]
+    if transaction.kind == "claim":
+        row = row._replace(holder=transaction.incarnation, begun=transaction.attempt)
+    elif not is_fenced(row, transaction, broken):
+        state = "delivered" if transaction.kind == "delivered" else "waiting"
+        row = Row(state, None, row.begun, row.begun)
+    return world._replace(rows=replaced(world.rows, transaction.place, row))
+
+
+def known(node, transaction, is_handed_over):
+    lease = (transaction.place, transaction.attempt)
+    if transaction.kind.startswith("append") and not is_handed_over:
+        return node._replace(transaction=None)
+    if transaction.kind in ("append", "append again", "claim"):
+        # A lease of an earlier incarnation is not kept.
+        held = added(node.held, lease) if transaction.incarnation == node.incarnation else node.held
+    else:
+        held = tuple(other for other in node.held if other != lease)
+    return node._replace(held=held, transaction=None)
+
+
+def faults(before, step, world):
+    """The invariants that a step breaks."""
+    if len(world.rows) > world.accepted:
+        yield "an accepted event is one delivery"
+    for old, new in zip(before.nodes, world.nodes):
+        for place, attempt in set(new.wire) - set(old.wire):
+            row = world.rows[place]
+            if (row.state, row.holder, row.begun) != ("waiting", new.incarnation, attempt):
+                yield "an attempt begins under a lease that is durable and not lost"
+            if world.is_ordered and any(earlier.state == "waiting" for earlier in world.rows[:place]):
+                yield "a delivery is sent after those before it of its key"
+    for place, (old, row) in enumerate(zip(before.rows, world.rows)):
+        if old.state != "waiting" and row != old:
+            yield "a delivery ends once"
+        if row.attempts > old.attempts and step.startswith("commit"):
+            writer = before.nodes[int(step[-1])].transaction
+            if (old.holder, old.begun) != (writer.incarnation, writer.attempt):
+                yield "an outcome is recorded for the lease that it is of"
+        if row.holder is not None and world.incarnations[row.holder].is_gone:
+            yield "a node that was declared gone holds nothing"
+        if row.holder is not None and old.holder not in (None, row.holder):
+            yield "a row is leased once"
+    for place, row in enumerate(world.rows):
+        requests = [n for n in world.nodes if not world.incarnations[n.incarnation].is_gone
+                    for request in n.wire if request == (place, row.begun)]
+        if len(requests) > 1:
+            yield "an attempt is on the wire once"
+
+
+def stuck(world, steps):
+    """A lease that a live node has forgotten, so that nobody would ever send the delivery."""
+    for place, row in enumerate(world.rows):
+        if row.holder is None:
+            continue
+        for node in world.nodes:
+            if node.incarnation == row.holder and node.transaction is None and (place, row.begun) not in node.held:
+                return "a live node remembers what it holds"
+    return None
+
+
+def model(broken):
+    return walk.Model(
+        FIRST, lambda world: steps(world, broken), faults, stuck)
+
+
+if __name__ == "__main__":
+    sys.exit(walk.main(model, BREAKABLE, "nodes.py", sys.argv[1:]))
