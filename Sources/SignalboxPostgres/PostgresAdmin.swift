@@ -29,7 +29,8 @@ package struct PostgresAdmin {
             _ = try connection.run("VACUUM (FULL) \(tables.joined(separator: ", "))")
             let rows = try connection.run(
                 """
-                SELECT coalesce(sum(greatest(pg_relation_size(f.oid) - current_setting('block_size')::bigint, 0)), 0)::bigint
+                SELECT coalesce(sum(greatest(pg_relation_size(f.oid) - current_setting('block_size')::bigint, 0)), 0)
+                    ::bigint
                 FROM pg_class t JOIN pg_class f ON f.oid IN (t.oid, t.reltoastrelid)
                     OR f.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (t.oid, t.reltoastrelid))
                 WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind = 'r'
