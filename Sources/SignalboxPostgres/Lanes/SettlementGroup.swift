@@ -144,6 +144,7 @@ extension PostgresStore {
             return (group.results(of: writes, recorded), disabled)
         }
         for destination in disabled { changeStatuses { $0.deactivate(destination) } }
+        membership.lost.add(results.count { $0 == .lost })
         return results
     }
 

@@ -40,6 +40,9 @@ final class NodeMembership: Sendable {
         /// All live nodes, in their order.
         var live: [Int64] = []
         var wantsSweep = false
+        /// Since when live nodes have different configs; nil while they are equal.
+        var configsDifferSince: ContinuousClock.Instant?
+        var report: FleetReport?
         var leadsUntil: ContinuousClock.Instant?
         var description = NodeDescription()
         /// Called when an incarnation replaces an earlier one.
@@ -53,6 +56,8 @@ final class NodeMembership: Sendable {
     let unknownCommits = Counter()
     /// Leases of other nodes that this one freed.
     let takenOver = Counter()
+    /// Settlements of leases that were lost.
+    let lost = Counter()
 
     /// `clock`: advances while the process is stopped; replaced by tests.
     init(_ target: PostgresTarget, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
@@ -135,6 +140,21 @@ final class NodeMembership: Sendable {
     /// Whether the node still holds what this holder leased, and may begin attempts.
     func isHolder(_ holder: UInt64) -> Bool {
         isSafe && state.withLock { $0.node.map { UInt64(bitPattern: $0) == holder } ?? false }
+    }
+
+    /// Records the counts of the fleet. `configs`: distinct configs of live nodes.
+    func adopt(_ report: FleetReport?, configs: Int) {
+        let now = clock()
+        state.withLock { state in
+            state.configsDifferSince = configs > 1 ? state.configsDifferSince ?? now : nil
+            if let report { state.report = report }
+        }
+    }
+
+    /// The counts of the fleet, and how long configs have differed.
+    var fleet: (report: FleetReport?, configsDifferFor: Duration?) {
+        let now = clock()
+        return state.withLock { state in (state.report, state.configsDifferSince.map { now - $0 }) }
     }
 
     /// How long ago the last confirmed heartbeat was sent; nil for none.

@@ -50,6 +50,10 @@ extension PostgresStore {
     /// A transaction of its own, which the server syncs.
     package func probe() async throws(StoreError) {
         if let fault = health.fault { throw fault }
+        // Writes may still succeed, but nothing is sent, and other nodes take over.
+        if let age = membership.age, age >= NodeMembership.safety {
+            throw .unreachable(reason: "the last heartbeat of this node is \(age.components.seconds) s old")
+        }
         try await writer(.others).write { transaction in _ = try transaction.run("SELECT 1") }
     }
 }
