@@ -33,6 +33,8 @@ package final class PostgresStore: Store {
     let rests = OrderedRests()
     let hints = DueHints()
     let sweeps = Sweeps()
+    /// Outcomes that were not recorded, because their lease was no longer held.
+    let lost = Counter()
     /// The places of this node, by destination.
     let shares = Mutex<[DestinationName: Int]>([:])
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.

@@ -53,6 +53,8 @@ struct Pulse {
     private var connection: PostgresConnection?
     /// When this node last counted for the fleet.
     private var countedAt: ContinuousClock.Instant?
+    /// Heartbeats until the next round of upkeep.
+    private var rest = 0
 
     /// One heartbeat, then the takeover from nodes that are gone. Never throws: what fails is repeated by the next one.
     mutating func beat(_ store: PostgresStore) {
@@ -73,6 +75,7 @@ struct Pulse {
             if counts(store) { _ = try connection.run(FleetCounts.take, [.time(store.now)]) }
             let (report, configs) = try FleetCounts.read(on: connection)
             store.membership.adopt(report, configs: configs)
+            if !results[1].isEmpty { try upkeep(connection) }
             let silent = try results[3].map { try $0.number(0) }
             let absent = try results[4].map { try $0.number(0) }
             guard !silent.isEmpty || !absent.isEmpty else { return }
@@ -88,6 +91,18 @@ struct Pulse {
         guard store.membership.leads, countedAt.map({ now - $0 >= FleetCounts.interval }) ?? true else { return false }
         countedAt = now
         return true
+    }
+
+    /// Every now and then, at the node that has the duties. A lock that is held too long leaves it to a later round.
+    private mutating func upkeep(_ connection: PostgresConnection) throws(PostgresFailure) {
+        rest -= 1
+        guard rest < 0 else { return }
+        rest = NodeUpkeep.interval
+        do throws(PostgresFailure) {
+            _ = try connection.run(all: NodeUpkeep.statements)
+        } catch {
+            guard error.isTransient else { throw error }
+        }
     }
 
     private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {
