@@ -7,6 +7,7 @@ extension GatewayConfig {
         let (listen, other) = (gateway.listen, former.gateway.listen)
         return listen.http != other.http || listen.apns != other.apns || listen.proxy != other.proxy
             || gateway.dataDirectory != former.gateway.dataDirectory || gateway.store != former.gateway.store
+            || media.directory != former.media.directory
     }
 
     /// Logs each warning, without lines of the config, which may hold secrets. One line for each warning, with its
