@@ -145,7 +145,6 @@ extension PostgresStore {
         }
         lost.add(results.count { $0 == .lost })
         for destination in disabled { changeStatuses { $0.deactivate(destination) } }
-        membership.lost.add(results.count { $0 == .lost })
         return results
     }
 

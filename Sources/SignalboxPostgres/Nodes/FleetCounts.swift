@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxStore
+package import SignalboxStore
 
 /// Counts of the whole store in one row, which one node writes and all nodes show.
 enum FleetCounts {
@@ -54,7 +54,7 @@ extension PostgresStore {
         var status = FleetStatus()
         status.held = lanes.withHandOff { $0.lanes.values.reduce(0) { $0 + $1.held.count } }
         status.heartbeatAge = membership.age
-        (status.lost, status.takenOver) = (membership.lost.value, membership.takenOver.value)
+        (status.lost, status.takenOver) = (lost.value, membership.takenOver.value)
         status.unknownCommits = membership.unknownCommits.value
         (status.report, status.configsDifferFor) = membership.fleet
         return status

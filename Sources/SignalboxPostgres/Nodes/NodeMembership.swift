@@ -56,8 +56,6 @@ final class NodeMembership: Sendable {
     let unknownCommits = Counter()
     /// Leases of other nodes that this one freed.
     let takenOver = Counter()
-    /// Settlements of leases that were lost.
-    let lost = Counter()
 
     /// `clock`: advances while the process is stopped; replaced by tests.
     init(_ target: PostgresTarget, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
