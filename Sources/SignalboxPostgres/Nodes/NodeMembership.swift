@@ -45,7 +45,7 @@ final class NodeMembership: Sendable {
         var report: FleetReport?
         var leadsUntil: ContinuousClock.Instant?
         var description = NodeDescription()
-        /// Called when an incarnation replaces an earlier one.
+        /// Called when an incarnation ends.
         var forget: (@Sendable () -> Void)?
     }
 
@@ -76,7 +76,6 @@ final class NodeMembership: Sendable {
                     .text(state.description.version), .text(state.description.config), .text(key),
                 ])
             guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
-            if !state.key.isEmpty { state.forget?() }
             (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             return node
         }
@@ -92,15 +91,18 @@ final class NodeMembership: Sendable {
         SELECT id FROM node
         """
 
-    /// Ends an incarnation in memory. Has no effect if another one began since.
+    /// Ends an incarnation in memory, with its leases. Has no effect if another one began since.
     func replace(_ node: Int64) {
         state.withLock { state in
             guard state.node == node else { return }
             (state.node, state.sentAt, state.leadsUntil) = (nil, nil, nil)
+            // Under the lock: before the next incarnation leases anything.
+            state.forget?()
         }
     }
 
-    /// `forget`: called on any thread when leases of an earlier incarnation are no longer held. It must not block.
+    /// `forget`: called on any thread when the leases of an incarnation are no longer held. It must not block, and must
+    /// not use the membership.
     func onReplacement(_ forget: @escaping @Sendable () -> Void) { state.withLock { $0.forget = forget } }
 
     /// Describes the node at its next heartbeat.
