@@ -100,7 +100,6 @@ struct GatewayOpening: Sendable {
     func open(acceptsLoss: Bool) throws -> Gateway {
         if let database {
             let store = try PostgresStore(database)
-            store.describe(NodeDescription(version: Version.current, config: resolved.config.origin.digest))
             return gateway(store, tokenKey: store.tokenKey)
         }
         // Before the key: a key implies that there was a queue.

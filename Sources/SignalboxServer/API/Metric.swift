@@ -115,9 +115,5 @@ package struct Metric: Sendable {
 
     /// Every metric, in the order of the page.
     package static let all: [Metric] =
-<<<<<<< HEAD
         events + deliveries + destinations + requests + gateway + providers + forwarding + inApp + fleet + process
-=======
-        events + deliveries + destinations + requests + gateway + fleet + providers + forwarding + inApp + process
->>>>>>> 5d1b498664f32d8caa944120613f340ad707ea27
 }

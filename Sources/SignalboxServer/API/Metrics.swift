@@ -18,8 +18,6 @@ struct MetricValues: Sendable {
     let media: MediaGauges
     /// The space of the queue and of its file system.
     let space: StoreSpace
-    /// The nodes of a shared store; nil for a store of one process.
-    let fleet: FleetState?
     /// Durations of commits and ends of deliveries, since the start of the process.
     let health: StoreHealth
     /// This node among others; nil for a store of one process.

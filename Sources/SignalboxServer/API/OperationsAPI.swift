@@ -120,23 +120,17 @@ struct OperationsAPI: Sendable {
         streams: Int
     ) async throws(Problem) -> MetricValues {
         let inApp = surface.inApp
-        let (statuses, gauges, media, due, space, fleet) = try await reply { () throws(StoreError) in
+        let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices(), try await queue.space(),
-                try await (queue as? any FleetStore)?.fleet()
+                try await inApp.dueDevices(), try await queue.space()
             )
         }
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
             destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
-<<<<<<< HEAD
             space: space,
             health: queue.health, fleet: queue.fleet, providers: providers,
-=======
-            space: space, fleet: fleet,
-            health: queue.health, providers: providers,
->>>>>>> 5d1b498664f32d8caa944120613f340ad707ea27
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             streams: streams,
             failedTokens: failedTokens.values, forwards: forwards,

@@ -108,7 +108,6 @@ struct Serve: AsyncParsableCommand {
                 return ConfigWatch(
                     loaded: stamps, origin: { gateway.plan.newestOrigin }, reload: { await reload.run() })
             },
-            WhenOpen(slot, "FleetWatch") { FleetWatch(gateway: $0, logger: logger) },
             StoreOpening(logger: logger, slot: slot) {
                 try opening.open(acceptsLoss: false)
             } activate: { gateway in
