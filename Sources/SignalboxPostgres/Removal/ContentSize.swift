@@ -20,8 +20,8 @@ enum ContentSize {
         ("reports", "0", 90),
     ]
 
-    /// The approximate size of a value of bytes on disk. The server cuts longer ones into chunks of a quarter of a page,
-    /// and has an entry in an index for each (PostgreSQL 15, chapter 73.2).
+    /// The approximate size of a value of bytes on disk. The server cuts longer ones into chunks of a quarter of a
+    /// page, and has an entry in an index for each (PostgreSQL 15, chapter 73.2).
     static func stored(_ column: String) -> String {
         """
         coalesce(octet_length(\(column)) + CASE WHEN octet_length(\(column)) >= 1900

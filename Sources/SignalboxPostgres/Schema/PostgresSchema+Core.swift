@@ -32,6 +32,13 @@ extension PostgresSchema {
         ) WITH (fillfactor = 50)
         """,
         "CREATE TABLE duties (name text PRIMARY KEY, node bigint NOT NULL, until timestamptz NOT NULL)",
+        """
+        CREATE TABLE fleet ( -- counts of the whole store; see ``FleetCounts``
+            one boolean PRIMARY KEY, at bigint NOT NULL, nodes bigint NOT NULL, configs bigint NOT NULL,
+            waiting bigint NOT NULL, dead bigint NOT NULL, oldest_due bigint, dead_rows bigint NOT NULL,
+            oldest_snapshot bigint NOT NULL
+        ) WITH (fillfactor = 50)
+        """,
     ]
 
     /// A delivery is in `queue` until it ends, then in `ended`. So the table that changes with each attempt stays
