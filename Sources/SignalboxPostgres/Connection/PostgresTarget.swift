@@ -60,6 +60,11 @@ package struct PostgresTarget: Sendable {
             "synchronous_commit=on",
             // Statements read few rows; to compile one takes longer than to run it.
             "jit=off",
+            // Between two statements of a transaction that the client has sent in part, no other limit of the server
+            // applies: it must notice itself that the host of a node is gone.
+            "tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=2", "tcp_keepalives_count=3",
+            // Claims take a lock, then read what earlier holders committed.
+            "default_transaction_isolation=read\\ committed",
         ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [
