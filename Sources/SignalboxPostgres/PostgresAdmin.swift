@@ -14,9 +14,9 @@ package struct PostgresAdmin {
         do { _ = try connection.run(sql) } catch { throw StoreError(error) }
     }
 
-    /// The size of the rows of the schema with their indexes, in bytes. Returns the free space of each table to the file
-    /// system first, which a gateway leaves to later rows. The first page of each file does not count: indexes without
-    /// rows have it too. Needs no other use of the tables meanwhile.
+    /// The size of the rows of the schema with their indexes, in bytes. Returns the free space of each table to the
+    /// file system first, which a gateway leaves to later rows. The first page of each file does not count: indexes
+    /// without rows have it too. Needs no other use of the tables meanwhile.
     package func size() throws(StoreError) -> Int64 {
         do {
             let tables = try connection.run(

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Triggers, asks for what has become ready, reports what was offered on both nodes, and advances the device.
+    /// Triggers, asks for messages that have become ready, reports each offer on both nodes, and advances the device.
     /// Returns the displays.
     private func perform(_ act: Act, on stores: [any Store]) async throws -> [Offer] {
         let (store, other) = (stores[act.node], stores[1 - act.node])

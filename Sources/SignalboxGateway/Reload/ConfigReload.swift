@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 package import SignalboxConfig
+import SignalboxStore
 
 /// Replaces the active config while the gateway runs, as a whole or not at all.
 ///
