@@ -33,7 +33,7 @@ import Testing
                         isWritten = true
                     } catch {
                         // Several cuts in a row. It says that nothing was written.
-                        guard case .unavailable = error else { throw error }
+                        if case .undecided = error { throw error }
                     }
                 }
             }
