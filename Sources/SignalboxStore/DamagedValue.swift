@@ -1,5 +1,5 @@
-/// A stored value that the gateway never writes. The reason does not repeat the value. Never leaves a store: its callers
-/// receive a ``StoreError``.
+/// A stored value that the gateway never writes. The reason does not repeat the value. Never leaves a store: its
+/// callers receive a ``StoreError``.
 package struct DamagedValue: Error {
     /// A clause without a full stop.
     package let reason: String

@@ -6,9 +6,10 @@ import SignalboxStore
 /// Reports changes of in-app messages, those of this node and of others, in an order that no message contradicts.
 ///
 /// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. A look reads the rows of
-/// all transactions that could not be seen by the former look: those from the oldest one that ran then. Numbers of
-/// transactions are no order of commits, so rows that were reported already are left out by their key. The messages are
-/// read afterwards as they are by then. One look runs at a time, so no report of a message is older than the one before.
+/// all transactions that could not be seen by the former look: those from the oldest one that ran then. Commits
+/// are in another order than numbers, so rows that were reported already are left out by their key. The messages are
+/// read afterwards as they are by then. One look runs at a time, so each report of a message is newer than the one
+/// before.
 ///
 /// A class because it owns a connection and an observer; calls are serialised by a lock that blocks, so they come from
 /// threads of the store.

@@ -18,7 +18,7 @@ enum InAppOwnerTable: CaseIterable {
         return try owners(ids, condition, [.number(since)], in: transaction, schema)
     }
 
-    /// Owners whose displays upkeep has removed, and who were not seen since. They stay locked.
+    /// Owners without displays, which upkeep has removed, that were not seen since. They stay locked.
     func cleared(
         _ ids: Set<String>, in transaction: PostgresTransaction, _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {

@@ -66,7 +66,8 @@ extension InAppRowsInMemory {
 
     /// An owner that is seen on a new day loses the totals of messages that upkeep has removed since.
     private func forget<State>(
-        _ owner: Owner<State>, _ subject: RowChange.Subject, _ ledger: Ledger, at now: Instant, _ edits: inout LedgerEdits
+        _ owner: Owner<State>, _ subject: RowChange.Subject, _ ledger: Ledger, at now: Instant,
+        _ edits: inout LedgerEdits
     ) {
         guard !missingMessages.isEmpty, owner.isStored, !owner.wasSeen(onDayOf: now) else { return }
         for id in ledger.messagesOfTotals where missingMessages.contains(id) {

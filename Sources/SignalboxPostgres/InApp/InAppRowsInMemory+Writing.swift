@@ -1,7 +1,8 @@
 import SignalboxInApp
 import SignalboxStore
 
-/// The statements that write the changed rows of a group: at most two for each table, over arrays, in the order of keys.
+/// The statements that write the changed rows of a group: at most three for each table, over arrays, in the order of
+/// keys.
 extension InAppRowsInMemory {
     /// `node`: takes the due times of the changed devices.
     func statements(of node: Int64) -> [PostgresStatement] {
@@ -106,8 +107,8 @@ extension InAppRowsInMemory {
 
     // MARK: Tallies
 
-    /// Adds to the stored numbers: decisions that only end displays hold no lock of the campaign. The rows are locked in
-    /// the order of their keys.
+    /// Adds to the stored numbers: decisions that only end displays hold no lock of the campaign. The rows are locked
+    /// in the order of their keys.
     private var tallyStatements: [PostgresStatement] {
         let changed = tallies.filter(\.value.isChanged).sorted { $0.key < $1.key }
         guard !changed.isEmpty else { return [] }
@@ -117,8 +118,10 @@ extension InAppRowsInMemory {
             PostgresStatement(Self.insertTallies, [messages]), PostgresStatement(Self.lockTallies, [messages]),
             PostgresStatement(
                 Self.addToTallies,
-                [messages, numbers(\.committed.sum), numbers(\.committed.least), numbers(\.reserved.sum),
-                 numbers(\.reserved.least)]),
+                [
+                    messages, numbers(\.committed.sum), numbers(\.committed.least), numbers(\.reserved.sum),
+                    numbers(\.reserved.least),
+                ]),
         ]
     }
 

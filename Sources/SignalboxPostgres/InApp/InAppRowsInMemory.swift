@@ -33,7 +33,7 @@ struct InAppRowsInMemory {
         var isChanged = false
     }
 
-    /// The counters of a campaign, and what the group adds to them. A counter never falls below zero, so a sum of
+    /// The counters of a campaign, and the additions of the group. A counter never falls below zero, so a sum of
     /// changes is not enough: the stored number `x` becomes `max(x + sum, least)`.
     struct TallyRow {
         /// The stored numbers; zero for a campaign without a row.
@@ -169,7 +169,8 @@ struct InAppRowsInMemory {
     }
 }
 
-/// A decision concerns rows that its transaction has not read. Nothing was written; the group is run again with them.
+/// A decision concerns rows that its transaction has not read. The transaction wrote nothing; the group is run again
+/// with them.
 struct InAppKeysMissing: Error {
     var keys = InAppKeys()
 

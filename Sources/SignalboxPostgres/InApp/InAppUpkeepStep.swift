@@ -5,9 +5,9 @@ import SignalboxStore
 /// One step of the removal of in-app rows: a transaction of milliseconds. Each step continues where the former one
 /// ended. The steps of all nodes exclude each other; those about users and devices exclude decisions about them too.
 struct InAppUpkeepStep: Sendable {
-    /// The rows that a walk looks for, in the order of the walks: a message that is withdrawn here is removed by a later
-    /// walk, after the history has passed once more. Owners come last, because the totals of removed messages no longer
-    /// keep them.
+    /// The rows that a walk looks for, in the order of the walks: a message that is withdrawn here is removed by a
+    /// later walk, after the history has passed once more. Owners come last, because the totals of removed messages no
+    /// longer keep them.
     enum Subject: Sendable, CaseIterable { case endless, messages, users, devices, changes }
 
     /// A position in an index that begins with a time. Every row is after the first one.
@@ -157,8 +157,8 @@ struct InAppUpkeepStep: Sendable {
     }
 
     /// Removes displays and the offers of devices. The row itself stays while a limit without an end counts one of its
-    /// totals; its column `seen` is empty then, so that no later walk finds it. Totals of messages are counted while the
-    /// message is stored, because it may never be shown again to the same person.
+    /// totals; its column `seen` is empty then, so that no later walk finds it. Totals of messages are counted while
+    /// the message is stored, because it may never be shown again to the same person.
     private func clear(
         _ table: InAppOwnerTable, _ ids: [String], in transaction: PostgresTransaction, _ schema: String?
     ) throws {

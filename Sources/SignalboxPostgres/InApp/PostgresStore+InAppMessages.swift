@@ -9,8 +9,8 @@ extension PostgresStore {
         inAppChanges.open(onChange)
     }
 
-    /// Reports changes of in-app messages that other nodes made. For each tick: one cheap statement, and none without an
-    /// observer.
+    /// Reports changes of in-app messages that other nodes made. For each tick: one cheap statement, and none without
+    /// an observer.
     func lookForInAppChanges() async throws(StoreError) { try await inAppChanges.lookLater() }
 
     // MARK: Changes
@@ -70,8 +70,8 @@ extension PostgresStore {
         PostgresStatement("SELECT \(StoredInAppMessage.columns) FROM inapp_messages WHERE id = $1", [.text(id)])
     }
 
-    /// Stores messages that are new or differ, and returns them in their order. Of equal ids the last one counts. Locks
-    /// no row of a message that stays as it is: events of one campaign all have its message.
+    /// Stores messages that are new or differ, and returns them in their order. Of equal ids the last one counts. An
+    /// unchanged message is not locked: events of one campaign all have its message.
     private static func registration(
         of messages: [InAppRegistration], isPayload: Bool, at now: Date
     ) -> PostgresStatement {

@@ -6,10 +6,10 @@ import Synchronization
 
 /// Upkeep and audit of in-app rows.
 extension PostgresStore {
-    /// Withdraws addressed messages without an end whose user or device was not seen, once an hour, and removes messages
-    /// that were withdrawn or have ended. Then removes the displays of users and devices that were not seen, with all
-    /// rows that no limit counts any longer. `pause` is called between two steps. Throws the first error; the next call
-    /// continues where this one stopped.
+    /// Withdraws addressed messages without an end whose user or device was not seen, once an hour, and removes
+    /// messages that were withdrawn or have ended. Then removes the displays of users and devices that were not seen,
+    /// with all rows that no limit counts any longer. `pause` is called between two steps. Throws the first error; the
+    /// next call continues where this one stopped.
     func removeInApp(
         beyond retention: InAppRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
@@ -43,12 +43,13 @@ extension PostgresStore {
             unreadable("inapp_devices", InAppDeviceRow.columns, on: connection) { _ = try InAppDeviceRow($0) },
             unreadable("inapp_offers", Offer.columns, on: connection) { _ = try Offer($0) },
         ].compactMap(\.self)
-        let orphans = try connection.run(
-            """
-            SELECT count(*) FROM inapp_offers o
-            WHERE NOT EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = o.device)
-            """
-        ).first?.count(0) ?? 0
+        let orphans =
+            try connection.run(
+                """
+                SELECT count(*) FROM inapp_offers o
+                WHERE NOT EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = o.device)
+                """
+            ).first?.count(0) ?? 0
         if orphans > 0 {
             let verb = orphans == 1 ? "belongs" : "belong"
             findings.append("\(Counted.words(orphans, "row")) of inapp_offers \(verb) to no device")
