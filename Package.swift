@@ -341,8 +341,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "signalbox", "SignalboxConfig", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",
-                "SignalboxNotification",
-                "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxNotification", "SignalboxPostgres",
+                "SignalboxServer", "SignalboxServerTesting", "SignalboxStoreTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
     ],

@@ -45,7 +45,9 @@ extension StoreConformance {
             let command = try bench.location.openBeside(bench.clock)
             try await gateway.append([bench.event(1)])
             try await command.append([bench.event(2)])
-            #expect(try await bench.claimNumbers(gateway).sorted() == [1, 2])
+            // Those in memory come first.
+            #expect(try await bench.claimNumbers(gateway) == [1])
+            #expect(try await bench.claimNumbers(gateway) == [2])
             #expect(try await command.audit().isRight)
         },
         Self("expiredDeliveriesInProgressElsewhereAreSpared") { bench in

@@ -111,7 +111,7 @@ final class NodePlay: Sendable {
     private func drain() async throws {
         let database = try PostgresConnection(target)
         try await wait("the end of all deliveries") {
-            try self.record.backlog == 0 && database.run("SELECT 1 FROM queue LIMIT 1").isEmpty
+            try self.record.missing.isEmpty && database.run("SELECT 1 FROM queue LIMIT 1").isEmpty
         }
     }
 

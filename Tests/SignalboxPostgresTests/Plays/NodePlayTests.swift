@@ -36,6 +36,7 @@ import Testing
 
     @Test func aKilledServer() async throws {
         try await NodePlay.run { play, _ in
+            try await play.accept(50)
             let incarnations = try await Self.incarnations(of: play)
             for _ in 0..<(Self.isLong ? 10 : 2) {
                 try await play.accept(100)

@@ -40,7 +40,7 @@ final class PlayRecord: Sendable {
         }
     }
 
-    /// Accepted events that were not received yet.
+    /// About how many accepted events were not received yet.
     var backlog: Int { state.withLock { $0.accepted.count - $0.received.count } }
 
     // MARK: Receiver
