@@ -93,7 +93,7 @@ extension HandOff {
         /// The order key served last.
         package private(set) var lastKey: String?
         /// Whether the store may hold due deliveries that are not held.
-        private(set) var mayHaveMore = true
+        package private(set) var mayHaveMore = true
         /// The earliest known time at which more may be due.
         private var nextDue: Date?
         /// Deliveries about to be committed.

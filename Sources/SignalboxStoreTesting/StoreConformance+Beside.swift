@@ -45,9 +45,9 @@ extension StoreConformance {
             let command = try bench.location.openBeside(bench.clock)
             try await gateway.append([bench.event(1)])
             try await command.append([bench.event(2)])
-            // Those in memory come first.
-            #expect(try await bench.claimNumbers(gateway) == [1])
-            #expect(try await bench.claimNumbers(gateway) == [2])
+            // A claim may return the deliveries in memory only.
+            let found = try await bench.claimNumbers(gateway) + bench.claimNumbers(gateway)
+            #expect(found.sorted() == [1, 2])
             #expect(try await command.audit().isRight)
         },
         Self("expiredDeliveriesInProgressElsewhereAreSpared") { bench in

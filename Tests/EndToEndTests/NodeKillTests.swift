@@ -13,7 +13,8 @@ import Testing
         try await NodePlay.run(nodes: Self.isLong ? 3 : 2) { play, random in
             for _ in 0..<(Self.isLong ? 10 : 1) {
                 try await play.accept(100)
-                let place = try #require(play.nodes.indices.filter { play.nodes[$0].isUp }.randomElement(using: &random))
+                let place = try #require(
+                    play.nodes.indices.filter { play.nodes[$0].isUp }.randomElement(using: &random))
                 let live = try play.number("SELECT count(*) FROM nodes WHERE is_live")
                 let victim = play.retire(place)
                 let begun = ContinuousClock.now

@@ -1,8 +1,9 @@
 import Foundation
 import SignalboxNotification
-@testable import SignalboxPostgres
 import SignalboxStore
 import Testing
+
+@testable import SignalboxPostgres
 
 /// Appends of several nodes at once, and appends that the server rejects. `StoreConformance` has the promises that
 /// every store keeps.
@@ -97,11 +98,14 @@ import Testing
 
     // MARK: Errors of the server
 
-    @Test func anAppendThatMeetsASerialisationFailureIsRunAgain() async throws {
+    /// A serialisation failure, a deadlock, and a lock that another transaction holds.
+    @Test(arguments: ["40001", "40P01", "55P03"]) func anAppendThatMeetsOtherTransactionsIsRunAgain(_ state: String)
+        async throws
+    {
         try await withNodes { nodes in
             let node = nodes[0]
             node.lanes.open(crm, isOrdered: false) {}
-            try fail("queue", with: "40001", times: 3, in: node.target)
+            try fail("queue", with: state, times: 3, in: node.target)
             try await node.append((0..<20).map { _ in event() })
             #expect(try await node.eventCount() == 20)
             #expect(node.heldCount(crm) == 20)

@@ -18,10 +18,20 @@ package struct PostgresTarget: Sendable {
         self.init(url, schema, password, PostgresReach())
     }
 
+    /// Settings of the session besides those of all connections.
+    private var more: [String] = []
+
     private init(
         _ url: String, _ schema: String?, _ password: @escaping @Sendable () -> String?, _ reach: PostgresReach
     ) {
         (self.url, self.schema, self.password, self.reach) = (url, schema, password, reach)
+    }
+
+    /// The same database, for connections with these settings. `settings`: `name=value`.
+    func with(_ settings: [String]) -> PostgresTarget {
+        var target = self
+        target.more = settings
+        return target
     }
 
     /// The same database, to which no connection is ever made. `reason`: a clause for the errors.
@@ -50,7 +60,7 @@ package struct PostgresTarget: Sendable {
             "synchronous_commit=on",
             // Statements read few rows; to compile one takes longer than to run it.
             "jit=off",
-        ]
+        ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),

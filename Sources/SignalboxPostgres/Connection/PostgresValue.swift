@@ -52,7 +52,10 @@ extension PostgresValue {
             guard let bytes else { return false }
             buffer.append(contentsOf: bytes)
         case .numbers(let numbers):
-            Self.encode(numbers, of: 20, into: &buffer) { $1.append(bigEndian: Int32(8)); $1.append(bigEndian: $0) }
+            Self.encode(numbers, of: 20, into: &buffer) {
+                $1.append(bigEndian: Int32(8))
+                $1.append(bigEndian: $0)
+            }
         case .flags(let flags):
             Self.encode(flags.map { $0 }, of: 16, into: &buffer) {
                 $1.append(bigEndian: Int32(1))

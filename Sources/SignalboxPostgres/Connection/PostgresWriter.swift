@@ -12,6 +12,20 @@ enum WriterLane: Int64, CaseIterable, Sendable {
     case decisions = 4
     /// Everything else.
     case others = 5
+
+    /// Settings of the lane's session. The statements about leases touch a few rows by their keys, which the planner
+    /// cannot know: to it, a `LIMIT` that is an argument is a tenth of the table. Planned for their arguments, they
+    /// would read whole tables beside a long queue.
+    var settings: [String] {
+        switch self {
+        case .settlements, .claims:
+            [
+                "plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_hashjoin=off",
+                "enable_mergejoin=off",
+            ]
+        case .appends, .secondAppends, .decisions, .others: []
+        }
+    }
 }
 
 /// Runs transactions on one connection, one after another, and finds out how each of them ended.
@@ -47,7 +61,7 @@ final class PostgresWriter: Sendable {
 
     init(_ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date)
     {
-        (self.lane, self.target, self.membership, clock) = (lane, target, membership, now)
+        (self.lane, self.target, self.membership, clock) = (lane, target.with(lane.settings), membership, now)
         queue = DispatchQueue(label: "signalbox.postgres.\(lane)")
     }
 
@@ -98,11 +112,7 @@ final class PostgresWriter: Sendable {
             connection, node: state.node, lane: lane, at: clock(),
             opening: [
                 PostgresStatement("BEGIN"),
-                PostgresStatement(
-                    """
-                    UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed
-                    RETURNING node
-                    """, [.number(state.node), .number(lane.rawValue), .number(number)]),
+                PostgresStatement(Self.mark, [.number(state.node), .number(lane.rawValue), .number(number)]),
             ])
         do {
             let result = try body(transaction)
@@ -113,6 +123,11 @@ final class PostgresWriter: Sendable {
             throw error
         }
     }
+
+    /// Returns no row when the node was declared gone.
+    static let mark = """
+        UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed RETURNING node
+        """
 
     private func rollBack(_ connection: PostgresConnection) {
         do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }

@@ -14,6 +14,8 @@ struct ClaimOrder: Sendable {
     let upTo: String?
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
+    /// Where an unordered search begins; see ``DueHints``.
+    let dueSince: Date
 }
 
 /// The result of a claim.
@@ -28,6 +30,8 @@ struct Claimed: Sendable {
     /// Whether an ordered search ended before the last key.
     var isCut = false
     var nextDue: Date?
+    /// When the last of the found rows became due; nil for none.
+    var lastDue: Date?
 
     /// Decodes the rows of a ``ClaimStatement``.
     init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64) throws {
@@ -36,6 +40,7 @@ struct Claimed: Sendable {
             isCut = try row.number(1) >= ClaimStatement.mostSteps
             guard let id = try row.optionalNumber(2) else { continue }
             self.rows += 1
+            lastDue = max(lastDue ?? .distantPast, try row.date(15))
             if try row.flag(12) {
                 expired += 1
             } else if try row.flag(13) {

@@ -14,7 +14,7 @@ enum ClaimStatement {
             unordered,
             [
                 .text(order.destination.name), .number(now), .number(Int64(order.limit)), .number(node),
-                .numbers(order.unreadable),
+                .numbers(order.unreadable), .time(order.dueSince),
             ])
     }
 
@@ -43,32 +43,33 @@ enum ClaimStatement {
 
     /// When the next free delivery of a destination that is not due yet becomes due.
     static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
-        PostgresStatement(
-            """
-            SELECT least(
-                (SELECT min(due) FROM queue
-                    WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
-                (SELECT min(due) FROM queue
-                    WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
-            """, [.destination(destination), .number(now)])
+        PostgresStatement(nextDue, [.destination(destination), .number(now)])
     }
+
+    static let nextDue = """
+        SELECT least(
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
+            (SELECT min(due) FROM queue
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
+        """
 
     /// Keys that one statement looks at, so that it takes milliseconds whatever is blocked.
     static let mostSteps: Int64 = 4000
 
-    private static func search(_ name: String, _ key: String, limit: String) -> String {
+    private static func search(_ name: String, _ key: String, limit: String, since: String = "") -> String {
         """
         \(name) AS MATERIALIZED (
             SELECT * FROM queue WHERE holder IS NULL AND order_key IS \(key) AND destination = $1 AND due <= $2
-                AND id <> ALL ($5)
+                \(since)AND id <> ALL ($5)
             ORDER BY due, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
         )
         """
     }
 
-    private static let unordered = """
-        WITH \(search("keyed", "NOT NULL", limit: "$3")),
-        \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)")),
+    static let unordered = """
+        WITH \(search("keyed", "NOT NULL", limit: "$3", since: "AND due >= $6 ")),
+        \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)", since: "AND due >= $6 ")),
         due AS MATERIALIZED (SELECT * FROM keyed UNION ALL SELECT * FROM loose),
         walked AS (SELECT NULL::text AS last_key, 0::bigint AS steps),
         \(leasing)
@@ -145,7 +146,7 @@ enum ClaimStatement {
         SELECT w.last_key, w.steps, j.id, j.destination, j.event_id, j.body, j.payload,
             greatest(j.begun, j.attempts), CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
-            j.is_unready
+            j.is_unready, j.due
         FROM walked w LEFT JOIN judged j ON true
         """
 }

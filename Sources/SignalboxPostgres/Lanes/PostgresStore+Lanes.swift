@@ -86,7 +86,9 @@ extension PostgresStore {
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let claimed = try await commits.claims.write(order(search, limit: limit))
         note(claimed, &search)
-        search.isComplete = claimed.rows < limit
+        // A search that began later, and found less, may have left out deliveries that became due earlier.
+        let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
+        search.isComplete = wasWhole && claimed.rows < limit
         return claimed.leases
     }
 
@@ -133,7 +135,7 @@ extension PostgresStore {
             }
         return ClaimOrder(
             destination: destination, limit: limit, isOrdered: search.isOrdered, after: after, upTo: upTo,
-            unreadable: unreadable)
+            unreadable: unreadable, dueSince: search.isOrdered ? .distantPast : hints.start(of: destination))
     }
 
     /// Remembers what a claim found besides leases.

@@ -10,7 +10,8 @@ extension PostgresStore {
     package func tick() async throws(StoreError) -> [DestinationName] {
         let now = now
         let epoch = statusEpoch
-        let open = lanes.withHandOff { $0.lanes.keys.map(\.name).sorted() }
+        // A lane that knows of more needs no look.
+        let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
         let look = try await readers.read { connection in
             try Look(try connection.run(all: Look.statements(open, at: now.milliseconds)))
         }

@@ -77,7 +77,7 @@ enum SettlementStatement {
             AS i (id, begun, state, due, status, reason, started_at, duration, error, remote, excerpt, exchange)
         """
 
-    private static let ended = """
+    static let ended = """
         WITH gone AS (
             DELETE FROM queue q USING \(input)
             WHERE \(held) AND (i.state <> 'expired' OR q.begun > q.forgiven)

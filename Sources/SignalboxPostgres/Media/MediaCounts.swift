@@ -22,3 +22,27 @@ enum MediaCounts {
     /// The first two arguments of such a statement.
     static func place(_ tx: PostgresTransaction) -> [PostgresValue] { [.number(tx.node), .number(tx.lane.rawValue)] }
 }
+
+extension MediaCounts {
+    /// The statement that moves one URL from a state to another; nil when both count alike.
+    static func moved(
+        from former: MediaURLRecord.State, to state: MediaURLRecord.State, in transaction: PostgresTransaction
+    ) -> PostgresStatement? {
+        var changes = [Int64](repeating: 0, count: 3)
+        changes[column(former)] -= 1
+        changes[column(state)] += 1
+        guard changes.contains(where: { $0 != 0 }) else { return nil }
+        return PostgresStatement(
+            "WITH \(added("$3::bigint, $4::bigint, $5::bigint, 0, 0, 0", from: "(SELECT) AS one")) SELECT 1",
+            place(transaction) + changes.map { .number($0) })
+    }
+
+    /// `wanted` counts URLs that rest too.
+    private static func column(_ state: MediaURLRecord.State) -> Int {
+        switch state {
+        case .wanted, .resting: 0
+        case .stored: 1
+        case .failed: 2
+        }
+    }
+}

@@ -94,7 +94,7 @@ struct MediaIntake {
             WHERE m.digest IN (SELECT sha256(url) FROM unnest($3::bytea[]) AS n (url)) AND \(stale)
             ORDER BY m.url FOR NO KEY UPDATE
         ), again AS (
-            UPDATE media m SET state = 'wanted', holder = NULL, due = $4, attempts = 0, wanted_at = $4
+            UPDATE media m SET state = 'wanted', due = $4, attempts = 0, wanted_at = $4
             FROM known WHERE m.id = known.id RETURNING known.state
         ), \(MediaCounts.added(
             "count(*), -count(*) FILTER (WHERE state = 'stored'), -count(*) FILTER (WHERE state = 'failed'), 0, 0, 0",

@@ -51,8 +51,11 @@ extension PostgresStore {
                     ])
                 scan.add(try rows.map { (try $0.number(0), try $0.flag(1)) }, of: wanted)
             }
-            let records = try scan.ids.isEmpty ? [] : connection.run(Self.readActions, [.numbers(scan.ids)])
-                .map { try ActionRecord($0) }
+            let records =
+                try scan.ids.isEmpty
+                ? []
+                : connection.run(Self.readActions, [.numbers(scan.ids)])
+                    .map { try ActionRecord($0) }
             return StorePage(records: records, next: scan.next, isComplete: scan.isComplete)
         }
     }

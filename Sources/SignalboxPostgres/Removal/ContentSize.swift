@@ -11,14 +11,22 @@ enum ContentSize {
 
     /// A table, the bytes of its columns of variable length, and about what else a row takes, with its indexes.
     private static let tables: [(name: String, bytes: String, overhead: Int64)] = [
-        ("events", "octet_length(body) + coalesce(octet_length(payload), 0) + octet_length(subject)", 150),
-        ("variants", "octet_length(body)", 80), ("payloads", "octet_length(payload)", 70),
+        ("events", EventRemoval.bytes, 0), ("variants", stored("body"), 80), ("payloads", stored("payload"), 70),
         ("queue", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 220),
         ("ended", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 190),
         ("attempts", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 130),
         ("requests", RecordTable.requests.bytes, 0), ("duplicates", RecordTable.duplicates.bytes, 0),
         ("reports", "0", 90),
     ]
+
+    /// About what a value of bytes takes. Longer ones are cut into chunks of a quarter of a page, of which a page has
+    /// four at best, and their index has an entry for each (PostgreSQL 15, chapter 73.2).
+    static func stored(_ column: String) -> String {
+        """
+        coalesce(octet_length(\(column)) + CASE WHEN octet_length(\(column)) >= 1900
+            THEN octet_length(\(column)) / 12 + 700 ELSE 0 END, 0)
+        """
+    }
 
     /// The size of the files of these tables, with their indexes and free space.
     static func allocated(on connection: PostgresConnection) throws -> Int64 {
@@ -45,13 +53,12 @@ enum ContentSize {
             let share = min(100_000, max(1, pages * 100_000 / max(1, sizes[table.name] ?? 1)))
             let row = try connection.run(
                 """
-                SELECT count(*), coalesce(sum(\(table.bytes)), 0)::bigint
+                SELECT count(*), coalesce(sum((\(table.bytes))::bigint), 0)::bigint
                 FROM \(table.name) TABLESAMPLE SYSTEM ($1::real / 1000)
                 """, [.number(Int64(share))]
             ).first
             let (rows, bytes) = (try row?.number(0) ?? 0, try row?.number(1) ?? 0)
-            // Pages are never quite full.
-            total += (Double(bytes) * 1.1 + Double(rows * table.overhead)) * 100_000 / Double(share)
+            total += Double(bytes + rows * table.overhead) * 100_000 / Double(share)
         }
         return Int64(total)
     }

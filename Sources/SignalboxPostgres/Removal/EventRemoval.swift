@@ -4,7 +4,7 @@
 /// checks, in a later statement, that it has none. So no delivery is left without its event.
 enum EventRemoval {
     /// About what a row of `events` takes with its deliveries. The overhead is that of rows and indexes.
-    static let bytes = "octet_length(body)::bigint + coalesce(octet_length(payload), 0) + 150"
+    static let bytes = "\(ContentSize.stored("body"))::bigint + \(ContentSize.stored("payload")) + 170"
 
     /// Locks the events `$1` for their removal, in the order of all writers.
     static let lock = "SELECT seq FROM events WHERE seq = ANY ($1) ORDER BY seq FOR UPDATE"

@@ -8,7 +8,7 @@ enum RecordTable: String {
     /// About what a row takes, with its indexes.
     var bytes: String {
         switch self {
-        case .requests: "octet_length(answer) + octet_length(digest) + 2 * octet_length(key) + 160"
+        case .requests: "\(ContentSize.stored("answer")) + octet_length(digest) + 2 * octet_length(key) + 170"
         case .duplicates: "2 * octet_length(key) + 160"
         }
     }

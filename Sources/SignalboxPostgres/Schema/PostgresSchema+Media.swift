@@ -22,7 +22,6 @@ extension PostgresSchema {
             url bytea NOT NULL, digest bytea NOT NULL UNIQUE, -- SHA-256 of the URL
             host text COLLATE "C" NOT NULL,
             state text NOT NULL DEFAULT 'wanted', -- resting: failed, and requested again when it is due; stored, failed
-            holder bigint, -- the node that downloads it
             due bigint NOT NULL,
             attempts integer NOT NULL DEFAULT 0, -- failed ones since it was requested
             wanted_at bigint NOT NULL,

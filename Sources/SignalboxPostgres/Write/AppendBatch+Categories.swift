@@ -25,7 +25,9 @@ extension AppendBatch {
             guard let record = category.record else { continue }
             if let known {
                 if known == record { continue }
-            } else if store.categories.contains(record, at: now) { continue }
+            } else if store.categories.contains(record, at: now) {
+                continue
+            }
             new[record.identifier] = record
         }
         guard !new.isEmpty else { return [] }

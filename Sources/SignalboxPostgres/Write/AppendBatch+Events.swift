@@ -46,7 +46,7 @@ extension AppendBatch {
             ])
     }
 
-    private static let insert = """
+    static let insert = """
         INSERT INTO events (id, source, subject, accepted_at, body, payload)
         SELECT * FROM unnest($1, $2, $3, $4, $5, $6) RETURNING seq
         """

@@ -52,7 +52,7 @@ struct AppendBatch {
     /// Sends statements without results at the end of the transaction, in the round trip of the ledger.
     mutating func add(_ statements: [PostgresStatement]) { last += statements }
 
-    /// Writes the rest, and the ledger. Nothing may be added later.
+    /// Writes the rest, and the ledger. The last call of a batch.
     mutating func finish() throws {
         let ledger = moves.statement(in: transaction).map { [$0] } ?? []
         let statements = last + ledger
@@ -124,7 +124,7 @@ struct AppendBatch {
     private mutating func accept(_ destination: DestinationName) -> Bool {
         moves.begin(destination)
         if let isIdle = idle[destination] { return isIdle }
-        let isIdle = !store.lanes.isActive(destination)
+        let isIdle = !store.isActive(destination)
         idle[destination] = isIdle
         return isIdle
     }

@@ -70,7 +70,7 @@ struct AppendedChunk {
         stored[place.event].routed.deliveries[place.position]
     }
 
-    /// The leases of fresh deliveries. `numbers`: of all deliveries.
+    /// The leases of fresh deliveries. `numbers`: those of all deliveries.
     func leases(_ numbers: [Int64], holder: UInt64) throws -> [Lease] {
         guard numbers.count == places.count else { throw DamagedValue("a delivery has no number") }
         return places.indices.filter { isFresh[$0] }.map { index in
@@ -95,7 +95,7 @@ struct AppendedChunk {
         }
     }
 
-    /// The deliveries that wait for files. `numbers`: of all deliveries. `ready`: the events whose files are settled.
+    /// The deliveries that wait for files. `numbers`: those of all deliveries. `ready`: events whose files are settled.
     func holds(_ numbers: [Int64], ready: Set<Int64>) -> [MediaIntake.Hold] {
         zip(places, numbers).compactMap { place, number in
             let (stored, order) = (stored[place.event], order(place))
@@ -123,7 +123,7 @@ struct AppendedChunk {
             ])
     }
 
-    private static let insert = """
+    static let insert = """
         INSERT INTO queue (event, destination, due, not_before, not_after, order_key, variant, holder, begun)
         SELECT event, destination, due, not_before, not_after, \(storedOrderKey), variant,
             CASE WHEN fresh THEN $1 END, fresh::integer
@@ -169,7 +169,7 @@ struct AppendedChunk {
             [.numbers(rows.map(\.event)), .flags(rows.map(\.lasts)), .manyBytes(rows.map(\.payload))])
     }
 
-    /// A report on an id that no event can have is found by nobody, so it is not stored.
+    /// Leaves out a report on an id that no event can have: a reader only looks for ids of events.
     private var reportRows: PostgresStatement? {
         let rows = stored.compactMap { stored -> (about: String, event: Int64)? in
             guard let about = stored.routed.about, PostgresValue.isEventID(about) else { return nil }

@@ -23,7 +23,7 @@ extension DeliveryMoves {
             ])
     }
 
-    private static let sql = """
+    static let sql = """
         INSERT INTO ledger AS l (destination, node, lane, accepted, waiting_now, dead_now, delivered_now, expired_now)
         SELECT destination, $1, $2, accepted, waiting, dead, delivered, expired
         FROM unnest($3, $4, $5, $6, $7, $8) AS moves (destination, accepted, waiting, dead, delivered, expired)

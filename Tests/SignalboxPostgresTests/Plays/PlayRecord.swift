@@ -92,7 +92,8 @@ final class PlayRecord: Sendable {
     var summary: String {
         state.withLock { state in
             let repeats = state.received.values.reduce(0) { $0 + $1 - 1 }
-            return "\(state.accepted.count) accepted, \(state.refused.count) refused, \(state.undecided.count) undecided, "
+            return
+                "\(state.accepted.count) accepted, \(state.refused.count) refused, \(state.undecided.count) undecided, "
                 + "\(repeats) received again, \(state.lost) leases lost"
         }
     }

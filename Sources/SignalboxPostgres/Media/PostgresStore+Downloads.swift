@@ -1,0 +1,150 @@
+package import Foundation
+package import SignalboxNotification
+package import SignalboxStore
+import Synchronization
+
+/// Downloads that are due, and their ends.
+extension PostgresStore {
+    /// Failed downloads that are requested again in one transaction.
+    private static let step: Int64 = 1000
+
+    /// Called once, at the start. Held deliveries whose wait ended while no node was running get time for their
+    /// release.
+    package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(all: [
+                PostgresStatement(
+                    """
+                    UPDATE queue q SET due = $2 FROM media_waits w
+                    WHERE w.delivery = q.id AND w.until < $3 AND q.begun = 0 AND q.holder IS NULL AND q.due < $2
+                        AND NOT EXISTS (
+                            SELECT FROM media_nodes m JOIN nodes n ON n.id = m.node WHERE n.is_live AND m.node <> $1)
+                    """,
+                    [
+                        .number(transaction.node), .number(transaction.now.milliseconds + MediaWaits.releaseGrace),
+                        .time(transaction.now),
+                    ]),
+            ])
+        }
+        try await joinDownloads()
+        lanes.openDownloads(wake)
+        wake()
+    }
+
+    /// Tells the other nodes that this incarnation downloads. Removals of media delete the rows of nodes that are gone.
+    private func joinDownloads() async throws(StoreError) {
+        let former = mediaTurn.withLock(\.node)
+        if let node = membership.incarnation?.node, node == former { return }
+        let node = try await writer(.others).write { transaction in
+            try transaction.run(
+                "INSERT INTO media_nodes (node) VALUES ($1) ON CONFLICT DO NOTHING", [.number(transaction.node)])
+            return transaction.node
+        }
+        mediaTurn.withLock { $0.node = node }
+    }
+
+    /// Returns at most `limit` downloads of the hosts that this node owns, at most `perHost` of each host with those in
+    /// `busy`. Makes no reservation: the caller excludes what it has begun.
+    package func dueMedia(
+        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
+    ) async throws(StoreError) -> [MediaJob] {
+        guard limit > 0 else { return [] }
+        if mediaTurn.withLock({ $0.node != nil }) { try await joinDownloads() }
+        try await requestAgain()
+        let start = mediaTurn.withLock(\.host)
+        let search = MediaSearch(limit: limit, perHost: perHost, busy: busy, excluding: excluding)
+        let jobs = try await readers.read { [membership] connection in
+            let node = try membership.current()
+            var jobs = try search.jobs(after: start, upTo: nil, of: node, on: connection)
+            if jobs.count < limit, !start.isEmpty {
+                jobs += try search.jobs(after: "", upTo: start, of: node, on: connection).prefix(limit - jobs.count)
+            }
+            return jobs
+        }
+        if let last = jobs.last { mediaTurn.withLock { $0.host = last.host } }
+        return jobs
+    }
+
+    /// Requests failed downloads again whose pause is over. Writes only if a pause is over.
+    private func requestAgain() async throws(StoreError) {
+        guard let next = try await nextMediaDue(), next <= now else { return }
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(
+                """
+                UPDATE media SET state = 'wanted' WHERE id IN (
+                    SELECT id FROM media WHERE state = 'resting' AND due <= $1 ORDER BY due LIMIT $2
+                    FOR UPDATE SKIP LOCKED)
+                """, [.time(transaction.now), .number(Self.step)])
+        }
+    }
+
+    /// When the next failed download is requested again; nil when none waits.
+    package func nextMediaDue() async throws(StoreError) -> Date? {
+        try await readers.read {
+            try $0.run("SELECT min(due) FROM media WHERE state = 'resting'").first?.optionalDate(0)
+        }
+    }
+
+    /// Durable when it returns. Has no effect for a URL that was forgotten meanwhile.
+    package func settle(media settlement: MediaSettlement) async throws(StoreError) {
+        let wakes = try await writer(.others).write { try MediaEnd(settlement).write(in: $0) }
+        if wakes { lanes.wakeDownloads() }
+    }
+}
+
+/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts take
+/// turns: the search starts after the host that was served last.
+private struct MediaSearch: Sendable {
+    /// The most downloads to find.
+    let limit: Int
+    /// The most concurrent downloads of one host.
+    let perHost: Int
+    /// Downloads in progress, by host.
+    let busy: [String: Int]
+    /// Downloads in progress, by number.
+    let excluding: Set<Int64>
+
+    /// The downloads of the hosts after one, in their order, up to another.
+    func jobs(
+        after start: String, upTo end: String?, of node: Int64, on connection: PostgresConnection
+    ) throws -> [MediaJob] {
+        let busy = busy.sorted { $0.key < $1.key }
+        let rows = try connection.run(
+            Self.search,
+            [
+                .number(node), .text(start), .text(end), .texts(busy.map(\.key)), .numbers(busy.map { Int64($0.value) }),
+                .numbers(excluding.sorted()), .number(Int64(perHost)), .number(Int64(limit)),
+            ])
+        return try rows.map { row in
+            let validators = MediaValidators(etag: try row.optionalText(4), lastModified: try row.optionalText(5))
+            let isKnown = try row.flag(6) && validators != MediaValidators()
+            return MediaJob(
+                id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self), host: try row.text(2),
+                attempts: try row.count(3), validators: isKnown ? validators : nil)
+        }
+    }
+
+    /// Steps from host to host in an index, at most 500 times; the next search goes on behind the last host.
+    private static let search = """
+        WITH RECURSIVE \(MediaOwners.live),
+        hosts (host, step) AS (
+            (SELECT host, 1 FROM media WHERE state = 'wanted' AND host > $2 AND ($3::text IS NULL OR host <= $3)
+                ORDER BY host LIMIT 1)
+            UNION ALL
+            SELECT n.host, h.step + 1 FROM hosts h CROSS JOIN LATERAL (
+                SELECT host FROM media
+                WHERE state = 'wanted' AND host > h.host AND ($3::text IS NULL OR host <= $3) ORDER BY host LIMIT 1
+            ) n WHERE h.step < 500
+        ), places AS (
+            SELECT h.host, $7 - coalesce(b.count, 0) AS free
+            FROM hosts h LEFT JOIN unnest($4::text[], $5::bigint[]) AS b (host, count) ON b.host = h.host COLLATE "C"
+            WHERE \(MediaOwners.isMine("h.host"))
+        )
+        SELECT m.id, m.url, m.host, m.attempts, m.etag, m.last_modified, m.sha256 IS NOT NULL
+        FROM places p CROSS JOIN LATERAL (
+            SELECT * FROM media w WHERE w.state = 'wanted' AND w.host = p.host AND w.id <> ALL ($6)
+            ORDER BY w.due, w.id LIMIT greatest(p.free, 0)
+        ) m
+        ORDER BY m.host, m.due, m.id LIMIT $8
+        """
+}
