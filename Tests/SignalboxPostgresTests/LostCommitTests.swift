@@ -23,20 +23,7 @@ import Testing
         let seed = UInt64.random(in: 0 ... .max)
         try await Self.withWriter { writer, proxy, rows in
             proxy.cutOne(in: 3, seed: seed)
-            for number in 1...120 {
-                var isWritten = false
-                while !isWritten {
-                    do throws(StoreError) {
-                        try await writer.write {
-                            _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(Int64(number))])
-                        }
-                        isWritten = true
-                    } catch {
-                        // Several cuts in a row. It says that nothing was written.
-                        if case .undecided = error { throw error }
-                    }
-                }
-            }
+            for number in 1...120 { try await Self.write(Int64(number), with: writer) }
             #expect(proxy.cuts > 10, "seed \(seed)")
             #expect(try rows() == Array(1...120), "seed \(seed)")
         }
@@ -51,8 +38,19 @@ import Testing
                 try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (2)") }
             }
             proxy.set(.forward)
-            try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (3)") }
+            try await Self.write(3, with: writer)
             #expect(try rows() == [1, 3])
+        }
+    }
+
+    /// Repeats a write until it succeeds. Each failure says that nothing was written.
+    private static func write(_ number: Int64, with writer: PostgresWriter) async throws {
+        while true {
+            do throws(StoreError) {
+                return try await writer.write { _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(number)]) }
+            } catch {
+                if case .undecided = error { throw error }
+            }
         }
     }
 
