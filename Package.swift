@@ -167,8 +167,8 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON", "SignalboxGateway",
-                "SignalboxNotification", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
+                "CPostgres", "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON", "SignalboxGateway",
+                "SignalboxNotification", "SignalboxPostgres", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -33,14 +33,14 @@ package final class PostgresStore: Store {
     let rests = OrderedRests()
     let hints = DueHints()
     let sweeps = Sweeps()
+    /// Outcomes that were not recorded, because their lease was no longer held.
+    let lost = Counter()
     /// The places of this node, by destination.
     let shares = Mutex<[DestinationName: Int]>([:])
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 
-    /// The host of the download that was returned last, after which the next search starts; empty before the first one.
-    /// And the incarnation that has joined the downloads; nil for none.
-    let mediaTurn = Mutex<(host: String, node: Int64?)>(("", nil))
+    let mediaTurn = Mutex(MediaTurn())
 
     /// The key by which all nodes hash device tokens: 32 bytes.
     package let tokenKey: [UInt8]

@@ -20,10 +20,11 @@ extension StoreConformance {
     /// A wait survives a restart. It ends with its delivery, for example when that expires or is purged.
     static let held = [
         Self("holdsOnlyDeliveriesThatWaitForFiles") { bench in
-            let queue = try bench.open()
             let event = bench.event(1, waitingFor: [url])
-            try await queue.append([event.with(deliveries: event.deliveries + [DeliveryOrder(to: bench.inbox)])])
-            for queue in [queue, try bench.open()] {
+            let first = try bench.open()
+            try await first.append([event.with(deliveries: event.deliveries + [DeliveryOrder(to: bench.inbox)])])
+            for isFirst in [true, false] {
+                let queue = isFirst ? first : try bench.open()
                 #expect(try await bench.claimNumbers(queue).isEmpty)
                 #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [1])
                 #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxInApp
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 
@@ -66,6 +67,55 @@ import Testing
             guard tally.committed + tally.reserved < 1 else { return InAppStep(false) }
             offer.state = .offered
             return InAppStep(true, changes: [.offer(offer), .tally("m", committed: 0, reserved: 1)])
+        }
+    }
+
+    @Test func decisionsCountOnceWhenConnectionsAreCutInCommits() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        try await PostgresLocation.withLocation { location in
+            _ = try location.openBeside(ManualDate())
+            var url = try #require(URLComponents(string: location.target.url))
+            let proxy = try CuttingProxy(to: try #require(url.port))
+            url.port = proxy.port
+            let target = PostgresTarget(url: try #require(url.string), schema: location.target.schema)
+            let store = try PostgresStore(target)
+            try await store.decide(about: .device("first", user: nil), tallies: []) { _ in InAppStep(()) }
+            proxy.cutOne(in: 4, seed: seed)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 { group.addTask { try await Self.count(20, of: "u\(number)", in: store) } }
+                try await group.waitForAll()
+            }
+            #expect(proxy.cuts > 3, "seed \(seed)")
+            proxy.cutOne(in: nil)
+            let direct = try location.openBeside(ManualDate())
+            for number in 0..<8 {
+                let rows = try await direct.rows(of: .device("d", user: "u\(number)"), tallies: ["m"]).state
+                #expect(rows.user.ledger.totals[.scope]?.count == 20, "seed \(seed)")
+                #expect(rows.tallies["m"] == Tally(committed: 160), "seed \(seed)")
+            }
+        }
+    }
+
+    /// Counts displays to a user, one after another. Repeats those that the store says were not counted.
+    private static func count(_ displays: Int, of user: UserID, in store: any Store) async throws {
+        for _ in 0..<displays {
+            var isCounted = false
+            while !isCounted {
+                do throws(StoreError) {
+                    try await store.decide(about: .device("d\(user)", user: user), tallies: ["m"]) { rows in
+                        let count = (rows.state.user.ledger.totals[.scope]?.count ?? 0) + 1
+                        return InAppStep(
+                            (),
+                            changes: [
+                                .user(user, lastNow: 1), .total(.user(user), .scope, .init(count: count, last: 1)),
+                                .tally("m", committed: 1, reserved: 0),
+                            ])
+                    }
+                    isCounted = true
+                } catch {
+                    guard case .unavailable = error else { throw error }
+                }
+            }
         }
     }
 

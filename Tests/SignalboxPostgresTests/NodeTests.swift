@@ -235,6 +235,42 @@ import Testing
         }
     }
 
+    @Test func theLedgerOfNodesThatAreGoneIsKept() async throws {
+        try await Self.withNodes { first, second in
+            try await first.append([Self.event(1), Self.event(2)])
+            let lease = try #require(try await first.claim(from: Self.crm, upTo: 1).first)
+            try await first.settle(lease, .delivered(status: 200))
+            try Self.end(first)
+            let before = try await second.accounts()
+            let connection = try PostgresConnection(second.target)
+            _ = try connection.run(all: NodeUpkeep.statements)
+            #expect(try await second.accounts() == before)
+            #expect(try await second.audit().isRight)
+            try second.exec("UPDATE nodes SET seen_at = seen_at - interval '2 days' WHERE NOT is_live")
+            _ = try connection.run(all: NodeUpkeep.statements)
+            #expect(try connection.run("SELECT FROM marks m LEFT JOIN nodes n ON n.id = m.node WHERE NOT n.is_live").isEmpty)
+            // The writers of the former node find no marks.
+            try await first.append([Self.event(3)])
+            #expect(try await second.audit().isRight)
+        }
+    }
+
+    @Test func nodesAreListedWithWhatTheyHold() async throws {
+        try await Self.withNodes { first, second in
+            first.describe(NodeDescription(name: "one", version: "1", config: "abc"))
+            var pulse = Pulse()
+            pulse.beat(first)
+            pulse.beat(first)
+            try await first.append([Self.event(1)])
+            let nodes = try await first.nodes()
+            let own = try #require(nodes.first { $0.isSelf })
+            #expect(own.description == NodeDescription(name: "one", version: "1", config: "abc"))
+            #expect(own.held == 1)
+            #expect(own.silence < NodeMembership.lifetime)
+            _ = second
+        }
+    }
+
     // MARK: Lost connections
 
     @Test(arguments: CuttingProxy.Cut.allCases) func anOutcomeIsRecordedOnceWhateverIsCut(_ cut: CuttingProxy.Cut)

@@ -16,7 +16,9 @@ struct PostgresLocation: StoreLocation {
         let target = PostgresTarget(url: try await PostgresServer.sharedURL(), schema: name)
         try PostgresAdmin(target).run("CREATE SCHEMA \(name)")
         let result: Result<Void, any Error>
-        do { result = .success(try await body(Self(target: target))) } catch { result = .failure(error) }
+        do {
+            result = .success(try await LocationTurns.shared.run { try await body(Self(target: target)) })
+        } catch { result = .failure(error) }
         try drop(name, in: target)
         try result.get()
     }

@@ -1,6 +1,7 @@
 import Foundation
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// The regular look at what this and other nodes changed.
 extension PostgresStore {
@@ -12,8 +13,9 @@ extension PostgresStore {
         let epoch = statusEpoch
         // A lane that knows of more needs no look.
         let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
+        let node = membership.incarnation?.node ?? 0
         let look = try await readers.read { connection in
-            try Look(try connection.run(all: Look.statements(open, at: now.milliseconds)))
+            try Look(try connection.run(all: Look.statements(open, at: now.milliseconds, besides: node)))
         }
         adopt(look.statuses, since: epoch)
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
@@ -35,6 +37,11 @@ extension PostgresStore {
         }
         lanes.wake(ready)
         lanes.wakeDue(at: now)
+        let former = mediaTurn.withLock { turn in
+            defer { turn.seen = look.media }
+            return turn.seen
+        }
+        if former != look.media { lanes.wakeDownloads() }
     }
 
     /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the look.
@@ -71,9 +78,11 @@ struct Look: Sendable {
     /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
     var overdue: [Int64] = []
     var statuses = StoredStatuses()
+    /// Changes when another node has requested, ended or released something of media.
+    var media = ""
 
-    /// Each reads a few rows, however many deliveries wait.
-    static func statements(_ destinations: [String], at now: Int64) -> [PostgresStatement] {
+    /// `node`: this one. Each reads a few rows, however many deliveries wait.
+    static func statements(_ destinations: [String], at now: Int64, besides node: Int64) -> [PostgresStatement] {
         [
             PostgresStatement(
                 """
@@ -90,6 +99,10 @@ struct Look: Sendable {
                 ORDER BY not_after LIMIT 1000
                 """, [.number(now)]),
             StoredStatuses.statement,
+            PostgresStatement(
+                """
+                SELECT coalesce(sum(hashtextextended(c::text, 0)), 0)::text FROM media_counts c WHERE node <> $1
+                """, [.number(node)]),
         ]
     }
 
@@ -101,5 +114,6 @@ struct Look: Sendable {
         }
         overdue = try results[1].map { try $0.number(0) }
         statuses = try StoredStatuses(results[2])
+        media = try results[3].first?.text(0) ?? ""
     }
 }

@@ -143,6 +143,7 @@ extension PostgresStore {
             try batch.finish()
             return (group.results(of: writes, recorded), disabled)
         }
+        lost.add(results.count { $0 == .lost })
         for destination in disabled { changeStatuses { $0.deactivate(destination) } }
         return results
     }

@@ -15,3 +15,13 @@ enum MediaOwners {
         "(SELECT o.node FROM owners o ORDER BY md5(o.node || ' ' || \(key)), o.node LIMIT 1) = $1"
     }
 }
+
+/// The state of the downloads of this process.
+struct MediaTurn {
+    /// The host of the download that was returned last; empty before the first one. Hosts take turns.
+    var host = ""
+    /// The incarnation that has joined the downloads; nil for none.
+    var node: Int64?
+    /// ``Look/media`` of the last tick.
+    var seen = "0"
+}

@@ -51,6 +51,8 @@ final class Heartbeat: Sendable {
 /// The connection of the heartbeat, and what it does. Used by its thread alone.
 struct Pulse {
     private var connection: PostgresConnection?
+    /// Heartbeats until the next round of upkeep.
+    private var rest = 0
 
     /// One heartbeat, then the takeover from nodes that are gone. Never throws: what fails is repeated by the next one.
     mutating func beat(_ store: PostgresStore) {
@@ -68,6 +70,7 @@ struct Pulse {
             store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
             let live = try results[2].map { try $0.number(0) }
             if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) { store.wakeAll() }
+            if !results[1].isEmpty { try upkeep(connection) }
             let silent = try results[3].map { try $0.number(0) }
             let absent = try results[4].map { try $0.number(0) }
             guard !silent.isEmpty || !absent.isEmpty else { return }
@@ -75,6 +78,18 @@ struct Pulse {
             store.membership.takenOver.add(freed)
             if freed > 0 { store.wakeAll() }
         } catch { connection = nil }
+    }
+
+    /// Every now and then, at the node that has the duties. A lock that is held too long leaves it to a later round.
+    private mutating func upkeep(_ connection: PostgresConnection) throws(PostgresFailure) {
+        rest -= 1
+        guard rest < 0 else { return }
+        rest = NodeUpkeep.interval
+        do throws(PostgresFailure) {
+            _ = try connection.run(all: NodeUpkeep.statements)
+        } catch {
+            guard error.isTransient else { throw error }
+        }
     }
 
     private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {

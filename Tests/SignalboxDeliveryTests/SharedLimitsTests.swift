@@ -1,0 +1,70 @@
+import SignalboxStore
+import Testing
+
+@testable import SignalboxGateway
+
+/// Limits of a destination to which several processes deliver: the store gives out attempts and probes.
+@Suite struct SharedLimitsTests {
+    private func gate(limit: Int = 4, failures: Int = 1, perSecond: Double? = nil) -> LaneGate {
+        LaneGate(
+            limit: limit, breaker: Breaker(failures: failures, probe: .seconds(30)), perSecond: perSecond,
+            isShared: true, at: .zero)
+    }
+
+    @Test func aLaneUsesItsPartOfThePlaces() {
+        let gate = gate(limit: 4)
+        #expect(gate.takePlaces(at: .zero, outOf: 1) == .free(1))
+        #expect(gate.takePlaces(at: .zero, outOf: 1) == .free(0))
+        // Another process ended.
+        #expect(gate.takePlaces(at: .zero, outOf: 4) == .free(3))
+        // It is back: what is in flight stays.
+        #expect(gate.takePlaces(at: .zero, outOf: 2) == .free(0))
+    }
+
+    @Test func asksTheStoreForAttempts() {
+        let gate = gate(perSecond: 2)
+        #expect(gate.takePlaces(at: .zero) == .needsAttempts(perSecond: 2))
+        gate.add(AttemptShare(count: 3, wait: .zero), at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .free(3))
+        gate.giveBack(1, at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .free(1), "what found nothing costs nothing")
+        gate.sent()
+        #expect(gate.takePlaces(at: .zero) == .needsAttempts(perSecond: 2))
+        gate.add(AttemptShare(count: 0, wait: .milliseconds(400)), at: .zero)
+        #expect(gate.takePlaces(at: .milliseconds(100)) == .later(.milliseconds(300), isLong: false))
+        #expect(gate.takePlaces(at: .milliseconds(400)) == .needsAttempts(perSecond: 2))
+    }
+
+    @Test func returnsAttemptsThatAreNotUsed() {
+        let gate = gate(perSecond: 8)
+        #expect(gate.takeUnused() == nil)
+        gate.add(AttemptShare(count: 2, wait: .zero), at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .free(2))
+        gate.giveBack(2, at: .zero)
+        let unused = gate.takeUnused()
+        #expect(unused?.count == 2 && unused?.perSecond == 8)
+        #expect(gate.takeUnused() == nil)
+    }
+
+    @Test func asksTheStoreForTheProbe() {
+        let gate = gate()
+        #expect(gate.takePlaces(at: .zero) == .free(4))
+        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        for _ in 0..<4 { gate.sent() }
+        #expect(gate.takePlaces(at: .seconds(29)) == .later(.seconds(1), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(30)) == .needsProbe)
+        // Another process probes.
+        gate.recordProbe(wait: .seconds(1), at: .seconds(30))
+        #expect(gate.takePlaces(at: .seconds(30)) == .later(.seconds(1), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(31)) == .needsProbe)
+        gate.recordProbe(wait: nil, at: .seconds(31))
+        #expect(gate.takePlaces(at: .seconds(31)) == .free(1))
+        // There was no delivery: it may still probe, without asking.
+        gate.giveBack(1, at: .seconds(31))
+        #expect(gate.takePlaces(at: .seconds(32)) == .free(1))
+        #expect(gate.takePlaces(at: .seconds(32)) == .free(0))
+        _ = gate.recordFailure(at: .seconds(33))
+        gate.sent()
+        #expect(gate.takePlaces(at: .seconds(63)) == .needsProbe, "the next probe needs another permission")
+    }
+}
