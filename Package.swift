@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "CPostgres", "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON", "SignalboxGateway",
+                "CPostgres", "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON",
+                "SignalboxGateway",
                 "SignalboxNotification", "SignalboxPostgres", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
@@ -180,7 +181,7 @@ let package = Package(
         .target(
             name: "SignalboxStoreTesting",
             dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
-            swiftSettings: strict),
+            exclude: ["Postgres/server.sh", "Postgres/unprivileged.sh"], swiftSettings: strict),
         .target(
             name: "SignalboxServerTesting",
             dependencies: [

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aKilledDatabaseLosesNothing() async throws {
+    @Test func keepsEveryEventOfAKilledDatabase() async throws {
         try await NodePlay.run { play, _ in
             try await play.accept(50)
             let nodes = try play.number("SELECT count(*) FROM nodes")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func cutsAroundCommitsLoseNothing() async throws {
+    @Test func keepsEveryEventThroughCutCommits() async throws {
         try await NodePlay.run { play, random in
             for node in play.nodes { node.proxy.cutOne(in: 20, seed: random.next()) }
             try await play.accept(Self.isLong ? 3000 : 200)

@@ -27,7 +27,7 @@ final class NodePlay: Sendable {
         var isUp = true
     }
 
-    /// Runs a play with `count` gateways. `scene` runs under load. Prints the seed and what happened.
+    /// Runs a play with `count` gateways. `scene` runs under load. Prints the seed and a summary.
     static func run(
         nodes count: Int = 2, _ name: String = #function,
         _ scene: @escaping @Sendable (NodePlay, inout SeededGenerator) async throws -> Void
@@ -157,7 +157,7 @@ final class NodePlay: Sendable {
     }
 }
 
-/// What the senders and the receiver saw. A class because the play's tasks and the receiver share it.
+/// The observations of the senders and the receiver. A class because the play's tasks and the receiver share it.
 final class NodeRecord: Sendable {
     private struct State {
         var accepted: Set<String> = []

@@ -26,7 +26,7 @@ final class NodePlay: Sendable {
     var target: PostgresTarget { PostgresTarget(url: server.url, schema: schema) }
     var nodes: [PlayNode] { cast.withLock { $0 } }
 
-    /// Runs a play: `scene` receives it once all nodes deliver. Prints the seed and what happened.
+    /// Runs a play: `scene` receives it once all nodes deliver. Prints the seed and a summary.
     static func run(
         nodes count: Int = 2, disk: PostgresServer.Disk = .durable, _ name: String = #function,
         _ scene: @escaping @Sendable (NodePlay, inout SeededGenerator) async throws -> Void

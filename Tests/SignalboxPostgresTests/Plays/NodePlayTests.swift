@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// A node that nothing reaches, and that reaches nothing, until others have taken over from it. Then it goes on.
+    /// A node that nothing reaches, and that reaches nothing, until others have taken over from it. Then it continues.
     @Test func aNodeThatIsCutOff() async throws {
         try await NodePlay.run { play, _ in
             try await play.accept(100)

@@ -29,7 +29,7 @@ final class PlayNode: Sendable {
     /// Whether the node still runs.
     var isRunning: Bool { !isOver.load(ordering: .acquiring) }
 
-    /// Ends the node like kill -9: its connections end, and nothing is written any more.
+    /// Ends the node like kill -9: its connections end, and it no longer writes.
     func kill() {
         isOver.store(true, ordering: .releasing)
         proxy.set(.refuse)

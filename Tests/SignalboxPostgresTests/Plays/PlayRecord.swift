@@ -1,7 +1,7 @@
 import SignalboxStore
 import Synchronization
 
-/// What the senders and the receiver of a play saw, and the rules that were broken on the way. A class because the
+/// The observations of the senders and the receiver of a play, and the broken rules. A class because the
 /// tasks of a play share it.
 final class PlayRecord: Sendable {
     private struct State {
