@@ -119,18 +119,19 @@ struct AuditPass {
 extension AuditPass {
     /// Leases of nodes that were declared gone a minute ago, although a gateway runs that should have taken them over.
     static func abandonedLeases(on connection: PostgresConnection) throws -> [String] {
-        let count = try connection.run(
-            """
-            SELECT count(*) FROM queue
-            WHERE holder IS NOT NULL
-                AND NOT EXISTS (
-                    SELECT 1 FROM nodes WHERE id = holder
-                        AND (is_live OR seen_at > clock_timestamp() - interval '60 s'))
-                AND EXISTS (
-                    SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s'
-                        AND started_at < (extract(epoch FROM clock_timestamp()) - 60) * 1000)
-            """
-        ).first?.count(0) ?? 0
+        let count =
+            try connection.run(
+                """
+                SELECT count(*) FROM queue
+                WHERE holder IS NOT NULL
+                    AND NOT EXISTS (
+                        SELECT 1 FROM nodes WHERE id = holder
+                            AND (is_live OR seen_at > clock_timestamp() - interval '60 s'))
+                    AND EXISTS (
+                        SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s'
+                            AND started_at < (extract(epoch FROM clock_timestamp()) - 60) * 1000)
+                """
+            ).first?.count(0) ?? 0
         let verb = count == 1 ? "is" : "are"
         return count == 0 ? [] : ["\(Counted.words(count, "delivery")) \(verb) leased to a gateway that has ended"]
     }

@@ -13,10 +13,12 @@ extension PostgresStore {
         let epoch = statusEpoch
         // A lane that knows of more needs no look.
         let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
-        let node = membership.incarnation?.node ?? 0
+        let incarnation = membership.incarnation
+        let node = incarnation?.node ?? 0
         let look = try await readers.read { connection in
             try Look(try connection.run(all: Look.statements(open, at: now.milliseconds, besides: node)))
         }
+        if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
         adopt(look.statuses, since: epoch)
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
@@ -80,6 +82,8 @@ struct Look: Sendable {
     var statuses = StoredStatuses()
     /// Changes when another node has requested, ended or released something of media.
     var media = ""
+    /// The key of this node; nil when it is gone.
+    var key: String?
 
     /// `node`: this one. Each reads a few rows, however many deliveries wait.
     static func statements(_ destinations: [String], at now: Int64, besides node: Int64) -> [PostgresStatement] {
@@ -103,6 +107,7 @@ struct Look: Sendable {
                 """
                 SELECT coalesce(sum(hashtextextended(c::text, 0)), 0)::text FROM media_counts c WHERE node <> $1
                 """, [.number(node)]),
+            PostgresStatement("SELECT key FROM nodes WHERE id = $1 AND is_live", [.number(node)]),
         ]
     }
 
@@ -115,5 +120,6 @@ struct Look: Sendable {
         overdue = try results[1].map { try $0.number(0) }
         statuses = try StoredStatuses(results[2])
         media = try results[3].first?.text(0) ?? ""
+        key = try results[4].first?.text(0)
     }
 }

@@ -40,9 +40,12 @@ final class NodeMembership: Sendable {
         /// All live nodes, in their order.
         var live: [Int64] = []
         var wantsSweep = false
+        /// Since when live nodes have different configs; nil while they are equal.
+        var configsDifferSince: ContinuousClock.Instant?
+        var report: FleetReport?
         var leadsUntil: ContinuousClock.Instant?
         var description = NodeDescription()
-        /// Called when an incarnation replaces an earlier one.
+        /// Called when an incarnation ends.
         var forget: (@Sendable () -> Void)?
     }
 
@@ -73,7 +76,6 @@ final class NodeMembership: Sendable {
                     .text(state.description.version), .text(state.description.config), .text(key),
                 ])
             guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
-            if !state.key.isEmpty { state.forget?() }
             (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             return node
         }
@@ -89,15 +91,18 @@ final class NodeMembership: Sendable {
         SELECT id FROM node
         """
 
-    /// Ends an incarnation in memory. Has no effect if another one began since.
+    /// Ends an incarnation in memory, with its leases. Has no effect if another one began since.
     func replace(_ node: Int64) {
         state.withLock { state in
             guard state.node == node else { return }
             (state.node, state.sentAt, state.leadsUntil) = (nil, nil, nil)
+            // Under the lock: before the next incarnation leases anything.
+            state.forget?()
         }
     }
 
-    /// `forget`: called on any thread when leases of an earlier incarnation are no longer held. It must not block.
+    /// `forget`: called on any thread when the leases of an incarnation are no longer held. It must not block, and must
+    /// not use the membership.
     func onReplacement(_ forget: @escaping @Sendable () -> Void) { state.withLock { $0.forget = forget } }
 
     /// Describes the node at its next heartbeat.
@@ -135,6 +140,21 @@ final class NodeMembership: Sendable {
     /// Whether the node still holds what this holder leased, and may begin attempts.
     func isHolder(_ holder: UInt64) -> Bool {
         isSafe && state.withLock { $0.node.map { UInt64(bitPattern: $0) == holder } ?? false }
+    }
+
+    /// Records the counts of the fleet. `configs`: distinct configs of live nodes.
+    func adopt(_ report: FleetReport?, configs: Int) {
+        let now = clock()
+        state.withLock { state in
+            state.configsDifferSince = configs > 1 ? state.configsDifferSince ?? now : nil
+            if let report { state.report = report }
+        }
+    }
+
+    /// The counts of the fleet, and how long configs have differed.
+    var fleet: (report: FleetReport?, configsDifferFor: Duration?) {
+        let now = clock()
+        return state.withLock { state in (state.report, state.configsDifferSince.map { now - $0 }) }
     }
 
     /// How long ago the last confirmed heartbeat was sent; nil for none.

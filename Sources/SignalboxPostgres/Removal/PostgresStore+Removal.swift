@@ -1,8 +1,8 @@
 import Foundation
 package import SignalboxStore
 
-/// Removal of events and records beyond the retention. Several nodes may remove at once: whoever comes second finds
-/// less to remove.
+/// Removal of events and records beyond the retention. Several nodes may remove at once: the second one finds less to
+/// remove.
 extension PostgresStore {
     /// The most rows that one step removes. Small steps hold locks for a short time only.
     static let removalStep = 500

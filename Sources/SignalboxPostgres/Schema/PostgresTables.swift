@@ -1,6 +1,6 @@
 import CPostgres
 import Foundation
-import SignalboxStore
+package import SignalboxStore
 
 /// How a process treats the tables of the database that it opens.
 package enum PostgresTables: Sendable {
@@ -86,5 +86,40 @@ extension PostgresConnection {
         return message.split { !$0.isASCII || !($0.isUppercase || $0.isNumber) }.last { word in
             word.utf8.count == 5 && word.contains(where: \.isNumber)
         }.map(String.init)
+    }
+}
+
+extension PostgresTables {
+    /// The migrations of a database.
+    package struct Report: Sendable, Equatable {
+        /// For people: host, port and database.
+        package let place: String
+        /// Names of the migrations that it lacks.
+        package let pending: [String]
+        /// Names of migrations of later versions, beside which this version works.
+        package let unknown: [String]
+        /// Whether this version may no longer write.
+        package let isTooNew: Bool
+    }
+
+    /// Reads which migrations a database has. Blocks. Throws like the initialiser of ``PostgresStore``.
+    package static func report(_ target: PostgresTarget) throws(StoreError) -> Report {
+        let connection = try connect(target)
+        do {
+            let status = try PostgresSchema.status(connection)
+            return Report(
+                place: target.place, pending: status.pending, unknown: status.unknown, isTooNew: status.isTooNew)
+        } catch { throw StoreError(error) }
+    }
+
+    /// Applies the pending migrations; returns their names. Blocks, also while another process migrates.
+    package static func migrate(_ target: PostgresTarget) throws(StoreError) -> [String] {
+        let connection = try connect(target)
+        do {
+            guard try !PostgresSchema.status(connection).isTooNew else {
+                throw StoreError.otherTables(place: target.place, isNewer: true)
+            }
+            return try PostgresSchema.migrate(connection)
+        } catch { throw StoreError(error) }
     }
 }
