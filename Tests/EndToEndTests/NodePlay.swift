@@ -113,7 +113,7 @@ final class NodePlay: Sendable {
             }
             number += 1
             let key = "key-\(sender)-\(Int.random(in: 0..<3, using: &random))"
-            let payload = #"{"message":{"token":"\#(key)","notification":{"title":"number \#(number) end"}}}"#
+            let payload = #"{"message":{"token":"\#(key)","notification":{"title":"\#(key) number \#(number) end"}}}"#
             do {
                 let (status, receipt) = try await member.gateway.post(Data(payload.utf8))
                 record.answered(status, receipt["id"] as? String, key, number)
@@ -192,7 +192,7 @@ final class NodeRecord: Sendable {
     /// Records an event that arrived; returns the status to answer with.
     func received(_ message: WebhookReceiver.Message) -> Int {
         let text = String(decoding: message.body, as: UTF8.self)
-        let key = text.firstMatch(of: /"(key-\d-\d)"/).map { String($0.1) } ?? ""
+        let key = text.firstMatch(of: /(key-\d-\d) number/).map { String($0.1) } ?? ""
         let number = text.firstMatch(of: /number (\d+) end/).flatMap { Int($0.1) } ?? -1
         state.withLock { state in
             state.arrivals[message.id ?? "none", default: 0] += 1
