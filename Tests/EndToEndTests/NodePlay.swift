@@ -81,7 +81,8 @@ final class NodePlay: Sendable {
         let config = """
             { "gateway": { "name": "node-\(number)" }, "egress": { "allow": ["127.0.0.0/8"] },
               "destinations": { "crm": { "url": "\(receiver)", "secret": "env:WEBHOOK_SECRET", "timeout": "120s",
-                "ordering": {"fifo": "/data/target/token"}, "retry": { "attempts": 100, "base": "1ms", "max": "20ms" } } },
+                "ordering": {"fifo": "/data/target/token"},
+                "retry": { "attempts": 100, "base": "1ms", "max": "20ms" } } },
               "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
             """
         let gateway = try await Gateway.start(
