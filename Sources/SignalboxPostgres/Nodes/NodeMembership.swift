@@ -129,7 +129,7 @@ final class NodeMembership: Sendable {
         }
     }
 
-    /// Whether attempts may begin: the last heartbeat is recent enough that nobody has declared the node gone.
+    /// Whether attempts may begin: the last heartbeat is recent enough that no other node has declared this one gone.
     var isSafe: Bool {
         let now = clock()
         return state.withLock { state in
