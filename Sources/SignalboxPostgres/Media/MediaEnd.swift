@@ -109,7 +109,7 @@ struct MediaEnd: Sendable {
     }
 
     /// Marks the held deliveries of events that wait for this download and no other. The waits are locked before the
-    /// last statement reads: of two downloads of an event that end at once, the second one sees the first.
+    /// last statement reads: when two downloads of an event end at once, the second one sees the first.
     private static func settled(_ job: PostgresValue) -> [PostgresStatement] {
         [
             PostgresStatement("UPDATE media_events SET done = true WHERE media = $1 AND NOT done", [job]),
