@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func worksBesideMigrationsOfALaterVersion() async throws {
+    @Test func aLaterMigrationDoesNotPreventWrites() async throws {
         try await PostgresLocation.withLocation { location in
             _ = try PostgresStore(location.target)
             try PostgresAdmin(location.target).run("INSERT INTO migrations (name) VALUES ('from the future')")

@@ -56,7 +56,7 @@ package struct PostgresTarget: Sendable {
     var parameters: [(String, String)] {
         var settings = [
             "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
-            // 202 means durable, whatever the default of the server.
+            // 202 means durable, also if the default of the server is another.
             "synchronous_commit=on",
             // Statements read few rows; to compile one takes longer than to run it.
             "jit=off",

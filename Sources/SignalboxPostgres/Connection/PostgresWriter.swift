@@ -15,7 +15,7 @@ enum WriterLane: Int64, CaseIterable, Sendable {
 
     /// Settings of the lane's session. The statements about leases touch a few rows by their keys, which the planner
     /// cannot know: to it, a `LIMIT` that is an argument is a tenth of the table. Planned for their arguments, they
-    /// would read whole tables beside a long queue.
+    /// would read whole tables next to a long queue.
     var settings: [String] {
         switch self {
         case .settlements, .claims:

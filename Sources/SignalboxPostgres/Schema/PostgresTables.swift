@@ -96,7 +96,7 @@ extension PostgresTables {
         package let place: String
         /// Names of the migrations that it lacks.
         package let pending: [String]
-        /// Names of migrations of later versions, beside which this version works.
+        /// Names of migrations of later versions, with which this version works.
         package let unknown: [String]
         /// Whether this version may no longer write.
         package let isTooNew: Bool

@@ -35,7 +35,7 @@ struct StoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// Gateways of the former version continue beside migrated tables.
+    /// Gateways of the former version continue with migrated tables.
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make or update the tables of the store.",
@@ -66,6 +66,6 @@ extension PostgresTables.Report {
     fileprivate var words: String {
         if isTooNew { return "of a newer version, which this version may not write" }
         if !pending.isEmpty { return "\(pending.count) migrations pending; run: signalbox store migrate" }
-        return unknown.isEmpty ? "current" : "current, with migrations of a later version beside them"
+        return unknown.isEmpty ? "current" : "current, with migrations of a later version"
     }
 }
