@@ -91,9 +91,9 @@ struct Pulse {
         } catch { connection = nil }
     }
 
-    /// Whether this node may declare others gone. After an outage, for example a failover, each node gets its lifetime to
-    /// come back: the first one must not take over from all the others. The start of the server does not tell, because a
-    /// standby began long before.
+    /// Whether this node may declare others gone. After an outage, for example a failover, each node gets its lifetime
+    /// to come back: the first one must not take over from all the others. The start of the server does not tell,
+    /// because a standby began long before.
     private mutating func isSteady(_ sentAt: ContinuousClock.Instant) -> Bool {
         if let lastAt, sentAt - lastAt >= NodeMembership.lifetime / 2 { steadyFrom = sentAt + NodeMembership.lifetime }
         lastAt = sentAt
