@@ -1,6 +1,7 @@
-@testable import SignalboxPostgres
 import SignalboxStore
 import Testing
+
+@testable import SignalboxPostgres
 
 @Suite struct PostgresOpeningTests {
     @Test func allNodesHashTokensWithTheSameKey() async throws {

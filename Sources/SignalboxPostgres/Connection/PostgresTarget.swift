@@ -54,18 +54,20 @@ package struct PostgresTarget: Sendable {
 
     /// libpq's keywords and values (PostgreSQL 15, chapter 34.1.2). Later ones override those of the URL.
     var parameters: [(String, String)] {
-        var settings = [
-            "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
-            // 202 means durable, also if the default of the server is another.
-            "synchronous_commit=on",
-            // Statements read few rows; to compile one takes longer than to run it.
-            "jit=off",
-            // Between two statements of a transaction that the client has sent in part, no other limit of the server
-            // applies: it must notice itself that the host of a node is gone.
-            "tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=2", "tcp_keepalives_count=3",
-            // Claims take a lock, then read what earlier holders committed.
-            "default_transaction_isolation=read\\ committed",
-        ] + more
+        var settings =
+            [
+                "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
+                // 202 means durable, also if the default of the server is another.
+                "synchronous_commit=on",
+                // Statements read few rows; to compile one takes longer than to run it.
+                "jit=off",
+                // No other limit applies to a transaction whose statements arrived in part: the server must notice
+                // that the host of a node is gone.
+                "tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=2",
+                "tcp_keepalives_count=3",
+                // A claim takes a lock, then reads what earlier holders committed.
+                "default_transaction_isolation=read\\ committed",
+            ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),

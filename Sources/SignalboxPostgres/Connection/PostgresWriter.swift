@@ -59,15 +59,17 @@ final class PostgresWriter: Sendable {
     // A queue and not a task: libpq's calls block, which Swift's pool of threads must not.
     private let queue: DispatchQueue
 
-    init(_ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date)
-    {
+    init(
+        _ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date
+    ) {
         (self.lane, self.target, self.membership, clock) = (lane, target.with(lane.settings), membership, now)
         queue = DispatchQueue(label: "signalbox.postgres.\(lane)")
     }
 
     /// Runs a transaction off Swift's threads and returns once it is committed. `body` may run several times; only the
     /// result of the last run counts, so it must change nothing outside.
-    func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T {
+    func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T
+    {
         let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
             queue.async {
                 do throws(CommitFailure) {

@@ -23,7 +23,7 @@ extension PostgresStore {
                     [
                         .number(transaction.node), .number(transaction.now.milliseconds + MediaWaits.releaseGrace),
                         .time(transaction.now),
-                    ]),
+                    ])
             ])
         }
         try await joinDownloads()
