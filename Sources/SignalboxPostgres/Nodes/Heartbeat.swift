@@ -8,8 +8,9 @@ import Synchronization
 final class Heartbeat: Sendable {
     /// Between two heartbeats.
     static let interval: Duration = .seconds(2)
-    /// How long the server may take for one. Shorter than the lifetime, so that another one fits in.
-    static let patience: Duration = .seconds(4)
+    /// How long the server may take for one, which has five statements. Shorter than the lifetime, so that another one
+    /// fits in.
+    static let patience: Duration = .seconds(6)
 
     private let reference: StoreReference
     private let isStarted = Mutex(false)
