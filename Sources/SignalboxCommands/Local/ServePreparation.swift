@@ -11,16 +11,27 @@ package struct ServePreparation: Sendable {
     private let secrets: SecretResolver
     private let format: LogFormat
     private let addresses: GatewayServer.Addresses
-    private let store: GatewayConfig.Store?
+    private let store: GatewayConfig.Store
+    private let isStoreOfConfig: Bool
 
     /// `path`: the config's. `secrets`: reads its references. `format`: of problems on standard error. `store`: the one
-    /// in use, if the config names it; nil if the command line or the environment do.
+    /// in use. `isStoreOfConfig`: false if the command line or the environment name it.
     package init(
         _ path: String, secrets: SecretResolver, format: LogFormat, addresses: GatewayServer.Addresses,
-        store: GatewayConfig.Store?
+        store: GatewayConfig.Store, isStoreOfConfig: Bool
     ) {
         (self.path, self.secrets, self.format, self.addresses) = (path, secrets, format, addresses)
-        self.store = store
+        (self.store, self.isStoreOfConfig) = (store, isStoreOfConfig)
+    }
+
+    /// Throws for a config that the store in use does not permit: another store, because events of two stores would
+    /// have two ledgers, or files that other gateways cannot serve.
+    package func checkStore(of config: GatewayConfig) throws(ConfigRefusal) {
+        guard !isStoreOfConfig || config.gateway.store ?? .init() == store else {
+            throw ConfigRefusal(
+                "\(path): /gateway/store: a running gateway does not change its store; restart it to use another one.")
+        }
+        if let problem = config.fileProblem(on: store) { throw ConfigRefusal("\(path): \(problem).") }
     }
 
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
@@ -52,13 +63,6 @@ package struct ServePreparation: Sendable {
             return .rejected(
                 problems: error.problems, namedFiles: namedFiles + error.namedFiles, files: files + error.files)
         }
-    }
-
-    /// A running gateway keeps its store: events of two stores would have two ledgers.
-    private func checkStore(of config: GatewayConfig) throws(ConfigRefusal) {
-        guard let store, config.gateway.store ?? .init() != store else { return }
-        throw ConfigRefusal(
-            "\(path): /gateway/store: a running gateway does not change its store; restart it to use another one.")
     }
 
     /// Lines of the config belong on a terminal, not in a log.

@@ -65,6 +65,19 @@ extension GatewayConfig {
     }
 }
 
+extension GatewayConfig {
+    /// Why gateways that share this store cannot serve the files of each other; nil if they can. A clause that begins
+    /// with the option.
+    package func fileProblem(on store: Store) -> String? {
+        guard store.url != nil, media.directory == nil else { return nil }
+        let route = routes.first { if case .stored = $0.media { true } else { false } }
+        return route.map { route in
+            "/media/directory: the route \"\(route.name)\" stores files; name a directory that all gateways of the "
+                + "database share"
+        }
+    }
+}
+
 extension OptionType<GatewayConfig.Store> {
     /// A text is the kind or the URL; an object also names the password and the schema.
     static var store: OptionType {

@@ -45,7 +45,8 @@ struct Serve: AsyncParsableCommand {
             http: options.listenAddress(flag: listen, file: config.gateway.listen.http), config.gateway.listen)
         let preparation = ServePreparation(
             options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses,
-            store: options.namesStore ? nil : config.gateway.store ?? .init())
+            store: options.usedStore(file: config.gateway.store), isStoreOfConfig: !options.namesStore)
+        try preparation.checkStore(of: config)
         let opening = try GatewayOpening(options, loaded, logger: logger)
         defer { withExtendedLifetime(opening.directory) {} }
         let slot = try start(opening, logger)
