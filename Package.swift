@@ -279,8 +279,9 @@ let package = Package(
         .testTarget(
             name: "SignalboxPostgresTests",
             dependencies: [
-                "SignalboxInApp", "SignalboxPostgres", "SignalboxStore", "SignalboxNotification",
+                "SignalboxInApp", "SignalboxPostgres", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
                 "SignalboxStoreTesting", "SignalboxTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(

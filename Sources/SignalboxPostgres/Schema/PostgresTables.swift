@@ -8,6 +8,8 @@ package enum PostgresTables: Sendable {
     case migrated
     /// Requires that no migration is pending.
     case current
+    /// Also opens a database that a copy is filling.
+    case copying
 
     /// Connects; returns the key by which tokens are hashed. Blocks. Throws like the initialiser of ``PostgresStore``.
     func open(_ target: PostgresTarget) throws(StoreError) -> [UInt8] {
@@ -24,6 +26,11 @@ package enum PostgresTables: Sendable {
             }
             guard !status.isTooNew, status.pending.isEmpty else {
                 throw StoreError.otherTables(place: target.place, isNewer: status.isTooNew)
+            }
+            if self != .copying, try connection.run("SELECT 1 FROM copies WHERE NOT is_done").first != nil {
+                throw StoreError.refused(
+                    reason: "the copy into \(target.place) is not complete",
+                    remedy: "run signalbox store copy again, or drop the tables")
             }
             guard let key = try connection.run("SELECT token_key FROM meta").first?.bytes(0) else {
                 throw DamagedValue("the table meta is empty")
