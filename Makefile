@@ -87,7 +87,7 @@ test: deps-test
 	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
-	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json \
+	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json deploy/several-nodes/routes.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson

@@ -23,8 +23,8 @@ WITHIN = {
 # Licences of the shared libraries, by source package: those of the library, not of programs of the same package.
 LIBRARIES = {
     "curl": "curl", "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
-    "libzstd": "BSD-3-Clause", "openssl": "Apache-2.0", "simdjson": "Apache-2.0", "sqlite3": "blessing",
-    "zlib": "Zlib",
+    "libzstd": "BSD-3-Clause", "openssl": "Apache-2.0", "postgresql-15": "PostgreSQL", "simdjson": "Apache-2.0",
+    "sqlite3": "blessing", "zlib": "Zlib",
 }
 RUNTIME = "Apache-2.0 WITH Swift-exception"
 

@@ -14,9 +14,9 @@ package struct PostgresAdmin {
         do { _ = try connection.run(sql) } catch { throw StoreError(error) }
     }
 
-    /// The size of the rows of the schema with their indexes, in bytes, after the server returned the free space of each
-    /// table to the file system. A gateway leaves that space to later rows. The first page of each file does not count:
-    /// indexes without rows have it too. Needs no other use of the tables meanwhile.
+    /// The size of the rows of the schema with their indexes, in bytes. Returns the free space of each table to the
+    /// file system first, which a gateway leaves to later rows. The first page of each file does not count: indexes
+    /// without rows have it too. Needs no other use of the tables meanwhile.
     package func size() throws(StoreError) -> Int64 {
         do {
             let tables = try connection.run(
@@ -29,7 +29,8 @@ package struct PostgresAdmin {
             _ = try connection.run("VACUUM (FULL) \(tables.joined(separator: ", "))")
             let rows = try connection.run(
                 """
-                SELECT coalesce(sum(greatest(pg_relation_size(f.oid) - current_setting('block_size')::bigint, 0)), 0)::bigint
+                SELECT coalesce(sum(greatest(pg_relation_size(f.oid) - current_setting('block_size')::bigint, 0)), 0)
+                    ::bigint
                 FROM pg_class t JOIN pg_class f ON f.oid IN (t.oid, t.reltoastrelid)
                     OR f.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (t.oid, t.reltoastrelid))
                 WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind = 'r'

@@ -15,6 +15,12 @@ package protocol StoreStatus: AnyObject, Sendable {
     /// Damage that this process found, and upkeep that fails.
     var health: StoreHealth { get }
 
+    /// This node among others that share the store; nil for a store of one process.
+    var fleet: FleetStatus? { get }
+
+    /// Tells the other nodes which config and version this one runs. Has no effect in a store of one process.
+    func announce(config digest: String, version: String)
+
     /// The time by which deliveries are due and expire. Callers compare stored times with this clock only.
     var now: Date { get }
 

@@ -124,9 +124,15 @@ struct GatewayOpening: Sendable {
         return gateway(store, tokenKey: store.tokenKey)
     }
 
+    /// Of the data directory, or shared with other gateways.
+    private var media: MediaStore {
+        resolved.config.media.directory.map { MediaStore(directory: $0, isShared: true) }
+            ?? MediaStore(directory: directory.path + "/media")
+    }
+
     private func gateway(_ store: any Store, tokenKey: [UInt8]) -> Gateway {
         Gateway(
-            store, media: MediaStore(directory: directory.path + "/media"), tokenKey: tokenKey, resolved,
+            store, media: media, tokenKey: tokenKey, resolved,
             version: Version.current, inbox: .terminal(asJSON: asJSON), logger: logger)
     }
 }

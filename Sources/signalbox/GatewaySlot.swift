@@ -75,7 +75,11 @@ struct WhenOpen: Service, CustomStringConvertible {
     }
 
     func run() async throws {
-        guard let gateway = await slot.opened() else { return }
+        guard let gateway = await slot.opened() else {
+            // Services end in their order: one that ends before its turn counts as failed.
+            do { try await gracefulShutdown() } catch { return }
+            return
+        }
         try await make(gateway).run()
     }
 }

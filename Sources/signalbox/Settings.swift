@@ -25,7 +25,9 @@ struct GatewayOptions: ParsableArguments {
     var dataDir: String?
 
     /// Wins over the config. Never has a password: every user of the machine sees the command line.
-    @Option(help: "Store: sqlite, or the postgres:// URL of a database without password (SIGNALBOX_STORE; default: sqlite).")
+    @Option(
+        help: "Store: sqlite, or the postgres:// URL of a database without password (SIGNALBOX_STORE; default: sqlite)."
+    )
     var store: String?
 
     @Option(

@@ -18,7 +18,7 @@ struct Signalbox: AsyncParsableCommand {
         subcommands: [
             Serve.self, Init.self, Normalize.self, Replay.self, Explain.self, Routes.self, ConfigCommand.self,
             Send.self, Listen.self, CaptureCommand.self, Tail.self, Events.self, Deliveries.self, Destinations.self,
-            InApp.self, MediaFiles.self, AuditCommand.self, StoreCommand.self, Health.self, Keys.self,
+            InApp.self, MediaFiles.self, StoreCommand.self, AuditCommand.self, Health.self, Keys.self,
             Certificates.self, VendorList.self, Schema.self, Completion.self,
         ])
 

@@ -195,6 +195,16 @@ class Proxies(unittest.TestCase):
         text = (ROOT / "deploy/nginx/signalbox.conf").read_text()
         for name in ("pem", "key"):
             text = text.replace(f"/etc/nginx/tls/push.example.com.{name}", str(folder / name))
+        self.read_by_nginx(text, folder)
+
+    def test_nginx_reads_its_config_for_several_gateways(self):
+        folder = packages.path("nginx-several")
+        (folder / "logs").mkdir(parents=True)
+        # The names exist inside of the Compose network only.
+        text = re.sub(r"gateway-\d:", "127.0.0.1:", (ROOT / "deploy/several-nodes/nginx.conf").read_text())
+        self.read_by_nginx(text, folder)
+
+    def read_by_nginx(self, text, folder):
         (folder / "site.conf").write_text(text)
         temporary = "".join(f"{name}_temp_path {folder}/{name};"
                             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))

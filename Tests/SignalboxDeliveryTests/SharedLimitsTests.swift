@@ -17,7 +17,7 @@ import Testing
         #expect(gate.takePlaces(at: .zero, outOf: 1) == .free(0))
         // Another process ended.
         #expect(gate.takePlaces(at: .zero, outOf: 4) == .free(3))
-        // It is back: what is in flight stays.
+        // It is back. Attempts in flight continue.
         #expect(gate.takePlaces(at: .zero, outOf: 2) == .free(0))
     }
 

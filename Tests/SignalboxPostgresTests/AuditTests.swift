@@ -36,7 +36,8 @@ import Testing
             await #expect(throws: StoreError.self) {
                 try await node.actionPage(ActionFilter(), limit: 10, examining: 10)
             }
-            #expect(try await node.deliveryPage(DeliveryFilter(state: .dead), limit: 10, examining: 10).records.count == 2)
+            #expect(
+                try await node.deliveryPage(DeliveryFilter(state: .dead), limit: 10, examining: 10).records.count == 2)
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func leasesOfANodeThatNobodyTookOverAreFound() async throws {
+    @Test func abandonedLeasesAreFound() async throws {
         try await OperatorBench.with { bench in
             let node = try bench.node()
             try await node.append([bench.event(1)])

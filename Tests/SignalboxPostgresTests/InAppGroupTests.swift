@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignalboxPostgres
 
-/// Groups of decisions: the rows that they lock and read, and what they write.
+/// Groups of decisions: the rows that they lock, read and write.
 @Suite(.timeLimit(.minutes(5))) struct InAppGroupTests {
     @Test func additionsToATallyNeverFallBelowZero() {
         let seed = UInt64.random(in: 0 ... .max)

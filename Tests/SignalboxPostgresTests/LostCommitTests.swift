@@ -24,18 +24,8 @@ import Testing
         try await Self.withWriter { writer, proxy, rows in
             proxy.cutOne(in: 3, seed: seed)
             for number in 1...120 {
-                var isWritten = false
-                while !isWritten {
-                    do throws(StoreError) {
-                        try await writer.write {
-                            _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(Int64(number))])
-                        }
-                        isWritten = true
-                    } catch {
-                        // Several cuts in a row. It says that nothing was written.
-                        guard case .unavailable = error else { throw error }
-                    }
-                }
+                // Several cuts in a row say that nothing was written.
+                try await Self.write(number, with: writer)
             }
             #expect(proxy.cuts > 10, "seed \(seed)")
             #expect(try rows() == Array(1...120), "seed \(seed)")
@@ -51,8 +41,25 @@ import Testing
                 try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (2)") }
             }
             proxy.set(.forward)
-            try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (3)") }
+            // Attempts to connect soon after a failed one fail at once.
+            try await Self.write(3, with: writer)
             #expect(try rows() == [1, 3])
+        }
+    }
+
+    /// Repeats a write that was not made until it is.
+    private static func write(_ number: Int, with writer: PostgresWriter) async throws {
+        while true {
+            do throws(StoreError) {
+                return try await writer.write {
+                    _ = try $0.run("INSERT INTO rows VALUES ($1)", [.number(Int64(number))])
+                }
+            } catch {
+                switch error {
+                case .unavailable, .unreachable: continue
+                default: throw error
+                }
+            }
         }
     }
 

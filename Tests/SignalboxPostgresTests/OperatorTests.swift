@@ -56,7 +56,8 @@ import Testing
                 let newest = try await first.newestEvents(40, upTo: .max)
                 bench.clock.advance(by: 3600)
                 async let removed = first.remove(
-                    beyond: Retention(ended: .seconds(60), dead: .seconds(60), bytes: .max)) {}
+                    beyond: Retention(ended: .seconds(60), dead: .seconds(60), bytes: .max)
+                ) {}
                 async let purged = second.purge(DeliveryFilter(state: .dead), sparingUndelivered: false)
                 async let retried = third.retry(DeliveryFilter(state: .dead))
                 for event in newest {

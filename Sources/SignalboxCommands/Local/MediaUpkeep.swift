@@ -4,18 +4,19 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxStore
 
-/// The work of `signalbox media`: on the queue and the folder `media` of a data directory, also while a gateway runs.
+/// The work of `signalbox media`: on the queue and the directory of its files, also while a gateway runs.
 package struct MediaUpkeep: Sendable {
     private let queue: any Store
     private let store: MediaStore
     /// The data directory.
     private let path: String
 
-    /// `queue`: that of the data directory. Does not lock the directory.
-    package init(_ queue: any Store, dataDirectory path: String) {
+    /// `queue`: of the gateway. `files`: the directory of the files; nil for `media` in the data directory. Locks
+    /// neither.
+    package init(_ queue: any Store, dataDirectory path: String, files: String?) {
         self.queue = queue
         self.path = path
-        store = MediaStore(besideOwnerOf: path + "/media")
+        store = MediaStore(besideOwnerOf: files ?? path + "/media")
     }
 
     /// Prints one page of files, or of pending and failed downloads.

@@ -24,6 +24,8 @@ extension GatewayConfig {
         package var retry = Destination.Retry(attempts: 5, base: .seconds(2), max: .seconds(300))
         /// The limits on the age and the size of stored files.
         package var retention = Retention()
+        /// The directory of the files, which all gateways of a store share; nil for `media` in the data directory.
+        package var directory: String?
         /// Nil: every client that knows the name of a file may get it.
         package var signedUrls: SignedUrls?
 
@@ -56,6 +58,10 @@ extension GatewayConfig {
 extension GatewayConfig.Media {
     /// Takes effect for routes that store media. `perHost` is lowered to `concurrency`.
     static let options = Section(GatewayConfig.Media()) {
+        Option(
+            "directory", \.directory, .path,
+            "The directory of stored files. Gateways that share a database must share it too, for example by NFS. A change needs a restart. Default: `media` in the data directory."
+        )
         Option("maxBytes", \.maxBytes, .section(MediaLimits.options), "Largest files.")
         Option(
             "timeout", \.timeout, .duration(from: "10ms", to: "1h", example: "20s"),

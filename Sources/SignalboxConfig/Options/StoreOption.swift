@@ -60,8 +60,8 @@ extension GatewayConfig {
         }
 
         private static let passwordProblem =
-            "the URL has a password; remove it, and write { \"url\": …, \"password\": \"env:NAME\" } in gateway.store, "
-            + "or set PGPASSWORD or PGPASSFILE"
+            "the URL has a password; remove it, and write { \"url\": …, \"password\": \"env:NAME\" } in gateway.store, or "
+            + "set PGPASSWORD or PGPASSFILE"
     }
 }
 

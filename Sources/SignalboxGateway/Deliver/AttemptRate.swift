@@ -8,7 +8,9 @@ enum AttemptRate: Sendable, Equatable {
 
     /// `isShared`: whether the store gives out the attempts.
     init(perSecond: Double, isShared: Bool, at now: Duration) {
-        self = isShared ? .shared(SharedRate(perSecond: perSecond, at: now)) : .own(TokenBucket(perSecond: perSecond, at: now))
+        self =
+            isShared
+            ? .shared(SharedRate(perSecond: perSecond, at: now)) : .own(TokenBucket(perSecond: perSecond, at: now))
     }
 
     var perSecond: Double {
@@ -42,7 +44,7 @@ enum AttemptRate: Sendable, Equatable {
         }
     }
 
-    /// Time until the next attempt may be available; nil when the store must be asked.
+    /// Time until the next attempt may be available; nil when the lane must request some from the store.
     func wait(at now: Duration) -> Duration? {
         switch self {
         case .own(let bucket): bucket.wait
@@ -71,7 +73,7 @@ enum AttemptRate: Sendable, Equatable {
 struct SharedRate: Sendable, Equatable {
     let perSecond: Double
     private(set) var count = 0
-    /// When the store may be asked again.
+    /// When the lane may request attempts again.
     private(set) var asksAt: Duration
 
     init(perSecond: Double, at now: Duration) { (self.perSecond, asksAt) = (perSecond, now) }

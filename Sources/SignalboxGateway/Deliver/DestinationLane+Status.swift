@@ -13,6 +13,9 @@ extension DestinationLane {
     /// deliveries is a defect.
     var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
 
+    /// True from ``retire()`` on.
+    var isRetired: Bool { gate.isRetired }
+
     // MARK: Limits that processes share
 
     /// Takes attempts of the rate. After a failure of the store, asks again a second later.
@@ -118,6 +121,7 @@ extension DestinationLane {
     /// Removes the record when the lane ends, because its breaker ends with it. Otherwise operators would see a
     /// backoff that no process applies.
     func forgetBackoff() async {
+        await returnUnused()
         guard gate.recordedBackoff != nil else { return }
         await record { () throws(StoreError) in try await queue.record(nil, of: name) }
     }

@@ -82,7 +82,6 @@ struct DestinationLane: Sendable {
             }
         }
         await giveBack(&batches)
-        await returnUnused()
         await forgetBackoff()
         if gate.isRetired { await closeLane() }
     }
@@ -106,9 +105,6 @@ struct DestinationLane: Sendable {
         gate.retire()
         wake()
     }
-
-    /// True from ``retire()`` on.
-    var isRetired: Bool { gate.isRetired }
 
     /// Ends the lane for a stop. Attempts in flight continue, but outcomes that cannot be recorded are given up.
     /// Deliveries whose outcome is given up are repeated after the next start.
@@ -201,7 +197,7 @@ struct DestinationLane: Sendable {
     /// Settles every delivery of the batch exactly once: sent, expired or returned. Frees its place before the
     /// settlement is on disk, so that a slow disk does not delay the next request.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
-        // The destination may have been paused or disabled after the claim, and another process may have taken over.
+        // The destination may have been paused since the claim, and another process may have taken over.
         guard !gate.isShut, queue.isActive(name), batch.allSatisfy({ queue.holds($0) }) else {
             if asks { gate.abandonQuestion() }
             return await leave(batch.map { Settlement($0, .returned) })

@@ -133,7 +133,7 @@ package struct Dispatcher: Service {
     private func keepTime() async {
         var watchdog = Watchdog()
         var ticks = 0
-        let (outage, checkOutage) = (Outage(), Outage())
+        let (outage, checkOutage, difference) = (Outage(), Outage(), Outage())
         while !Task.isCancelled {
             ticks += 1
             if ticks.isMultiple(of: Watchdog.ticks) { await check(&watchdog, checkOutage) }
@@ -149,7 +149,19 @@ package struct Dispatcher: Service {
                 if outage.begins(by: error) { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
             }
             reportDamage()
+            reportConfigs(difference)
             do { try await clock.sleep(for: Self.tick) } catch { return }
+        }
+    }
+
+    /// Logs once that nodes which share the store have had different configs for long, and once that they are equal.
+    private func reportConfigs(_ difference: Outage) {
+        if let time = queue.fleet?.configsDifferFor, time >= FleetStatus.configGrace {
+            guard difference.begins() else { return }
+            logger.warning(
+                "Gateways of this store have different configs.", metadata: ["seconds": "\(time.components.seconds)"])
+        } else if difference.ends() {
+            logger.notice("Gateways of this store have the same config.")
         }
     }
 

@@ -33,7 +33,7 @@ final class LaneGate: Sendable {
         var bucket: AttemptRate?
         /// Until when this process may probe, as the store said.
         var probesUntil: Duration?
-        /// When the store may be asked for the probe again.
+        /// When the lane may request the probe again.
         var asksProbeAt: Duration?
         /// Nil if the destination needs no permission.
         var handshake: Handshake?
@@ -81,9 +81,9 @@ final class LaneGate: Sendable {
         case free(Int)
         /// One place was taken, for an attempt that first requests permission.
         case question
-        /// Ask the store for attempts of this rate first. Nothing was taken.
+        /// The lane must first request attempts of this rate from the store. It took no place.
         case needsAttempts(perSecond: Double)
-        /// Ask the store for the probe first. Nothing was taken.
+        /// The lane must first request the probe from the store. It took no place.
         case needsProbe
         /// A place may be free after this time. `isLong`: a pause of the destination, for which a stop need not wait.
         case later(Duration, isLong: Bool)
@@ -108,17 +108,7 @@ final class LaneGate: Sendable {
             state.quietUntil = nil
             var free = max(0, min((share ?? limit) - state.sending, unsettledLimit - state.unsettled))
             guard free > 0 else { return .free(0) }
-            switch state.breaker.permission(at: now) {
-            case .any: break
-            case .probe:
-                if isShared, state.probesUntil.map({ $0 <= now }) ?? true {
-                    if let time = state.asksProbeAt, now < time { return .later(time - now, isLong: true) }
-                    return .needsProbe
-                }
-                free = 1
-            case .none(let until): return .later(until - now, isLong: true)
-            case .noneYet: return .free(0)
-            }
+            if let obstacle = breakerObstacle(of: &free, state, at: now) { return obstacle }
             var asks = false
             switch state.handshake?.permission(at: now) {
             case nil, .given: break
@@ -145,7 +135,7 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Returns places for which there was no delivery. Undoes everything that ``takePlaces(at:)`` did for these
+    /// Returns places for which there was no delivery. Undoes everything that ``takePlaces(at:outOf:)`` did for these
     /// places, including a probe and a question that were begun.
     func giveBack(_ count: Int, at now: Duration) {
         state.withLock { state in
@@ -170,38 +160,6 @@ final class LaneGate: Sendable {
             return state.unsettled >= unsettledLimit
         }
     }
-
-    // MARK: Limits that processes share
-
-    /// Adds attempts that the store gave.
-    func add(_ share: AttemptShare, at now: Duration) {
-        state.withLock { state in
-            guard case .shared(var rate) = state.bucket else { return }
-            rate.add(share, at: now)
-            state.bucket = .shared(rate)
-        }
-    }
-
-    /// Attempts that are left, to be returned to the store; nil for none.
-    func takeUnused() -> (count: Int, perSecond: Double)? {
-        state.withLock { state in
-            guard case .shared(var rate) = state.bucket else { return nil }
-            let count = rate.takeAll()
-            state.bucket = .shared(rate)
-            return count > 0 ? (count, rate.perSecond) : nil
-        }
-    }
-
-    /// The store's answer to the request for the probe. `wait`: until the next request; nil lets this process probe.
-    func recordProbe(wait: Duration?, at now: Duration) {
-        state.withLock { state in
-            state.probesUntil = wait == nil ? now + state.breaker.probe : nil
-            state.asksProbeAt = wait.map { now + $0 }
-        }
-    }
-
-    /// How long the breaker stays open after a failed probe.
-    var probeTime: Duration { state.withLock(\.breaker.probe) }
 
     // MARK: Results of attempts
 

@@ -54,14 +54,14 @@ extension MediaStore {
     }
 
     /// False for a file that does not exist.
-    private static func isOld(_ path: String, olderThan limit: Date) -> Bool {
+    static func isOld(_ path: String, olderThan limit: Date) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && Double(status.modified.seconds) < limit.timeIntervalSince1970
     }
 
     /// Under the lock of ``Shared/ages``, so a file that is renewed at the same time survives.
     private func remove(_ path: String, olderThan limit: Date) throws(MediaError) -> Bool {
-        let failure: Int32 = shared.ages.withLock { _ in
+        let failure: Int32 = withAges {
             guard Self.isOld(path, olderThan: limit) else { return ENOENT }
             return unlink(path) == 0 ? 0 : errno
         }

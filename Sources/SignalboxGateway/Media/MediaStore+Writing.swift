@@ -84,7 +84,7 @@ extension MediaStore {
     /// Renews a file's modification time and syncs it; false when there is no such file. Holds the lock of
     /// ``Shared/ages`` until the time is set, so that a removal sees it.
     private func renew(_ path: String) throws(MediaError) -> Bool {
-        let (file, failure) = shared.ages.withLock { _ in
+        let (file, failure) = withAges {
             let file = open(path, O_RDONLY | O_CLOEXEC)
             return (file, file >= 0 && futimens(file, nil) == 0 ? 0 : errno)
         }

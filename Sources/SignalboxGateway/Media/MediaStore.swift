@@ -36,6 +36,8 @@ package struct MediaError: Error, CustomStringConvertible {
 /// value whose copies share their state. Safe to use from any number of threads at once.
 package struct MediaStore: Sendable {
     let directory: String
+    /// Whether other processes write to the directory.
+    let isShared: Bool
     let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
     let shared = Shared()
 
@@ -43,29 +45,42 @@ package struct MediaStore: Sendable {
     final class Shared: Sendable {
         /// Folders that this process knows to be synced.
         let folders = Mutex<Set<String>>([])
-        /// Serialises removing an old file and renewing its modification time.
+        /// Serialises removing an old file and renewing its modification time, in this process.
         let ages = Mutex(())
     }
 
     /// Opens the store and removes files that an earlier process left unfinished. Only one process may write to the
-    /// directory, which the first file creates. `sync`: syncs the entries of a folder. Never throws: problems of the
-    /// directory appear with the first file.
+    /// directory, which the first file creates. `isShared`: several may, and unfinished files stay for a day. `sync`:
+    /// syncs the entries of a folder. Never throws: problems of the directory appear with the first file.
     package init(
-        directory: String,
+        directory: String, isShared: Bool = false,
         sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync
     ) {
-        self.directory = directory
+        (self.directory, self.isShared) = (directory, isShared)
         self.sync = sync
         for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
-            unlink(unfinished + "/" + name)
+            let path = unfinished + "/" + name
+            if !isShared || Self.isOld(path, olderThan: Date(timeIntervalSinceNow: -86_400)) { unlink(path) }
         }
     }
 
     /// Opens the store to read and remove files while another process writes to it. The caller must not store files
     /// with it.
     package init(besideOwnerOf directory: String) {
-        self.directory = directory
+        (self.directory, isShared) = (directory, true)
         sync = Self.sync
+    }
+
+    /// Runs `body` while no file of the directory is removed or renewed elsewhere. In a shared directory, the lock of a
+    /// file makes all processes wait; without it, as on a read-only file system, `body` fails anyway.
+    func withAges<R>(_ body: () -> R) -> R {
+        shared.ages.withLock { _ in
+            let lock = isShared ? open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) : -1
+            if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
+            // Closing ends the lock.
+            defer { if lock >= 0 { close(lock) } }
+            return body()
+        }
     }
 
     /// The file with this digest; nil when there is none. Looks at the disk; nil also for a text that is not a

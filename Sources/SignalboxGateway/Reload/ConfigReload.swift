@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 package import SignalboxConfig
+import SignalboxStore
 
 /// Replaces the active config while the gateway runs, as a whole or not at all.
 ///
@@ -42,8 +43,9 @@ package struct ConfigReload: Sendable {
             gateway.replace(by: plan)
             serve()
             gateway.resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
+            gateway.queue.announce(config: plan.config.origin.digest, version: gateway.resources.version)
             if plan.config.needsRestart(after: former) {
-                logger.warning("Listen address or data directory changed; restart the gateway to apply it.")
+                logger.warning("Listen address, data directory or store changed; restart the gateway to apply it.")
             }
             logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
             // A reference can lead to another URL, although the files are the same.

@@ -41,6 +41,7 @@ package struct Gateway: Sendable {
             telemetry: Telemetry(counts: observation.counters.telemetry), observation: observation)
         let plan = GatewayPlan(resolved, on: resources)
         resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
+        queue.announce(config: plan.config.origin.digest, version: version)
         dispatcher = Dispatcher(
             plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: observation,
             logger: logger)

@@ -6,7 +6,8 @@ extension GatewayConfig {
     package func needsRestart(after former: GatewayConfig) -> Bool {
         let (listen, other) = (gateway.listen, former.gateway.listen)
         return listen.http != other.http || listen.apns != other.apns || listen.proxy != other.proxy
-            || gateway.dataDirectory != former.gateway.dataDirectory
+            || gateway.dataDirectory != former.gateway.dataDirectory || gateway.store != former.gateway.store
+            || media.directory != former.media.directory
     }
 
     /// Logs each warning, without lines of the config, which may hold secrets. One line for each warning, with its

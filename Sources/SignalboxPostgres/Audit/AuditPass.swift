@@ -119,18 +119,19 @@ struct AuditPass {
 extension AuditPass {
     /// Leases of nodes that were declared gone a minute ago, although a gateway runs that should have taken them over.
     static func abandonedLeases(on connection: PostgresConnection) throws -> [String] {
-        let count = try connection.run(
-            """
-            SELECT count(*) FROM queue
-            WHERE holder IS NOT NULL
-                AND NOT EXISTS (
-                    SELECT 1 FROM nodes WHERE id = holder
-                        AND (is_live OR seen_at > clock_timestamp() - interval '60 s'))
-                AND EXISTS (
-                    SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s'
-                        AND started_at < (extract(epoch FROM clock_timestamp()) - 60) * 1000)
-            """
-        ).first?.count(0) ?? 0
+        let count =
+            try connection.run(
+                """
+                SELECT count(*) FROM queue
+                WHERE holder IS NOT NULL
+                    AND NOT EXISTS (
+                        SELECT 1 FROM nodes WHERE id = holder
+                            AND (is_live OR seen_at > clock_timestamp() - interval '60 s'))
+                    AND EXISTS (
+                        SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s'
+                            AND started_at < (extract(epoch FROM clock_timestamp()) - 60) * 1000)
+                """
+            ).first?.count(0) ?? 0
         let verb = count == 1 ? "is" : "are"
         return count == 0 ? [] : ["\(Counted.words(count, "delivery")) \(verb) leased to a gateway that has ended"]
     }
@@ -140,44 +141,47 @@ extension AuditPass {
         let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
         let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
         let counted = try connection.run("SELECT \(sums) FROM media_counts").first
-        var found = [Int](repeating: 0, count: names.count)
-        let passes: [(columns: Range<Int>, sql: String)] = [
-            (
-                0..<3,
-                """
-                SELECT max(id), count(*), count(*) FILTER (WHERE state IN ('wanted', 'resting')),
-                    count(*) FILTER (WHERE state = 'stored'), count(*) FILTER (WHERE state = 'failed')
-                FROM (SELECT id, state FROM media WHERE id > $1 ORDER BY id LIMIT $2) s
-                """
-            ),
-            (
-                3..<5,
-                """
-                SELECT max(id), count(*), count(*), coalesce(sum(bytes), 0)::bigint
-                FROM (SELECT id, bytes FROM files WHERE id > $1 ORDER BY id LIMIT $2) s
-                """
-            ),
-            (
-                5..<6,
-                """
-                SELECT max(delivery), count(*), count(*)
-                FROM (SELECT delivery FROM media_waits WHERE delivery > $1 ORDER BY delivery LIMIT $2) s
-                """
-            ),
-        ]
-        for pass in passes {
+        var found: [Int] = []
+        for pass in media {
+            var sums = [Int](repeating: 0, count: pass.count)
             try connection.readAll(
                 pass.sql,
                 end: { row -> (last: Int64?, rows: Int)? in
-                    for (position, column) in pass.columns.enumerated() {
-                        found[column] += try row.count(2 + position)
-                    }
+                    for position in sums.indices { sums[position] += try row.count(2 + position) }
                     return (try row.optionalNumber(0), try row.count(1))
                 }, each: { _ in })
+            found += sums
         }
         return try names.indices.compactMap { index in
             let count = try counted?.count(index) ?? 0
             return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
         }
     }
+
+    /// Statements for ``PostgresConnection/readAll(_:_:end:each:)``, and how many counts each of them has, in the order
+    /// of the columns of `media_counts`.
+    private static let media: [(count: Int, sql: String)] = [
+        (
+            3,
+            """
+            SELECT max(id), count(*), count(*) FILTER (WHERE state IN ('wanted', 'resting')),
+                count(*) FILTER (WHERE state = 'stored'), count(*) FILTER (WHERE state = 'failed')
+            FROM (SELECT id, state FROM media WHERE id > $1 ORDER BY id LIMIT $2) s
+            """
+        ),
+        (
+            2,
+            """
+            SELECT max(id), count(*), count(*), coalesce(sum(bytes), 0)::bigint
+            FROM (SELECT id, bytes FROM files WHERE id > $1 ORDER BY id LIMIT $2) s
+            """
+        ),
+        (
+            1,
+            """
+            SELECT max(delivery), count(*), count(*)
+            FROM (SELECT delivery FROM media_waits WHERE delivery > $1 ORDER BY delivery LIMIT $2) s
+            """
+        ),
+    ]
 }

@@ -7,11 +7,13 @@ package import SignalboxStore
 /// A change works in steps: reads find the next deliveries, and a short transaction changes those that still match. So
 /// a search through a large queue holds no lock. Deliveries that any node leases are left alone.
 extension PostgresStore {
-    /// An empty transaction comes first, whose time is that of the preview.
+    /// Waits for transactions that are open at the time of the preview: deliveries that they end have an earlier time,
+    /// and are part of the preview.
     package func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview {
         let now = now
         var selection = filter
         selection.endedBefore = min(filter.endedBefore ?? now, now)
+        try await readers.read { try $0.waitForOpenTransactions() }
         return try await readers.snapshot { [selection] connection in
             var preview = BulkPreview(at: now)
             var first = Int64.max
@@ -163,6 +165,30 @@ extension BulkChange {
 }
 
 extension PostgresConnection {
+    /// Returns once the writing transactions of this user's sessions have ended, or after two seconds.
+    fileprivate func waitForOpenTransactions() throws {
+        // A transaction reads its time shortly before it begins.
+        usleep(20_000)
+        let open = try run(
+            """
+            SELECT pid::bigint, xact_start::text FROM pg_stat_activity
+            WHERE datname = current_database() AND usename = current_user AND backend_xid IS NOT NULL
+            """
+        ).map { (try $0.number(0), try $0.text(1)) }
+        let end = ContinuousClock.now + .seconds(2)
+        while !open.isEmpty, ContinuousClock.now < end {
+            let isOver = try run(
+                """
+                SELECT 1 FROM pg_stat_activity a JOIN unnest($1, $2) AS open (pid, start)
+                    ON a.pid = open.pid AND a.xact_start = open.start::timestamptz
+                LIMIT 1
+                """, [.numbers(open.map(\.0)), .texts(open.map(\.1))]
+            ).isEmpty
+            if isOver { return }
+            usleep(10_000)
+        }
+    }
+
     /// Counts what a filter selects and `condition` permits, in steps. `each` receives rows of a destination, the
     /// number of deliveries, and the smallest and the largest number of one.
     fileprivate func count(

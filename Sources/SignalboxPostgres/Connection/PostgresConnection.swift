@@ -199,6 +199,8 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     private static func message(of handle: OpaquePointer) -> String {
-        String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: "; ")
+        // Hints begin with a tab.
+        String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
+            .joined(separator: "; ")
     }
 }

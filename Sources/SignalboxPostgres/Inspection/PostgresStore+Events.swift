@@ -70,7 +70,7 @@ extension PostgresStore {
         }
     }
 
-    /// Walks down the primary key. The server adds up the sizes first, so that no more bodies are read than requested.
+    /// Walks down the primary key. The server adds up the sizes first, so that only requested bodies are read.
     package func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody] {
         try await readers.read { connection in
             try connection.run(

@@ -14,7 +14,7 @@ struct ClaimOrder: Sendable {
     let upTo: String?
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
-    /// Where an unordered search begins; see ``DueHints``.
+    /// The due time at which an unordered search begins; see ``DueHints``.
     let dueSince: Date
 }
 
@@ -88,7 +88,8 @@ extension PostgresStore {
             statements.append(
                 order.isOrdered
                     ? ClaimStatement.ordered(
-                        order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now)
+                        order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now
+                    )
                     : ClaimStatement.unordered(order, node: transaction.node, at: now))
             statements.append(ClaimStatement.nextDue(order.destination, after: now))
         }

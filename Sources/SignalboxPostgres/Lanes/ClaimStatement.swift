@@ -4,8 +4,8 @@ import SignalboxStore
 /// The statement that leases due deliveries of one destination: it finds and locks free rows, ends those that have
 /// expired, records interrupted attempts, begins the next attempt of the others, and returns all that a lease needs.
 ///
-/// Everything after the search reads the locked rows, not the snapshot: a row that changed after the statement began is
-/// seen as it is now.
+/// Everything after the search reads the locked rows, not the snapshot: of a row that changed after the statement
+/// began, it sees the present version.
 enum ClaimStatement {
     /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left over from
     /// a config under which the destination was ordered.
@@ -22,7 +22,8 @@ enum ClaimStatement {
     /// search steps from key to key in an index, so that it never reads the deliveries behind the first one of a key.
     /// `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
     ///
-    /// The caller has locked the destination in an earlier statement: the snapshot of this one then contains all leases.
+    /// The caller has locked the destination in an earlier statement: the snapshot of this one then contains all
+    /// leases.
     static func ordered(
         _ order: ClaimOrder, limit: Int, after: String?, upTo: String?, node: Int64, at now: Int64
     ) -> PostgresStatement {
@@ -54,7 +55,7 @@ enum ClaimStatement {
                 WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
         """
 
-    /// Keys that one statement looks at, so that it takes milliseconds whatever is blocked.
+    /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
 
     private static func search(_ name: String, _ key: String, limit: String, since: String = "") -> String {
@@ -117,7 +118,7 @@ enum ClaimStatement {
     /// data that must not be sent.
     private static let grace = 60_000
 
-    /// What follows the rows of `due`.
+    /// The statements after the search, whose rows are in `due`.
     private static let leasing = """
         judged AS MATERIALIZED (
             SELECT d.*, e.id::text AS event_id, greatest(e.accepted_at, coalesce(d.not_before, 0)) AS ready_at,
@@ -144,7 +145,8 @@ enum ClaimStatement {
             WHERE q.id = j.id AND j.is_unready AND NOT (j.is_over OR j.is_damaged)
         )
         SELECT w.last_key, w.steps, j.id, j.destination, j.event_id, j.body, j.payload,
-            greatest(j.begun, j.attempts), CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
+            greatest(j.begun, j.attempts),
+            CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
             j.is_unready, j.due
         FROM walked w LEFT JOIN judged j ON true

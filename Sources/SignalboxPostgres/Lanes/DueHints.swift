@@ -2,8 +2,8 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// Where searches of long queues begin, so that each does not pass the entries of all deliveries that were claimed since
-/// the last vacuum: at the time at which the last claimed delivery became due. Every so often a search begins at the
+/// The beginnings of searches of long queues: the time at which the last claimed delivery became due. So they do not
+/// pass the entries of all deliveries that were claimed since the last vacuum. Every so often a search begins at the
 /// first entry, since a delivery that was given back is due as before. A class because claims share it.
 final class DueHints: Sendable {
     /// Searches in a row that begin at a hint.

@@ -128,7 +128,8 @@ extension PostgresStore {
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
-        let unreadable = health.damage == nil
+        let unreadable =
+            health.damage == nil
             ? []
             : lanes.withHandOff { handOff in
                 handOff.lanes[destination]?.held.filter { $0.value == 0 }.keys.sorted() ?? []

@@ -3,7 +3,7 @@ package import SignalboxNotification
 package import SignalboxStore
 import Synchronization
 
-/// The regular look at what this and other nodes changed.
+/// The regular look at changes by this and other nodes.
 extension PostgresStore {
     /// One round trip for all lanes, and writes only where there is something to write. Throws the first failure; the
     /// next tick does the rest.
@@ -72,9 +72,9 @@ extension PostgresStore {
         """
 }
 
-/// What a node looks for.
+/// The results of a look.
 struct Look: Sendable {
-    /// Open destinations with a due delivery that nobody holds, without and with an order key.
+    /// Open destinations with a due free delivery, without and with an order key.
     var loose: Set<DestinationName> = []
     var keyed: Set<DestinationName> = []
     /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
@@ -93,7 +93,8 @@ struct Look: Sendable {
                 SELECT name,
                     coalesce((SELECT due FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = name
                         ORDER BY due LIMIT 1) <= $2, false),
-                    coalesce((SELECT due FROM queue WHERE holder IS NULL AND order_key IS NOT NULL AND destination = name
+                    coalesce((SELECT due FROM queue
+                        WHERE holder IS NULL AND order_key IS NOT NULL AND destination = name
                         ORDER BY due LIMIT 1) <= $2, false)
                 FROM unnest($1) AS name
                 """, [.texts(destinations), .number(now)]),

@@ -10,7 +10,7 @@ enum LeaseWrite: Sendable {
     case giveBack([Lease])
 }
 
-/// The settlements of one transaction, sorted by what becomes of their deliveries. Pure.
+/// The settlements of one transaction, sorted by the next state of their deliveries. Pure.
 struct SettlementGroup {
     private(set) var ended: [SettlementStatement.Made] = []
     private(set) var retried: [SettlementStatement.Made] = []
@@ -81,7 +81,7 @@ struct SettlementGroup {
     struct End {
         let lease: Lease
         let state: DeliveryRecord.State
-        /// When the delivery is due again; nil for never.
+        /// The time of the next attempt; nil for none.
         let due: Date?
     }
 

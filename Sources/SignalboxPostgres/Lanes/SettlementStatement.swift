@@ -1,11 +1,11 @@
 import Foundation
 import SignalboxStore
 
-/// The statements that end leases, one for each kind of end. Each takes any number of leases, in the order of their
+/// The statements that end leases, one for each kind of end. Each accepts any number of leases, in the order of their
 /// deliveries, and returns the deliveries whose lease was still held.
 ///
 /// A lease is held while its row names this node and its attempt. So a settlement of an earlier lease changes no row,
-/// whoever holds the delivery now.
+/// also if another node holds the delivery now.
 enum SettlementStatement {
     /// A settlement of an attempt that was made.
     struct Made {
@@ -30,8 +30,8 @@ enum SettlementStatement {
     }
 
     /// Ends leases whose attempt was not made. The number of the attempt is used again. Such an attempt cannot be
-    /// forgiven. `due`, `reason`: of a postponement; nil leaves them as they are. An attempt that was made keeps its own
-    /// reason.
+    /// forgiven. `due`, `reason`: of a postponement; nil leaves them as they are. An attempt that was made keeps its
+    /// own reason.
     static func returned(
         _ returns: [(lease: Lease, due: Date?, reason: String?)], node: Int64
     ) -> PostgresStatement {
@@ -92,8 +92,8 @@ enum SettlementStatement {
         SELECT id FROM gone
         """
 
-    /// Only a row with an earlier attempt is locked first, to copy that attempt as it is. The copies are made before the
-    /// update: a statement cannot lock a row that it has changed.
+    /// Only a row with an earlier attempt is locked first, to copy that attempt unchanged. The copies are made before
+    /// the update: a statement cannot lock a row that it has changed.
     private static let retried = """
         WITH former AS MATERIALIZED (
             SELECT q.* FROM queue q, unnest($2, $3) AS i (id, begun) WHERE \(held) AND q.attempts > 0 FOR UPDATE OF q

@@ -124,7 +124,8 @@ extension PostgresStore {
             }
             _ = try transaction.run(
                 """
-                INSERT INTO backoffs AS b (destination, node, kind, reason, since, until) VALUES ($1, $2, $3, $4, $5, $6)
+                INSERT INTO backoffs AS b (destination, node, kind, reason, since, until)
+                VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (destination, node) DO UPDATE SET reason = excluded.reason, until = excluded.until,
                     since = CASE WHEN b.kind = excluded.kind THEN b.since ELSE excluded.since END, kind = excluded.kind
                 """,

@@ -48,13 +48,16 @@ final class Heartbeat: Sendable {
     }
 }
 
-/// The connection of the heartbeat, and what it does. Used by its thread alone.
+/// The connection of the heartbeat, and its steps. Used by its thread alone.
 struct Pulse {
     private var connection: PostgresConnection?
+    /// When this node last counted for the fleet.
+    private var countedAt: ContinuousClock.Instant?
     /// Heartbeats until the next round of upkeep.
     private var rest = 0
 
-    /// One heartbeat, then the takeover from nodes that are gone. Never throws: what fails is repeated by the next one.
+    /// One heartbeat, then the takeover from nodes that are gone. Never throws: the next heartbeat repeats a step that
+    /// failed.
     mutating func beat(_ store: PostgresStore) {
         do {
             let sentAt = ContinuousClock.now
@@ -69,7 +72,12 @@ struct Pulse {
             }
             store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
             let live = try results[2].map { try $0.number(0) }
-            if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) { store.wakeAll() }
+            if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) {
+                store.wakeAll()
+            }
+            if counts(store) { _ = try connection.run(FleetCounts.take, [.time(store.now)]) }
+            let (report, configs) = try FleetCounts.read(on: connection)
+            store.membership.adopt(report, configs: configs)
             if !results[1].isEmpty { try upkeep(connection) }
             let silent = try results[3].map { try $0.number(0) }
             let absent = try results[4].map { try $0.number(0) }
@@ -78,6 +86,14 @@ struct Pulse {
             store.membership.takenOver.add(freed)
             if freed > 0 { store.wakeAll() }
         } catch { connection = nil }
+    }
+
+    /// Whether it is this node's turn to count: one node at a time does, every ten seconds.
+    private mutating func counts(_ store: PostgresStore) -> Bool {
+        let now = ContinuousClock.now
+        guard store.membership.leads, countedAt.map({ now - $0 >= FleetCounts.interval }) ?? true else { return false }
+        countedAt = now
+        return true
     }
 
     /// Every now and then, at the node that has the duties. A lock that is held too long leaves it to a later round.
@@ -116,13 +132,15 @@ struct Pulse {
                 ]),
             PostgresStatement(
                 """
-                INSERT INTO duties AS d (name, node, until) SELECT 'upkeep', id, clock_timestamp() + $3 * interval '1 ms'
+                INSERT INTO duties AS d (name, node, until)
+                SELECT 'upkeep', id, clock_timestamp() + $3 * interval '1 ms'
                 FROM nodes WHERE id = $1 AND key = $2 AND is_live
                 ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
                     WHERE d.node = excluded.node OR d.until < clock_timestamp() RETURNING node
                 """, [.number(node), .text(key), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
             PostgresStatement("SELECT id FROM nodes WHERE is_live ORDER BY id"),
-            PostgresStatement(Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+            PostgresStatement(
+                Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
             PostgresStatement(Takeover.absent),
         ]
     }

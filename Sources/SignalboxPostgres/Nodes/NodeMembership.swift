@@ -40,6 +40,9 @@ final class NodeMembership: Sendable {
         /// All live nodes, in their order.
         var live: [Int64] = []
         var wantsSweep = false
+        /// Since when live nodes have different configs; nil while they are equal.
+        var configsDifferSince: ContinuousClock.Instant?
+        var report: FleetReport?
         var leadsUntil: ContinuousClock.Instant?
         var description = NodeDescription()
         /// Called when an incarnation ends.
@@ -126,7 +129,7 @@ final class NodeMembership: Sendable {
         }
     }
 
-    /// Whether attempts may begin: the last heartbeat is recent enough that nobody has declared the node gone.
+    /// Whether attempts may begin: the last heartbeat is recent enough that no other node has declared this one gone.
     var isSafe: Bool {
         let now = clock()
         return state.withLock { state in
@@ -137,6 +140,21 @@ final class NodeMembership: Sendable {
     /// Whether the node still holds what this holder leased, and may begin attempts.
     func isHolder(_ holder: UInt64) -> Bool {
         isSafe && state.withLock { $0.node.map { UInt64(bitPattern: $0) == holder } ?? false }
+    }
+
+    /// Records the counts of the fleet. `configs`: distinct configs of live nodes.
+    func adopt(_ report: FleetReport?, configs: Int) {
+        let now = clock()
+        state.withLock { state in
+            state.configsDifferSince = configs > 1 ? state.configsDifferSince ?? now : nil
+            if let report { state.report = report }
+        }
+    }
+
+    /// The counts of the fleet, and how long configs have differed.
+    var fleet: (report: FleetReport?, configsDifferFor: Duration?) {
+        let now = clock()
+        return state.withLock { state in (state.report, state.configsDifferSince.map { now - $0 }) }
     }
 
     /// How long ago the last confirmed heartbeat was sent; nil for none.

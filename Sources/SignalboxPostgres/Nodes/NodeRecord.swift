@@ -16,26 +16,7 @@ package struct NodeRecord: Sendable, Equatable {
     package let isSelf: Bool
 }
 
-/// The numbers of this node since its process began.
-package struct NodeFigures: Sendable, Equatable {
-    /// The time since the sending of the last confirmed heartbeat; nil for none.
-    package let age: Duration?
-    /// Outcomes that were not recorded, because another node had taken over.
-    package let lost: Int
-    /// Leases of other nodes that it freed.
-    package let takenOver: Int
-    /// Commits whose outcome had to be found out after the connection was lost.
-    package let unknownCommits: Int
-}
-
 extension PostgresStore {
-    /// The numbers of this node. Reads memory only.
-    package var nodeFigures: NodeFigures {
-        NodeFigures(
-            age: membership.age, lost: lost.value, takenOver: membership.takenOver.value,
-            unknownCommits: membership.unknownCommits.value)
-    }
-
     /// All live nodes, in the order of their numbers. Commands are among them for some seconds.
     package func nodes() async throws(StoreError) -> [NodeRecord] {
         let own = membership.incarnation?.node

@@ -3,8 +3,8 @@ import SignalboxStore
 import Synchronization
 
 /// The time of the server, known without asking: it is sampled at each heartbeat, and advances by elapsed time between
-/// samples. It never goes back. All nodes share it, whatever their own clocks say. A class because all parts of a store
-/// share it.
+/// samples. It never goes back. All nodes share it, also those whose own clocks are wrong. A class because all parts of
+/// a store share it.
 final class PostgresClock: Sendable {
     private struct State {
         /// The time at `anchor`, in seconds since 1970.

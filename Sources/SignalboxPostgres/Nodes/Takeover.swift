@@ -1,6 +1,7 @@
 import SignalboxStore
 
-/// Declares nodes gone, and frees the deliveries that they held: whoever claims one books its attempt as interrupted.
+/// Declares nodes gone, and frees the deliveries that they held. The next claim of one records its attempt as
+/// interrupted.
 struct Takeover {
     private let connection: PostgresConnection
 
@@ -14,7 +15,7 @@ struct Takeover {
         ORDER BY id
         """
 
-    /// Holders of deliveries that are no live nodes. Steps from holder to holder in an index.
+    /// Holders of deliveries that are not live nodes. Steps from holder to holder in an index.
     static let absent = """
         WITH RECURSIVE holders (id) AS (
             SELECT min(holder) FROM queue WHERE holder IS NOT NULL

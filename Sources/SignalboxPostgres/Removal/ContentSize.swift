@@ -9,18 +9,22 @@ enum ContentSize {
     /// The most pages of a table that an estimate reads: it is then within some percent.
     private static let pages = 2000
 
-    /// A table, the bytes of its columns of variable length, and about what else a row takes, with its indexes.
+    /// The approximate size of a row of `ended` with its entries in indexes.
+    static let endedRow: Int64 = 190
+
+    /// A table, the bytes of its columns of variable length, and the approximate size of the rest of a row with its
+    /// entries in indexes.
     private static let tables: [(name: String, bytes: String, overhead: Int64)] = [
         ("events", EventRemoval.bytes, 0), ("variants", stored("body"), 80), ("payloads", stored("payload"), 70),
         ("queue", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 220),
-        ("ended", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 190),
+        ("ended", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", endedRow),
         ("attempts", "coalesce(octet_length(excerpt), 0) + coalesce(octet_length(exchange), 0)", 130),
         ("requests", RecordTable.requests.bytes, 0), ("duplicates", RecordTable.duplicates.bytes, 0),
         ("reports", "0", 90),
     ]
 
-    /// About what a value of bytes takes. Longer ones are cut into chunks of a quarter of a page, of which a page has
-    /// four at best, and their index has an entry for each (PostgreSQL 15, chapter 73.2).
+    /// The approximate size of a value of bytes on disk. The server cuts longer ones into chunks of a quarter of a
+    /// page, and has an entry in an index for each (PostgreSQL 15, chapter 73.2).
     static func stored(_ column: String) -> String {
         """
         coalesce(octet_length(\(column)) + CASE WHEN octet_length(\(column)) >= 1900

@@ -20,7 +20,9 @@ struct DeliveryRemovals {
         guard !counts.isEmpty else { return nil }
         // In byte order, as everywhere: writers lock rows of several destinations in one order.
         let rows = counts.sorted { $0.key.name.utf8.lexicographicallyPrecedes($1.key.name.utf8) }
-        func numbers(_ state: DeliveryRecord.State) -> PostgresValue { .numbers(rows.map { Int64($0.value[state] ?? 0) }) }
+        func numbers(_ state: DeliveryRecord.State) -> PostgresValue {
+            .numbers(rows.map { Int64($0.value[state] ?? 0) })
+        }
         return PostgresStatement(
             """
             INSERT INTO ledger AS l (destination, node, lane, waiting, delivered, dead, expired,

@@ -1,9 +1,9 @@
 /// Statements that remove events with all that belongs to them.
 ///
-/// Whoever adds a delivery of a stored event locks the event first, and whoever removes an event locks it and then
-/// checks, in a later statement, that it has none. So no delivery is left without its event.
+/// A transaction that adds a delivery of a stored event locks the event first. One that removes an event locks it and
+/// then checks, in a later statement, that it has no delivery. So no delivery is left without its event.
 enum EventRemoval {
-    /// About what a row of `events` takes with its deliveries. The overhead is that of rows and indexes.
+    /// The approximate size of a row of `events` with its entries in indexes.
     static let bytes = "\(ContentSize.stored("body"))::bigint + \(ContentSize.stored("payload")) + 170"
 
     /// Locks the events `$1` for their removal, in the order of all writers.

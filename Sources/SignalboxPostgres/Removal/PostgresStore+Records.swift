@@ -5,7 +5,7 @@ import SignalboxStore
 enum RecordTable: String {
     case requests, duplicates
 
-    /// About what a row takes, with its indexes.
+    /// The approximate size of a row with its entries in indexes.
     var bytes: String {
         switch self {
         case .requests: "\(ContentSize.stored("answer")) + octet_length(digest) + 2 * octet_length(key) + 170"

@@ -1,8 +1,8 @@
 import Foundation
 package import SignalboxStore
 
-/// Removal of events and records beyond the retention. Several nodes may remove at once: whoever comes second finds
-/// less to remove.
+/// Removal of events and records beyond the retention. Several nodes may remove at once: the second one finds less to
+/// remove.
 extension PostgresStore {
     /// The most rows that one step removes. Small steps hold locks for a short time only.
     static let removalStep = 500
@@ -67,7 +67,7 @@ extension PostgresStore {
     /// The result of one step.
     private struct RemovalStep: Sendable {
         var removed = 0
-        /// Of the removed events, about.
+        /// The approximate size of the removed events.
         var bytes: Int64 = 0
         /// The last event that was read; nil when no later one can be removed.
         var next: Int64?
@@ -101,27 +101,34 @@ extension PostgresStore {
         guard !candidates.isEmpty else { return found }
         return try await writer(.others).write { transaction in
             var step = found
-            let rows = try transaction.run(all: [
-                PostgresStatement(EventRemoval.lock, [.numbers(candidates)]),
-                PostgresStatement(EventRemoval.ended, [.numbers(candidates)]),
-            ])[1]
-            var removals = DeliveryRemovals()
-            var events: [Int64] = []
-            _ = try rows.map { row in
-                guard try row.optionalText(0) != nil else {
-                    events.append(try row.number(2))
-                    step.bytes += try row.number(3)
-                    return
-                }
-                removals.add(try row.count(2), try row.word(1), of: try row.destination(0))
-            }
-            step.removed = events.count
-            guard !events.isEmpty else { return step }
-            try transaction.run(
-                all: MediaWaits.remove(events: events, in: transaction)
-                    + [removals.statement(in: transaction)].compactMap(\.self))
+            (step.removed, step.bytes) = try Self.remove(events: candidates, in: transaction)
             return step
         }
+    }
+
+    /// Removes those of the events of which no delivery waits; returns their number and approximate size.
+    private static func remove(
+        events candidates: [Int64], in transaction: PostgresTransaction
+    ) throws -> (count: Int, bytes: Int64) {
+        let rows = try transaction.run(all: [
+            PostgresStatement(EventRemoval.lock, [.numbers(candidates)]),
+            PostgresStatement(EventRemoval.ended, [.numbers(candidates)]),
+        ])[1]
+        var removals = DeliveryRemovals()
+        var (events, bytes): ([Int64], Int64) = ([], 0)
+        _ = try rows.map { row in
+            guard try row.optionalText(0) != nil else {
+                events.append(try row.number(2))
+                bytes += try row.number(3)
+                return
+            }
+            removals.add(try row.count(2), try row.word(1), of: try row.destination(0))
+        }
+        guard !events.isEmpty else { return (0, 0) }
+        try transaction.run(
+            all: MediaWaits.remove(events: events, in: transaction)
+                + [removals.statement(in: transaction)].compactMap(\.self))
+        return (events.count, bytes + Int64(removals.total) * ContentSize.endedRow)
     }
 
     /// The oldest events, with whether a delivery waits, whether one is dead, and their size. For `EXISTS` the planner

@@ -32,10 +32,18 @@ extension PostgresSchema {
         ) WITH (fillfactor = 50)
         """,
         "CREATE TABLE duties (name text PRIMARY KEY, node bigint NOT NULL, until timestamptz NOT NULL)",
+        """
+        CREATE TABLE fleet ( -- counts of the whole store; see ``FleetCounts``
+            one boolean PRIMARY KEY, at bigint NOT NULL, nodes bigint NOT NULL, configs bigint NOT NULL,
+            waiting bigint NOT NULL, dead bigint NOT NULL, oldest_due bigint, dead_rows bigint NOT NULL,
+            oldest_snapshot bigint NOT NULL
+        ) WITH (fillfactor = 50)
+        """,
     ]
 
     /// A delivery is in `queue` until it ends, then in `ended`. So the table that changes with each attempt stays
-    /// small, and its dead rows with it. `deliveries` shows both. Earlier attempts are in `attempts`; the last one is
+    /// small, and its dead rows with it. `deliveries` shows both. Removed events and ended deliveries leave free space,
+    /// which later rows take once it was vacuumed. Earlier attempts are in `attempts`; the last one is
     /// stored with its delivery.
     private static let deliveries = [
         """
@@ -44,7 +52,7 @@ extension PostgresSchema {
             source text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL, accepted_at bigint NOT NULL,
             body bytea NOT NULL, -- as sent
             payload bytea -- as received, for destinations that want it
-        )
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_scale_factor = 0.05)
         """,
         """
         CREATE TABLE variants (
@@ -92,7 +100,7 @@ extension PostgresSchema {
             begun integer NOT NULL, attempts integer NOT NULL, forgiven integer NOT NULL,
             not_before bigint, not_after bigint, order_key text COLLATE "C", variant bigint, manual boolean NOT NULL,
             \(lastAttempt)
-        )
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05)
         """,
         "CREATE INDEX ended_event ON ended (event)",
         "CREATE INDEX ended_dead ON ended (id) WHERE state = 'dead'",

@@ -50,7 +50,15 @@ extension PostgresStore {
     /// A transaction of its own, which the server syncs.
     package func probe() async throws(StoreError) {
         if let fault = health.fault { throw fault }
-        try await writer(.others).write { transaction in _ = try transaction.run("SELECT 1") }
+        // Writes may still succeed, but nothing is sent, and other nodes take over.
+        if let age = membership.age, age >= NodeMembership.safety {
+            throw .unreachable(reason: "the last heartbeat of this node is \(age.components.seconds) s old")
+        }
+        let place = target.place
+        try await writer(.others).write { transaction in
+            let oldest = try transaction.run("SELECT min_writer FROM meta").first?.count(0) ?? 0
+            guard oldest <= PostgresSchema.version else { throw StoreError.otherTables(place: place, isNewer: true) }
+        }
     }
 }
 

@@ -188,11 +188,14 @@ struct GatewayAPI: Sendable {
     func readiness() async -> Response {
         switch await resources.readiness.verdict() {
         case .ready:
-            let failing = surface.operations.queue.health.failing.map(\.rawValue)
+            let queue = surface.operations.queue
+            let failing = queue.health.failing.map(\.rawValue)
+            let isDifferent = queue.fleet?.configsDifferFor.map { $0 >= FleetStatus.configGrace } ?? false
             return .json { json in
                 json.member("status", "ready")
                 // Upkeep that fails while events are still accepted and delivered.
                 if !failing.isEmpty { json.member("failing", failing) }
+                if isDifferent { json.member("configsDiffer", true) }
             }
         case .notReady(let error):
             return .json(.serviceUnavailable) { json in

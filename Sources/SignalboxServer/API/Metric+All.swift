@@ -56,15 +56,18 @@ extension Metric {
             "signalbox_queue_commit_duration_seconds", .histogram, [],
             "Time of a commit with its sync to the disk, which many requests share.",
             samples: { [Sample([], $0.health.commits)] }),
-        single("signalbox_queue_file_bytes", "Size of the queue's files, with the write-ahead log.") {
-            Double($0.space.used)
-        },
-        optional("signalbox_disk_free_bytes", "Free space of the file system of the data directory.") {
-            $0.space.free.map { Double($0) }
-        },
-        optional("signalbox_disk_size_bytes", "Size of the file system of the data directory.") {
-            $0.space.size.map { Double($0) }
-        },
+        single(
+            "signalbox_queue_file_bytes",
+            "Size of the queue's files, with the write-ahead log; of the tables with PostgreSQL."
+        ) { Double($0.space.used) },
+        optional(
+            "signalbox_disk_free_bytes",
+            "Free space of the file system of the data directory; without a sample with PostgreSQL."
+        ) { $0.space.free.map { Double($0) } },
+        optional(
+            "signalbox_disk_size_bytes",
+            "Size of the file system of the data directory; without a sample with PostgreSQL."
+        ) { $0.space.size.map { Double($0) } },
         Metric(
             "signalbox_actions_total", .counter, ["operation", "result"],
             "Changes by operators over HTTP since the start, and those that were refused.",

@@ -115,5 +115,5 @@ package struct Metric: Sendable {
 
     /// Every metric, in the order of the page.
     package static let all: [Metric] =
-        events + deliveries + destinations + requests + gateway + providers + forwarding + inApp + process
+        events + deliveries + destinations + requests + gateway + providers + forwarding + inApp + fleet + process
 }

@@ -20,6 +20,8 @@ struct MetricValues: Sendable {
     let space: StoreSpace
     /// Durations of commits and ends of deliveries, since the start of the process.
     let health: StoreHealth
+    /// This node among others; nil for a store of one process.
+    let fleet: FleetStatus?
     /// Connections and rejected requests of provider endpoints.
     let providers: ProviderValues
     /// Decisions and messages.

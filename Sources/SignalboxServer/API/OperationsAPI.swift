@@ -130,7 +130,7 @@ struct OperationsAPI: Sendable {
         return MetricValues(
             destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
             space: space,
-            health: queue.health, providers: providers,
+            health: queue.health, fleet: queue.fleet, providers: providers,
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             streams: streams,
             failedTokens: failedTokens.values, forwards: forwards,

@@ -95,6 +95,6 @@ struct MediaFiles: AsyncParsableCommand {
         let config = try options.optionalConfig().config
         return MediaUpkeep(
             try options.existingQueue(config),
-            dataDirectory: options.dataDirectory(file: config.gateway.dataDirectory))
+            dataDirectory: options.dataDirectory(file: config.gateway.dataDirectory), files: config.media.directory)
     }
 }

@@ -47,9 +47,9 @@ struct Serve: AsyncParsableCommand {
             options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses,
             store: options.namesStore ? nil : config.gateway.store ?? .init())
         let opening = try GatewayOpening(options, loaded, logger: logger)
-        opening.reportReach()
         defer { withExtendedLifetime(opening.directory) {} }
-        let slot = try start(opening)
+        let slot = try start(opening, logger)
+        opening.reportReach()
         if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
             try preparation.surface(slot.gateway, slot.gateway.plan), addresses: addresses, logger: logger,
@@ -71,11 +71,12 @@ struct Serve: AsyncParsableCommand {
 
     /// Opens the store. A database that cannot be reached does not end the start: the gateway listens, answers 503,
     /// and opens the store later.
-    private func start(_ opening: GatewayOpening) throws -> GatewaySlot {
+    private func start(_ opening: GatewayOpening, _ logger: Logger) throws -> GatewaySlot {
         do {
             return GatewaySlot(try opening.open(acceptsLoss: acceptQueueLoss), isOpen: true)
         } catch StoreError.unreachable(let reason) {
             guard let database = opening.database else { throw StoreError.unreachable(reason: reason) }
+            logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
             return GatewaySlot(opening.standIn(for: database, because: reason), isOpen: false)
         }
     }

@@ -3,6 +3,7 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxPostgres
+import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
 

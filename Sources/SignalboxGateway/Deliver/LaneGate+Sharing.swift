@@ -1,0 +1,51 @@
+import SignalboxStore
+import Synchronization
+
+/// The breaker, and the limits that several processes share.
+extension LaneGate {
+    /// Why the breaker permits no attempt now; nil if it permits some. Reduces `free` to one for a probe.
+    func breakerObstacle(of free: inout Int, _ state: State, at now: Duration) -> Places? {
+        switch state.breaker.permission(at: now) {
+        case .any: return nil
+        case .probe:
+            if isShared, state.probesUntil.map({ $0 <= now }) ?? true {
+                if let time = state.asksProbeAt, now < time { return .later(time - now, isLong: true) }
+                return .needsProbe
+            }
+            free = 1
+            return nil
+        case .none(let until): return .later(until - now, isLong: true)
+        case .noneYet: return .free(0)
+        }
+    }
+
+    /// Adds attempts that the store gave.
+    func add(_ share: AttemptShare, at now: Duration) {
+        state.withLock { state in
+            guard case .shared(var rate) = state.bucket else { return }
+            rate.add(share, at: now)
+            state.bucket = .shared(rate)
+        }
+    }
+
+    /// Attempts that are left, to be returned to the store; nil for none.
+    func takeUnused() -> (count: Int, perSecond: Double)? {
+        state.withLock { state in
+            guard case .shared(var rate) = state.bucket else { return nil }
+            let count = rate.takeAll()
+            state.bucket = .shared(rate)
+            return count > 0 ? (count, rate.perSecond) : nil
+        }
+    }
+
+    /// The store's answer to the request for the probe. `wait`: until the next request; nil lets this process probe.
+    func recordProbe(wait: Duration?, at now: Duration) {
+        state.withLock { state in
+            state.probesUntil = wait == nil ? now + state.breaker.probe : nil
+            state.asksProbeAt = wait.map { now + $0 }
+        }
+    }
+
+    /// How long the breaker stays open after a failed probe.
+    var probeTime: Duration { state.withLock(\.breaker.probe) }
+}
