@@ -279,6 +279,13 @@ let package = Package(
         .testTarget(
             name: "SignalboxPostgresTests",
             dependencies: [
+                "SignalboxInApp", "SignalboxPostgres", "SignalboxStore", "SignalboxNotification",
+                "SignalboxStoreTesting", "SignalboxTesting",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxCopyTests",
+            dependencies: [
                 "SignalboxInApp", "SignalboxPostgres", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
                 "SignalboxStoreTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),

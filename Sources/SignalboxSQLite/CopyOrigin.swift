@@ -11,7 +11,8 @@ struct CopyOrigin {
     let expressions: [String: String]
 
     private init(
-        _ tables: String, by key: String..., where condition: String? = nil, _ expressions: [String: String] = [:]
+        _ tables: String, by key: String..., where condition: String? = nil,
+        as expressions: [String: String] = [:]
     ) {
         (self.tables, self.key, self.condition, self.expressions) = (tables, key, condition, expressions)
     }
@@ -67,27 +68,27 @@ struct CopyOrigin {
             (SELECT name AS place FROM destinations UNION SELECT destination FROM withheld)
             LEFT JOIN destinations ON destinations.name = place LEFT JOIN withheld ON withheld.destination = place
             """, by: "place",
-            [
+            as: [
                 "name": "place", "reason": "destinations.reason", "since": "destinations.since",
                 "withheld_reason": "withheld.reason", "withheld_since": "withheld.since",
             ]),
         "files": CopyOrigin("files", by: "id"),
-        "media": CopyOrigin("media", by: "id", ["digest": "url"]),
+        "media": CopyOrigin("media", by: "id", as: ["digest": "url"]),
         "event_files": CopyOrigin("event_files", by: "file", "event"),
         "media_events": CopyOrigin("media_events", by: "event", "media"),
-        "media_waits": CopyOrigin("media_waits", by: "delivery", ["route": "shape"]),
-        "inapp_messages": CopyOrigin("inapp_messages", by: "id", ["user_id": "user", "device_id": "device"]),
+        "media_waits": CopyOrigin("media_waits", by: "delivery", as: ["route": "shape"]),
+        "inapp_messages": CopyOrigin("inapp_messages", by: "id", as: ["user_id": "user", "device_id": "device"]),
         "inapp_tallies": CopyOrigin("inapp_tallies", by: "message"),
         "inapp_users": CopyOrigin("inapp_users", by: "id"),
         // Node 0 is none: the first node that looks takes the due times.
-        "inapp_devices": CopyOrigin("inapp_devices", by: "id", ["user_id": "user", "node": "0"]),
-        "inapp_offers": CopyOrigin("inapp_offers", by: "id", ["user_id": "user"]),
+        "inapp_devices": CopyOrigin("inapp_devices", by: "id", as: ["user_id": "user", "node": "0"]),
+        "inapp_offers": CopyOrigin("inapp_offers", by: "id", as: ["user_id": "user"]),
         "inapp_kept": CopyOrigin(
-            "inapp_totals", by: "kind", "owner", "what", "name", where: "what = 0", ["message": "name"]),
+            "inapp_totals", by: "kind", "owner", "what", "name", where: "what = 0", as: ["message": "name"]),
         "ended": CopyOrigin(deliveries, by: "id", where: "state <> 'waiting'"),
         "queue": CopyOrigin(deliveries, by: "id", where: "state = 'waiting'"),
         "attempts": CopyOrigin("attempts", by: "delivery", "number"),
         // Rows of no node are counted like those of each node.
-        "ledger": CopyOrigin("ledger", by: "destination", ["node": "0", "lane": "0"]),
+        "ledger": CopyOrigin("ledger", by: "destination", as: ["node": "0", "lane": "0"]),
     ]
 }

@@ -1,6 +1,6 @@
 import CPostgres
 import Foundation
-package import SignalboxStore
+import SignalboxStore
 
 /// How a process treats the tables of the database that it opens.
 package enum PostgresTables: Sendable {

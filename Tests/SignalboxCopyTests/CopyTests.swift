@@ -2,6 +2,7 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxSQLite
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 
@@ -13,9 +14,9 @@ import Testing
 
     /// The queue that is copied, and an empty schema.
     private func withSample(
-        _ body: (SQLiteQueue, PostgresLocation) async throws -> Void
+        _ body: (SQLiteQueue, EmptySchema) async throws -> Void
     ) async throws {
-        try await PostgresLocation.withLocation { location in
+        try await EmptySchema.with { location in
             try await withTemporaryDirectory { path in
                 let (directory, queue) = try await CopySample.make(in: path)
                 try await body(queue, location)
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    private func copy(_ queue: SQLiteQueue, _ location: PostgresLocation) throws -> PostgresCopy {
+    private func copy(_ queue: SQLiteQueue, _ location: EmptySchema) throws -> PostgresCopy {
         let copy = try PostgresCopy(location.target, of: try queue.copySource())
         try copy.run(read: queue.copiedRows) { _, _ in }
         try copy.finish(tokenKey: Self.key)
@@ -32,7 +33,7 @@ import Testing
     }
 
     /// Compares every value of every table, the identity of events and the order aside.
-    private func expectEqual(_ queue: SQLiteQueue, _ location: PostgresLocation) throws {
+    private func expectEqual(_ queue: SQLiteQueue, _ location: EmptySchema) throws {
         let connection = try PostgresConnection(location.target)
         for table in CopiedTable.all {
             var rows: [String] = []
@@ -51,8 +52,8 @@ import Testing
                 case .number, .text, .eventID, .reference: "coalesce(\(column.name)::text, '-')"
                 }
             }
-            let found = try connection.run("SELECT concat_ws('|', \(columns.joined(separator: ", "))) FROM \(table.name)")
-                .map { try $0.text(0) }
+            let list = columns.joined(separator: ", ")
+            let found = try connection.run("SELECT concat_ws('|', \(list)) FROM \(table.name)").map { try $0.text(0) }
             let expected = rows.filter { !$0.hasPrefix("of another gateway") }
             #expect(!expected.isEmpty, "\(table.name)")
             #expect(found.sorted() == expected.sorted(), "\(table.name)")
@@ -165,11 +166,26 @@ import Testing
         }
     }
 
-    private func expectRefusal(_ words: String, _ queue: SQLiteQueue, _ location: PostgresLocation) throws {
+    private func expectRefusal(_ words: String, _ queue: SQLiteQueue, _ location: EmptySchema) throws {
         let error = #expect(throws: StoreError.self) {
             _ = try PostgresCopy(location.target, of: try queue.copySource())
         }
         #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+    }
+}
+
+/// A schema of its own in the test server's database.
+private struct EmptySchema {
+    let target: PostgresTarget
+
+    static func with(_ body: (Self) async throws -> Void) async throws {
+        let name = "t\(UInt64.random(in: 1 ... .max))"
+        let target = PostgresTarget(url: try await PostgresServer.sharedURL(), schema: name)
+        try PostgresAdmin(target).run("CREATE SCHEMA \(name)")
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(Self(target: target))) } catch { result = .failure(error) }
+        try PostgresAdmin(target).run("DROP SCHEMA \(name) CASCADE")
+        try result.get()
     }
 }
 
@@ -182,7 +198,9 @@ extension CopiedBatch {
                 case .numbers(let values): values[row].map { String($0) } ?? "-"
                 case .texts(let values): values[row]?.replacing("\0", with: "\u{FFFD}") ?? "-"
                 case .bytes(let values):
-                    values[row].map { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() } ?? "-"
+                    values[row].map { bytes in
+                        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                    } ?? "-"
                 }
             }.joined(separator: "|")
         }
