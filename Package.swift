@@ -167,8 +167,9 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON", "SignalboxGateway",
-                "SignalboxNotification", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
+                "CPostgres", "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON",
+                "SignalboxGateway",
+                "SignalboxNotification", "SignalboxPostgres", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -180,7 +181,7 @@ let package = Package(
         .target(
             name: "SignalboxStoreTesting",
             dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
-            swiftSettings: strict),
+            exclude: ["Postgres/server.sh", "Postgres/unprivileged.sh"], swiftSettings: strict),
         .target(
             name: "SignalboxServerTesting",
             dependencies: [
@@ -349,8 +350,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "signalbox", "SignalboxConfig", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",
-                "SignalboxNotification",
-                "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxNotification", "SignalboxPostgres",
+                "SignalboxServer", "SignalboxServerTesting", "SignalboxStoreTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
     ],

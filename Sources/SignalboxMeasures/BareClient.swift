@@ -2,8 +2,8 @@ import CPostgres
 import Foundation
 import SignalboxPostgres
 
-/// A client of libpq that does nothing but send prepared statements with binary arguments, pipelined: the yardstick of
-/// the store's speed. A class because it owns a connection; used by one thread.
+/// A client of libpq that only sends prepared statements with binary arguments, pipelined. It is the yardstick of the
+/// store's speed. A class because it owns a connection; used by one thread.
 final class BareClient {
     private let connection: OpaquePointer
     private var names: [String: String] = [:]

@@ -41,7 +41,8 @@ public struct NodeMeasure: Sendable {
         return (0..<count).map { _ in
             RoutedEvent(
                 event: Event(
-                    id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default, acceptedAt: now, vendor: .unknown, kind: .alert,
+                    id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+                    acceptedAt: now, vendor: .unknown, kind: .alert,
                     warnings: [], body: body),
                 routes: [], deliveries: [DeliveryOrder(to: Self.destination)])
         }

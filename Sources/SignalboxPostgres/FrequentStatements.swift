@@ -7,8 +7,8 @@ package enum FrequentStatements {
     package static let mark = PostgresWriter.mark
     /// `(ids, sources, subjects, times, bodies, payloads)`: returns the numbers of the events.
     package static let events = AppendBatch.insert
-    /// `(node, events, destinations, dues, notBefores, notAfters, orderKeys, variants, isFresh)`: returns the numbers of
-    /// the deliveries.
+    /// `(node, events, destinations, dues, notBefores, notAfters, orderKeys, variants, isFresh)`: returns the
+    /// numbers of the deliveries.
     package static let deliveries = AppendedChunk.insert
     /// `(node, lane, destinations, accepted, waiting, dead, delivered, expired)`: adds to the ledger.
     package static let ledger = DeliveryMoves.sql

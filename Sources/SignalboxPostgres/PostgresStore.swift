@@ -104,10 +104,10 @@ final class StoreReference: Sendable {
 
     func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
 
-    /// Nil once nobody uses the store any longer.
+    /// Nil once the last user of the store has released it.
     var current: PostgresStore? { target.withLock { $0.store } }
 
-    /// Throws once nobody uses the store any longer.
+    /// Throws once the last user of the store has released it.
     func store() throws(CommitFailure) -> PostgresStore {
         guard let store = target.withLock({ $0.store }) else {
             throw CommitFailure(reason: .unavailable(reason: "the store was closed"), mayBeOfOneWrite: false)

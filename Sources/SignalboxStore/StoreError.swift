@@ -57,7 +57,7 @@ extension StoreError: CustomStringConvertible {
                 + "gateway's version. Otherwise start this version once with: signalbox serve. That updates the queue."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
-        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst()). It is tried again."
+        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst()). It is retried."
         case .refused(let reason, let remedy):
             "\(reason.prefix(1).uppercased())\(reason.dropFirst()). \(remedy.prefix(1).uppercased())\(remedy.dropFirst())."
         case .otherTables(let place, isNewer: true):

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
-    /// An operator's process beside one that delivers. What the operator changes is seen at the next tick. No change
+    /// An operator's process next to one that delivers. The gateway sees a change at its next tick. No change
     /// touches a delivery whose attempt is in progress, and appends of both processes are delivered.
     static let beside = [
         Self("aPauseByAnotherProcessIsSeenAtTheNextTick") { bench in

@@ -11,7 +11,7 @@ extension StoreConformance {
     static let nodes = [
         Self("nodesLeaseEachDeliveryOnce") { bench in
             let nodes = [try bench.open(), try bench.openBeside(), try bench.openBeside()]
-            // One without lanes: what it appends is free.
+            // Without lanes, so its deliveries are free.
             let sender = try bench.location.openBeside(bench.clock)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (turn, node) in (nodes + [sender]).enumerated() {
@@ -105,7 +105,7 @@ extension StoreConformance {
             #expect(try await second.settle(lease, .delivered(status: 204)) == .recorded)
             #expect(try await bench.only(second).state == .delivered)
             #expect(try await first.settle(lost, .delivered(status: 204)) == .lost)
-            // It goes on as a new node.
+            // It continues as a new node.
             try await first.append([bench.event(2)])
             #expect(try await bench.claimNumbers(first) + bench.claimNumbers(second) == [2])
             #expect(try await first.audit().isRight)

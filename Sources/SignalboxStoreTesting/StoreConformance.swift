@@ -56,7 +56,7 @@ package protocol StoreLocation: Sendable {
     /// disk with the others, and no memory.
     func open(_ clock: ManualDate) throws(StoreError) -> any Store
 
-    /// Opens a store as another process does, beside those that are open: all of them keep their leases. Such a store
+    /// Opens a store as another process does. The stores that are open keep their leases. Such a store
     /// opens no lane unless ``hasNodes`` is true.
     func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store
 

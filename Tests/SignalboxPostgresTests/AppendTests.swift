@@ -248,7 +248,8 @@ import Testing
             body: [UInt8](repeating: 32, count: size))
         return RoutedEvent(
             event: event, routes: [], deliveries: [DeliveryOrder(to: crm, orderKey: orderKey)],
-            dedupe: key.map { RoutedEvent.Dedupe(key: $0, since: now - 86_400) }, hasLastingID: hasLastingID, about: about)
+            dedupe: key.map { RoutedEvent.Dedupe(key: $0, since: now - 86_400) }, hasLastingID: hasLastingID,
+            about: about)
     }
 
     private func request(_ key: String, answer: String) -> IdempotentRequest {

@@ -51,9 +51,9 @@ import Testing
     @Test func retriesAndOrdersDuringRemovalsLeaveNoDeliveryWithoutItsEvent() async throws {
         try await OperatorBench.with { bench in
             let (first, second, third) = (try bench.node(), try bench.node(), try bench.node())
-            for round in 0..<8 {
-                try await bench.addDead(120, first)
-                let newest = try await first.newestEvents(40, upTo: .max)
+            for round in 0..<6 {
+                try await bench.addDead(60, first)
+                let newest = try await first.newestEvents(20, upTo: .max)
                 bench.clock.advance(by: 3600)
                 async let removed = first.remove(
                     beyond: Retention(ended: .seconds(60), dead: .seconds(60), bytes: .max)

@@ -1,6 +1,7 @@
-@testable import SignalboxPostgres
 import SignalboxStore
 import Testing
+
+@testable import SignalboxPostgres
 
 @Suite struct PostgresOpeningTests {
     @Test func allNodesHashTokensWithTheSameKey() async throws {
@@ -28,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func worksBesideMigrationsOfALaterVersion() async throws {
+    @Test func aLaterMigrationDoesNotPreventWrites() async throws {
         try await PostgresLocation.withLocation { location in
             _ = try PostgresStore(location.target)
             try PostgresAdmin(location.target).run("INSERT INTO migrations (name) VALUES ('from the future')")

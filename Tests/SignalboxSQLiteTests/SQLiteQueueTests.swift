@@ -12,7 +12,9 @@ import Testing
     private let inbox = DestinationName("inbox")
     private let crm = DestinationName("crm")
 
-    @Test(arguments: StoreConformance.all(in: SQLiteLocation.self)) func conforms(_ promise: StoreConformance) async throws {
+    @Test(arguments: StoreConformance.all(in: SQLiteLocation.self)) func conforms(_ promise: StoreConformance)
+        async throws
+    {
         try await promise.run(in: SQLiteLocation.self)
     }
 

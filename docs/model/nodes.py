@@ -2,8 +2,8 @@
 """Checks every reachable state of two gateways on one PostgreSQL database.
 
 The model has two nodes, two deliveries, with one order key or without, transactions that end at any time with or without an answer,
-crashes, and heartbeats that do not come. A node that is stopped is one that takes no step for a while, which the search
-covers, as it covers every other order of steps. After every step it checks the invariants. The search is breadth
+crashes, and heartbeats that do not come. A stopped node is one without steps for a while, which the search covers like every
+other order of steps. After every step it checks the invariants. The search is breadth
 first, so a broken rule is printed with the shortest sequence of steps.
 
     python3 docs/model/nodes.py                 check that every rule holds
@@ -221,7 +221,7 @@ def faults(before, step, world):
             if (old.holder, old.begun) != (writer.incarnation, writer.attempt):
                 yield "an outcome is recorded for the lease that it is of"
         if row.holder is not None and world.incarnations[row.holder].is_gone:
-            yield "a node that was declared gone holds nothing"
+            yield "a node that was declared gone has no leases"
         if row.holder is not None and old.holder not in (None, row.holder):
             yield "a row is leased once"
     for place, row in enumerate(world.rows):
@@ -232,7 +232,7 @@ def faults(before, step, world):
 
 
 def stuck(world, steps):
-    """A lease that a live node has forgotten, so that nobody would ever send the delivery."""
+    """A lease that a live node has forgotten: no node would ever send the delivery."""
     for place, row in enumerate(world.rows):
         if row.holder is None:
             continue

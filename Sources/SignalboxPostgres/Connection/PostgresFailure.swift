@@ -2,7 +2,7 @@ import SignalboxStore
 
 /// The failure of a statement or of a connection.
 struct PostgresFailure: Error {
-    /// Where it failed.
+    /// The place of the failure.
     enum Kind: Equatable {
         /// The server answered with an error: its SQLSTATE (PostgreSQL 15, appendix A).
         case statement(sqlState: String)

@@ -59,7 +59,11 @@ final class PostgresReaders: Sendable {
         for isLast in [false, true] {
             do {
                 let connection: PostgresConnection
-                if let open = place, open.isOpen { connection = open } else { connection = try PostgresConnection(target) }
+                if let open = place, open.isOpen {
+                    connection = open
+                } else {
+                    connection = try PostgresConnection(target)
+                }
                 place = connection
                 return .success(try body(connection))
             } catch let failure as PostgresFailure where failure.kind == .connection && !isLast {

@@ -54,13 +54,14 @@ package struct PostgresTarget: Sendable {
 
     /// libpq's keywords and values (PostgreSQL 15, chapter 34.1.2). Later ones override those of the URL.
     var parameters: [(String, String)] {
-        var settings = [
-            "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
-            // 202 means durable, whatever the default of the server.
-            "synchronous_commit=on",
-            // Statements read few rows; to compile one takes longer than to run it.
-            "jit=off",
-        ] + more
+        var settings =
+            [
+                "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
+                // 202 means durable, also if the default of the server is another.
+                "synchronous_commit=on",
+                // Statements read few rows; to compile one takes longer than to run it.
+                "jit=off",
+            ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [
             ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),

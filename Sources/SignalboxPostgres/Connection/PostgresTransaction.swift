@@ -42,6 +42,6 @@ final class PostgresTransaction {
     }
 }
 
-/// Another process has declared this incarnation gone, or the server has lost commits that it had confirmed. Nothing
-/// was written.
+/// Another process has declared this incarnation gone, or the server has lost commits that it had confirmed. The
+/// transaction has no effect.
 struct NodeIsGone: Error {}

@@ -15,7 +15,7 @@ enum WriterLane: Int64, CaseIterable, Sendable {
 
     /// Settings of the lane's session. The statements about leases touch a few rows by their keys, which the planner
     /// cannot know: to it, a `LIMIT` that is an argument is a tenth of the table. Planned for their arguments, they
-    /// would read whole tables beside a long queue.
+    /// would read whole tables next to a long queue.
     var settings: [String] {
         switch self {
         case .settlements, .claims:
@@ -59,15 +59,17 @@ final class PostgresWriter: Sendable {
     // A queue and not a task: libpq's calls block, which Swift's pool of threads must not.
     private let queue: DispatchQueue
 
-    init(_ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date)
-    {
+    init(
+        _ lane: WriterLane, of target: PostgresTarget, _ membership: NodeMembership, now: @escaping @Sendable () -> Date
+    ) {
         (self.lane, self.target, self.membership, clock) = (lane, target.with(lane.settings), membership, now)
         queue = DispatchQueue(label: "signalbox.postgres.\(lane)")
     }
 
     /// Runs a transaction off Swift's threads and returns once it is committed. `body` may run several times; only the
     /// result of the last run counts, so it must change nothing outside.
-    func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T {
+    func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T
+    {
         let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
             queue.async {
                 do throws(CommitFailure) {

@@ -22,8 +22,8 @@ struct MediaEnd: Sendable {
         var wakes = false
     }
 
-    /// Returns whether there may be something to download or to release. Waits for appends that name the URL, so that
-    /// their deliveries become ready too.
+    /// Returns whether there may be something to download or to release. Changes nothing for a URL whose download has
+    /// ended already. Waits for appends that name the URL, so that their deliveries become ready too.
     func write(in transaction: PostgresTransaction) throws -> Bool {
         let job = PostgresValue.number(settlement.job)
         let row = try transaction.run(
@@ -35,6 +35,8 @@ struct MediaEnd: Sendable {
         // No event waits for a URL that was forgotten meanwhile.
         guard let row else { return false }
         let former = try row.word(0, as: MediaURLRecord.State.self)
+        // Another node has downloaded it since, because this one was stopped or declared gone.
+        guard former == .wanted || former == .resting else { return false }
         let change = change(isKept: try row.flag(1), at: transaction.now)
         var statements: [PostgresStatement] = []
         if case .stored(let file, _, _) = settlement.end { statements += MediaIntake(transaction).keep([file]) }
@@ -107,7 +109,7 @@ struct MediaEnd: Sendable {
     }
 
     /// Marks the held deliveries of events that wait for this download and no other. The waits are locked before the
-    /// last statement reads: of two downloads of an event that end at once, the second one sees the first.
+    /// last statement reads: when two downloads of an event end at once, the second one sees the first.
     private static func settled(_ job: PostgresValue) -> [PostgresStatement] {
         [
             PostgresStatement("UPDATE media_events SET done = true WHERE media = $1 AND NOT done", [job]),

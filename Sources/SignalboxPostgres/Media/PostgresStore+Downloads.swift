@@ -23,7 +23,7 @@ extension PostgresStore {
                     [
                         .number(transaction.node), .number(transaction.now.milliseconds + MediaWaits.releaseGrace),
                         .time(transaction.now),
-                    ]),
+                    ])
             ])
         }
         try await joinDownloads()
@@ -112,7 +112,8 @@ private struct MediaSearch: Sendable {
         let rows = try connection.run(
             Self.search,
             [
-                .number(node), .text(start), .text(end), .texts(busy.map(\.key)), .numbers(busy.map { Int64($0.value) }),
+                .number(node), .text(start), .text(end), .texts(busy.map(\.key)),
+                .numbers(busy.map { Int64($0.value) }),
                 .numbers(excluding.sorted()), .number(Int64(perHost)), .number(Int64(limit)),
             ])
         return try rows.map { row in
@@ -124,7 +125,7 @@ private struct MediaSearch: Sendable {
         }
     }
 
-    /// Steps from host to host in an index, at most 500 times; the next search goes on behind the last host.
+    /// Steps from host to host in an index, at most 500 times; the next search continues behind the last host.
     private static let search = """
         WITH RECURSIVE \(MediaOwners.live),
         hosts (host, step) AS (

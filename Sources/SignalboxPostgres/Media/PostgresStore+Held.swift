@@ -4,9 +4,18 @@ package import SignalboxStore
 
 /// Deliveries that wait for files, and their release.
 extension PostgresStore {
-    /// When the next wait ends; nil when no delivery is held. Includes deliveries whose files are ready.
+    /// When the next wait of an event that this node owns ends; nil when none is held. Includes deliveries whose files
+    /// are ready. The waits of other nodes do not count: a node that is stopped does not release them, and this one
+    /// would look for them without a pause.
     package func nextMediaUntil() async throws(StoreError) -> Date? {
-        try await readers.read { try $0.run("SELECT min(until) FROM media_waits").first?.optionalDate(0) }
+        try await readers.read { [membership] connection in
+            try connection.run(
+                """
+                WITH \(MediaOwners.live)
+                SELECT until FROM media_waits WHERE \(MediaOwners.isMine("event::text")) ORDER BY until LIMIT 1
+                """, [.number(try membership.current())]
+            ).first?.optionalDate(0)
+        }
     }
 
     /// Of the events that this node owns: ready ones first, then those whose wait is over. Removes waits of ended

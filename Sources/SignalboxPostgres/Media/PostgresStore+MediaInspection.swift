@@ -95,7 +95,8 @@ extension PostgresStore {
 }
 
 extension MediaURLRecord {
-    fileprivate static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
+    fileprivate static let columns =
+        "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
 
     /// Reads ``columns``.
     fileprivate init(_ row: PostgresRow) throws {

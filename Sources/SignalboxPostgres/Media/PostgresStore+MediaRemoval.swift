@@ -192,7 +192,13 @@ private struct FileRemoval: Sendable {
         let ids = try rows.map { try $0.number(0) }
         guard !ids.isEmpty else { return [:] }
         let digests = try rows.map { try $0.text(1) }
+        // An append that names one of the URLs either came before, and is read here, or requests it anew.
         let results = try transaction.run(all: [
+            PostgresStatement(
+                """
+                SELECT FROM unnest($1::text[]) AS f (sha256) CROSS JOIN LATERAL (
+                    SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $2 FOR UPDATE) m
+                """, [.texts(digests), .number(Int64(step))]),
             PostgresStatement(
                 """
                 SELECT f.id, e.event, EXISTS (SELECT FROM queue q WHERE q.event = e.event)
@@ -203,15 +209,15 @@ private struct FileRemoval: Sendable {
                 """
                 SELECT f.id, m.id, EXISTS (SELECT FROM media_events e WHERE e.media = m.id)
                 FROM unnest($1::bigint[], $2::text[]) AS f (id, sha256) CROSS JOIN LATERAL (
-                    SELECT id FROM media WHERE sha256 = f.sha256 LIMIT $3) m
+                    SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $3) m
                 """, [.numbers(ids), .texts(digests), .number(Int64(step))]),
         ])
         var references: [Int64: References] = [:]
-        for row in results[0].map({ $0 }) {
+        for row in results[1].map({ $0 }) {
             references[try row.number(0), default: References()].events.append(try row.number(1))
             if try row.flag(2) { references[try row.number(0), default: References()].isNeeded = true }
         }
-        for row in results[1].map({ $0 }) {
+        for row in results[2].map({ $0 }) {
             references[try row.number(0), default: References()].urls.append(try row.number(1))
             if try row.flag(2) { references[try row.number(0), default: References()].isNeeded = true }
         }

@@ -4,7 +4,7 @@ import SignalboxStore
 /// The tables, and the migrations of older databases. Times are `bigint`, in milliseconds since 1970. Texts compare by
 /// byte. There are no foreign keys and no triggers: both lock rows that other nodes write.
 ///
-/// A migration only adds to the tables, so that gateways of the release before continue beside new ones. A later
+/// A migration only adds to the tables, so that gateways of the former release continue next to new ones. A later
 /// release removes what no gateway needs any longer, and raises `meta.min_writer` to the oldest version that may write.
 enum PostgresSchema {
     /// In the order in which they are applied. A published migration does not change.

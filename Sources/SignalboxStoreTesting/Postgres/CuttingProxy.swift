@@ -20,10 +20,10 @@ package final class CuttingProxy: Sendable {
         case beforeAnswer
     }
 
-    /// What happens to bytes and new connections.
+    /// The treatment of bytes and new connections.
     package enum Mode: Sendable {
         case forward
-        /// Nothing passes in either direction, as behind a firewall that drops packets. What arrived passes afterwards.
+        /// The proxy holds bytes in both directions, like a firewall that drops packets. They pass afterwards.
         case hold
         /// Connections are closed as soon as they are made.
         case refuse
@@ -98,7 +98,7 @@ package final class CuttingProxy: Sendable {
     /// Ends all connections; new ones are forwarded.
     package func cutAll() { plan.cutAll() }
 
-    /// Changes what happens to bytes. ``Mode/refuse`` also ends all connections.
+    /// Changes the treatment of bytes. ``Mode/refuse`` also ends all connections.
     package func set(_ mode: Mode) {
         plan.set { $0.mode = mode }
         if mode == .refuse { plan.cutAll() }

@@ -1,86 +1,15 @@
-/// The shell programs that run a PostgreSQL server for ``PostgresServer``.
+import Foundation
+
+/// The shell programs that run a PostgreSQL server for ``PostgresServer``. They are next to this file.
 enum PostgresProgram {
-    /// Runs another program with the remaining arguments, the first of which is the server's directory. Root hands the
-    /// directory to an unprivileged user first, because PostgreSQL refuses to run as root.
-    ///
-    /// `size`: mounts a file system of this size in the directory, which nobody else sees and which ends with the last
-    /// process in it. Empty for none.
-    static let asUnprivilegedUser = #"""
-        program=$1 size=$2 home=$3; shift 2
-        export LC_ALL=C
-        unset PGDATA PGHOST PGPORT PGUSER PGPASSWORD PGDATABASE PGOPTIONS
-        if [ "$(id -u)" != 0 ]; then cd "$home" && exec sh -c "$program" sh "$@"; fi
-        user=postgres
-        id -u "$user" >/dev/null 2>&1 || user=nobody
-        if [ -n "$size" ]; then mount -t tmpfs -o "size=$size" tmpfs "$home" || echo "failed: no tmpfs"; fi
-        chown "$user" "$home" && cd "$home" || exit 1
-        setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups sh -c "$program" sh "$@"
-        cd /
-        if [ -n "$size" ]; then umount "$home"; fi
-        rm -rf "$home"
-        """#
+    /// Runs another program as an unprivileged user.
+    static func asUnprivilegedUser() throws -> String { try text(of: "unprivileged.sh") }
 
-    /// Makes a database cluster, then obeys the commands of its input, a line each, and answers each with a line. Stops
-    /// the server and removes its directory when its input ends, also when the tests were killed.
-    ///
-    /// Texts are compared by a language's rules unless a column says otherwise, so that a missing collation is found.
-    static let server = #"""
-        home=$1 port=$2; shift 2
-        data=$home/data pid=
-        for place in "$(pg_config --bindir 2>/dev/null)" $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) \
-            $(printf %s "$PATH" | tr : ' '); do
-            if [ -x "$place/initdb" ] && [ -x "$place/postgres" ]; then bin=$place; break; fi
-        done
-        end() {
-            if [ -n "$pid" ]; then kill -QUIT "$pid"; wait "$pid"; fi 2>/dev/null
-            cd / && rm -rf "$home"
-            exit "$1"
-        }
-        if [ -z "${bin-}" ]; then
-            echo "failed: PostgreSQL is not installed; run: make deps-test"
-            end 1
-        fi
-        init() { "$bin/initdb" -D "$data" -U signalbox -A trust -E UTF8 --no-sync "$@" >>"$home/log" 2>&1; }
-        init --locale=C --locale-provider=icu --icu-locale=en-US || init --no-locale
+    /// Runs a server until its input ends.
+    static func server() throws -> String { try text(of: "server.sh") }
 
-        # A backend that outlives a killed server keeps its memory for a moment, in which the next one cannot start.
-        begin() {
-            for try in 1 2 3 4 5 6 7 8 9 10; do
-                "$bin/postgres" -D "$data" -p "$port" -k "$home" -c listen_addresses=127.0.0.1 "$@" \
-                    </dev/null >>"$home/log" 2>&1 &
-                pid=$!
-                for look in $(seq 600); do
-                    kill -0 "$pid" 2>/dev/null || break
-                    if "$bin/pg_isready" -q -h "$home" -p "$port"; then return 0; fi
-                    sleep 0.05
-                done
-                if kill -0 "$pid" 2>/dev/null; then kill -QUIT "$pid"; fi
-                wait "$pid"; pid=
-                sleep 0.2
-            done
-            return 1
-        }
-        # All processes at once, as when a machine loses its power.
-        crash() {
-            [ -n "$pid" ] || return 0
-            children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)
-            kill -KILL "$pid" $children
-            wait "$pid"; pid=
-            return 0
-        }
-        obey() {
-            case $1 in
-                start) shift; if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then return 0; fi; begin "$@" ;;
-                crash) crash ;;
-                stop) if [ -n "$pid" ]; then kill -INT "$pid"; wait "$pid"; fi; pid= ;;
-                fill) ! cat /dev/zero >"$home/ballast" 2>/dev/null ;;
-                free) rm -f "$home/ballast" ;;
-                *) return 1 ;;
-            esac
-        }
-        while read -r command; do
-            if obey "$command" "$@" 2>/dev/null; then echo ok; else echo "failed: $(tail -n 1 "$home/log")"; fi
-        done
-        end 0
-        """#
+    private static func text(of name: String) throws -> String {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
 }

@@ -8,11 +8,11 @@ import SignalboxTesting
 package final class PostgresServer: Sendable {
     /// How the server keeps its files.
     package enum Disk: Sendable, Equatable {
-        /// Without fsync: nothing is lost while the machine runs.
+        /// Without fsync: commits are lost only with the machine.
         case fast
         /// As PostgreSQL does by default.
         case durable
-        /// Durable, in a file system of this size that ``fill()`` fills. For root only, who may mount it.
+        /// Durable, in a file system of this size that ``fill()`` fills. Only root may mount it.
         case small(mebibytes: Int)
     }
 
@@ -33,7 +33,7 @@ package final class PostgresServer: Sendable {
     private let program: pid_t
     private let queue = DispatchQueue(label: "signalbox.tests.postgres")
 
-    /// The connection string of the only user, who needs no password.
+    /// The connection string of the only user. It needs no password.
     package var url: String { Self.url(port: port) }
 
     /// The connection string for another port, such as a proxy's.
@@ -77,7 +77,7 @@ package final class PostgresServer: Sendable {
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { for end in [ends[1], null] { close(end) } }
-        var words = ["sh", "-c", PostgresProgram.asUnprivilegedUser, "sh", PostgresProgram.server]
+        var words = ["sh", "-c", try PostgresProgram.asUnprivilegedUser(), "sh", try PostgresProgram.server()]
         if case .small(let size) = disk {
             words = ["unshare", "--mount", "--propagation", "private"] + words + ["\(size)m"]
         } else {

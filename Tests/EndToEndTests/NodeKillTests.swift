@@ -1,0 +1,97 @@
+import Foundation
+import SignalboxServerTesting
+import SignalboxStoreTesting
+import SignalboxTesting
+import Testing
+
+/// Several gateways on one PostgreSQL database that are killed, stopped and cut off under load. `make nodes-long` runs
+/// longer plays.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct NodeKillTests {
+    private static let isLong = ProcessInfo.processInfo.environment["SIGNALBOX_NODES_LONG"] != nil
+
+    @Test func aKilledNodeIsTakenOver() async throws {
+        try await NodePlay.run(nodes: Self.isLong ? 3 : 2) { play, random in
+            for _ in 0..<(Self.isLong ? 10 : 1) {
+                try await play.accept(100)
+                let place = try #require(
+                    play.nodes.indices.filter { play.nodes[$0].isUp }.randomElement(using: &random))
+                let live = try play.number("SELECT count(*) FROM nodes WHERE is_live")
+                let victim = play.retire(place)
+                let begun = ContinuousClock.now
+                await victim.gateway.kill()
+                try await play.wait("the takeover from a killed gateway") {
+                    try play.number("SELECT count(*) FROM nodes WHERE is_live") == live - 1
+                        && play.number(Self.abandoned) == 0
+                }
+                #expect(ContinuousClock.now - begun < .seconds(18), "15 s and 3 s, seed \(play.seed)")
+                try await play.startNode()
+            }
+        }
+    }
+
+    /// Deliveries of nodes that are not live.
+    private static let abandoned =
+        "SELECT count(*) FROM queue WHERE holder NOT IN (SELECT id FROM nodes WHERE is_live)"
+
+    @Test func aStoppedNodeLosesItsLeases() async throws {
+        try await NodePlay.run { play, _ in
+            try await play.accept(100)
+            let live = try play.number("SELECT count(*) FROM nodes WHERE is_live")
+            let stopped = play.retire(0)
+            stopped.gateway.process.signal(SIGSTOP)
+            try await play.wait("the takeover from a stopped gateway") {
+                try play.number("SELECT count(*) FROM nodes WHERE is_live") == live - 1
+            }
+            if Self.isLong { try await Task.sleep(for: .seconds(45)) }
+            try await play.accept(50)
+            stopped.gateway.process.signal(SIGCONT)
+            play.bringBack(0)
+            try await play.wait("its return") { try play.number("SELECT count(*) FROM nodes WHERE is_live") == live }
+            try await play.accept(100)
+        }
+    }
+
+    @Test func keepsEveryEventOfAKilledDatabase() async throws {
+        try await NodePlay.run { play, _ in
+            try await play.accept(50)
+            let nodes = try play.number("SELECT count(*) FROM nodes")
+            for _ in 0..<(Self.isLong ? 10 : 2) {
+                try await play.database.crash()
+                let refused = play.record.refused
+                try await play.wait("refused events") { play.record.refused > refused }
+                try await play.database.start()
+                try await play.accept(100)
+            }
+            #expect(try play.number("SELECT count(*) FROM nodes") == nodes, "nobody takes over, seed \(play.seed)")
+        }
+    }
+
+    @Test func aNodeThatIsCutOffRefusesEvents() async throws {
+        try await NodePlay.run { play, _ in
+            try await play.accept(50)
+            let lonely = play.retire(0)
+            lonely.proxy.set(.hold)
+            let begun = ContinuousClock.now
+            let payload = Data(#"{"message":{"token":"x","notification":{"title":"number 0 end"}}}"#.utf8)
+            var status = 202
+            while status == 202 { status = try await lonely.gateway.post(payload).status }
+            #expect(status == 503, "seed \(play.seed)")
+            #expect(ContinuousClock.now - begun < .seconds(16), "seed \(play.seed)")
+            try await play.wait("that it is not ready") { ContinuousClock.now - begun > .seconds(13) }
+            #expect(try await lonely.gateway.get("/readyz").status == 503, "seed \(play.seed)")
+            try await play.accept(20)
+            lonely.proxy.set(.forward)
+            while try await lonely.gateway.get("/readyz").status != 200 { await Task.yield() }
+            play.bringBack(0)
+            try await play.accept(100)
+        }
+    }
+
+    @Test func keepsEveryEventThroughCutCommits() async throws {
+        try await NodePlay.run { play, random in
+            for node in play.nodes { node.proxy.cutOne(in: 20, seed: random.next()) }
+            try await play.accept(Self.isLong ? 3000 : 200)
+            for node in play.nodes { node.proxy.cutOne(in: nil) }
+        }
+    }
+}
