@@ -65,7 +65,7 @@ package struct StoreCheck: Sendable {
             }
         }
         return applied.isEmpty
-            ? "Nothing was pending."
+            ? "No migration was pending."
             : "Applied \(Counted.words(applied.count, "migration")): \(applied.joined(separator: ", "))."
     }
 }

@@ -13,7 +13,7 @@ extension PostgresTables {
         } catch { throw StoreError(error) }
     }
 
-    /// Applies the pending migrations beside running gateways; returns their names. Blocks, for hours if the index of a
+    /// Applies the pending migrations next to running gateways; returns their names. Blocks, for hours if the index of a
     /// large table is made. Throws ``StoreError/otherTables(place:isNewer:)`` for tables that this version may no
     /// longer write, and ``StoreError/refused(reason:remedy:)`` for a role that may not create tables.
     package static func migrate(_ target: PostgresTarget) throws(StoreError) -> [String] {

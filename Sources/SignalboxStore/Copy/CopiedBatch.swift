@@ -39,7 +39,7 @@ package struct CopiedBatch: Sendable {
 
     /// The most rows of a batch.
     package static let rows = 1000
-    /// A batch ends with the row that exceeds this number of bytes, so that it fits into memory whatever it holds.
+    /// A batch ends with the row that exceeds this number of bytes, so that a batch of large rows fits into memory too.
     package static let bytes = 4 << 20
 
     /// In the order of ``CopiedTable/columns``.
