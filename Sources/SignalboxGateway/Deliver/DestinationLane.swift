@@ -131,11 +131,13 @@ struct DestinationLane: Sendable {
         // An operator resumed the destination: request permission at once.
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
-            let places = gate.takePlaces(at: elapsed(), outOf: queue.places(of: name, outOf: destination.concurrency))
+            let share = queue.places(of: name, outOf: destination.concurrency)
+            let places = gate.takePlaces(at: elapsed(), outOf: share)
             switch places {
             case .needsAttempts(let perSecond): await takeAttempts(perSecond)
             case .needsProbe: await askForProbe()
-            case .free(0): return Pass()
+            // Without a share, other processes send what is due: a drain does not wait for it.
+            case .free(0): return Pass(isExhausted: share == 0)
             case .free, .question:
                 let free = places.count
                 let room = batches.room(for: free)

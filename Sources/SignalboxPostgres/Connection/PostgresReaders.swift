@@ -9,13 +9,14 @@ final class PostgresReaders: Sendable {
         let queue: DispatchQueue
         // Used on `queue` only; the lock satisfies the compiler.
         let connection = Mutex<PostgresConnection?>(nil)
+        /// Calls that have not ended.
+        let pending = Counter()
 
         init(_ number: Int) { queue = DispatchQueue(label: "signalbox.postgres.reader-\(number)") }
     }
 
     private let target: PostgresTarget
     private let readers: [Reader]
-    private let turn = Atomic<Int>(0)
 
     /// `count`: connections at most; each is made when it is first used.
     init(_ target: PostgresTarget, count: Int = 3) {
@@ -26,8 +27,9 @@ final class PostgresReaders: Sendable {
     /// Runs reads off Swift's threads. Each statement sees the commits before it. `body` may run twice: a lost
     /// connection is replaced once.
     func read<T: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> T) async throws(StoreError) -> T {
-        let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        let reader = readers[abs(number % readers.count)]
+        let reader = leastBusy()
+        reader.pending.add()
+        defer { reader.pending.add(-1) }
         let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
             reader.queue.async { [target] in
                 done.resume(returning: reader.connection.withLock { Self.run(body, on: &$0, target) })
@@ -51,6 +53,11 @@ final class PostgresReaders: Sendable {
                 throw error
             }
         }
+    }
+
+    /// So that a slow list does not delay the look at the queue while another connection is free.
+    private func leastBusy() -> Reader {
+        readers.dropFirst().reduce(readers[0]) { $1.pending.value < $0.pending.value ? $1 : $0 }
     }
 
     private static func run<T>(

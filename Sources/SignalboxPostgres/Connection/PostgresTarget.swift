@@ -61,6 +61,12 @@ package struct PostgresTarget: Sendable {
                 "synchronous_commit=on",
                 // Statements read few rows; to compile one takes longer than to run it.
                 "jit=off",
+                // No other limit applies to a transaction whose statements arrived in part: the server must notice
+                // that the host of a node is gone.
+                "tcp_user_timeout=10000", "tcp_keepalives_idle=5", "tcp_keepalives_interval=2",
+                "tcp_keepalives_count=3",
+                // A claim takes a lock, then reads what earlier holders committed.
+                "default_transaction_isolation=read\\ committed",
             ] + more
         if let schema { settings.append("search_path=\(schema)") }
         var parameters = [

@@ -148,6 +148,7 @@ final class PostgresWriter: Sendable {
                 PostgresStatement("SET LOCAL statement_timeout = 0"), PostgresStatement("COMMIT"),
             ])
             state.number = number
+            membership.record(number, of: lane, by: state.node)
             return result
         } catch {
             guard error.endsConnection else { throw error }
@@ -158,6 +159,7 @@ final class PostgresWriter: Sendable {
                 throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
             }
             guard state.number >= number else { throw error }
+            membership.record(number, of: lane, by: state.node)
             return result
         }
     }
@@ -183,10 +185,13 @@ final class PostgresWriter: Sendable {
             // About the incarnation that sent the COMMIT, even if it was declared gone since.
             let found = try number(of: state.node, on: connection) ?? state.number
             if found > state.number { membership.requestSweep() }
-            (state.number, state.isUndecided) = (found, false)
+            // A smaller one is of a server that lost commits, which is found below.
+            (state.number, state.isUndecided) = (max(state.number, found), false)
         }
         _ = try adopt(membership.current(), &state)
-        guard let found = try number(of: state.node, on: connection), found >= state.number else {
+        guard let found = try number(of: state.node, on: connection), found >= state.number,
+            try !membership.hasLostCommits(of: state.node, on: connection)
+        else {
             membership.replace(state.node)
             throw NodeIsGone()
         }

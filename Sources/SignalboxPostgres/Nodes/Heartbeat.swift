@@ -8,8 +8,9 @@ import Synchronization
 final class Heartbeat: Sendable {
     /// Between two heartbeats.
     static let interval: Duration = .seconds(2)
-    /// How long the server may take for one. Shorter than the lifetime, so that another one fits in.
-    static let patience: Duration = .seconds(4)
+    /// How long the server may take for one, which has five statements. Shorter than the lifetime, so that another one
+    /// fits in.
+    static let patience: Duration = .seconds(6)
 
     private let reference: StoreReference
     private let isStarted = Mutex(false)
@@ -53,6 +54,9 @@ struct Pulse {
     private var connection: PostgresConnection?
     /// When this node last counted for the fleet.
     private var countedAt: ContinuousClock.Instant?
+    /// When the last heartbeat that succeeded was sent, and since when heartbeats succeed again after an outage.
+    private var lastAt: ContinuousClock.Instant?
+    private var steadyFrom: ContinuousClock.Instant?
     /// Heartbeats until the next round of upkeep.
     private var rest = 0
 
@@ -79,13 +83,22 @@ struct Pulse {
             let (report, configs) = try FleetCounts.read(on: connection)
             store.membership.adopt(report, configs: configs)
             if !results[1].isEmpty { try upkeep(connection) }
-            let silent = try results[3].map { try $0.number(0) }
+            let silent = try isSteady(sentAt) ? results[3].map { try $0.number(0) } : []
             let absent = try results[4].map { try $0.number(0) }
             guard !silent.isEmpty || !absent.isEmpty else { return }
             let freed = try Takeover(connection).run(silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
             store.membership.takenOver.add(freed)
             if freed > 0 { store.wakeAll() }
         } catch { connection = nil }
+    }
+
+    /// Whether this node may declare others gone. After an outage, for example a failover, each node gets its lifetime
+    /// to come back: the first one must not take over from all the others. The start of the server does not tell,
+    /// because a standby began long before.
+    private mutating func isSteady(_ sentAt: ContinuousClock.Instant) -> Bool {
+        if let lastAt, sentAt - lastAt >= NodeMembership.lifetime / 2 { steadyFrom = sentAt + NodeMembership.lifetime }
+        lastAt = sentAt
+        return steadyFrom.map { $0 <= sentAt } ?? true
     }
 
     /// Whether it is this node's turn to count: one node at a time does, every ten seconds.
@@ -138,7 +151,9 @@ struct Pulse {
                 ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
                     WHERE d.node = excluded.node OR d.until < clock_timestamp() RETURNING node
                 """, [.number(node), .text(key), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
-            PostgresStatement("SELECT id FROM nodes WHERE is_live ORDER BY id"),
+            // Commands have no config, and no lanes: they get no places.
+            PostgresStatement(
+                "SELECT id FROM nodes WHERE is_live AND (config IS NOT NULL OR id = $1) ORDER BY id", [.number(node)]),
             PostgresStatement(
                 Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
             PostgresStatement(Takeover.absent),

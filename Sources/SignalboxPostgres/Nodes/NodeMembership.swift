@@ -39,6 +39,8 @@ final class NodeMembership: Sendable {
         var isConfirmed = false
         /// All live nodes, in their order.
         var live: [Int64] = []
+        /// The number of the last transaction of each writer that is known to be committed.
+        var committed: [WriterLane: Int64] = [:]
         var wantsSweep = false
         /// Since when live nodes have different configs; nil while they are equal.
         var configsDifferSince: ContinuousClock.Instant?
@@ -51,6 +53,8 @@ final class NodeMembership: Sendable {
 
     private let target: PostgresTarget
     private let state = Mutex(State())
+    /// Locked during a registration.
+    private let registering = Mutex(())
     private let clock: @Sendable () -> ContinuousClock.Instant
     /// Commits whose outcome had to be found out after the connection was lost.
     let unknownCommits = Counter()
@@ -64,19 +68,24 @@ final class NodeMembership: Sendable {
 
     /// The present incarnation; registers one if there is none. Blocks. Throws when the database cannot be reached.
     func current() throws -> Int64 {
-        // Under the lock, so that one thread registers while the others wait for it.
-        try state.withLock { state in
-            if let node = state.node { return node }
+        if let node = state.withLock(\.node) { return node }
+        // One thread registers while the others wait for it. Not under the lock of the state, which lanes and requests
+        // use: a database that does not answer must not block them.
+        return try registering.withLock { _ in
+            if let node = state.withLock(\.node) { return node }
+            let description = description
             let (sentAt, key) = (clock(), String(UInt64.random(in: 0 ... .max), radix: 36))
             let connection = try PostgresConnection(target)
             let rows = try connection.run(
                 Self.registration,
                 [
-                    .numbers(WriterLane.allCases.map(\.rawValue)), .text(state.description.name),
-                    .text(state.description.version), .text(state.description.config), .text(key),
+                    .numbers(WriterLane.allCases.map(\.rawValue)), .text(description.name),
+                    .text(description.version), .text(description.config), .text(key),
                 ])
             guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
-            (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
+            state.withLock { state in
+                (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
+            }
             return node
         }
     }
@@ -96,6 +105,7 @@ final class NodeMembership: Sendable {
         state.withLock { state in
             guard state.node == node else { return }
             (state.node, state.sentAt, state.leadsUntil) = (nil, nil, nil)
+            state.committed = [:]
             // Under the lock: before the next incarnation leases anything.
             state.forget?()
         }
@@ -112,6 +122,28 @@ final class NodeMembership: Sendable {
 
     /// The number and the key of the present incarnation; nil for none.
     var incarnation: (node: Int64, key: String)? { state.withLock { state in state.node.map { ($0, state.key) } } }
+
+    // MARK: Commits
+
+    /// Records the last transaction of a writer that is known to be committed.
+    func record(_ number: Int64, of lane: WriterLane, by node: Int64) {
+        state.withLock { state in
+            if state.node == node { state.committed[lane] = number }
+        }
+    }
+
+    /// Whether the server has lost a commit of any writer of the incarnation, in a failover. The numbers of deliveries
+    /// that were lost are given again, so that a lease in memory could name another delivery.
+    func hasLostCommits(of node: Int64, on connection: PostgresConnection) throws -> Bool {
+        // Before the read, which then sees at least these.
+        let known = state.withLock { $0.node == node ? $0.committed : [:] }
+        guard !known.isEmpty else { return false }
+        var numbers: [Int64: Int64] = [:]
+        for row in try connection.run("SELECT lane, number FROM marks WHERE node = $1", [.number(node)]).map({ $0 }) {
+            numbers[try row.number(0)] = try row.number(1)
+        }
+        return known.contains { lane, number in numbers[lane.rawValue] ?? 0 < number }
+    }
 
     // MARK: Heartbeats
 

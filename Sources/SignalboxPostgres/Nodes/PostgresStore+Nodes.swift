@@ -31,9 +31,28 @@ extension PostgresStore {
         let isRequested = membership.takeSweepRequest()
         let suspects = sweeps.due(isRequested, at: .now)
         guard isRequested || suspects != nil else { return }
+        // Claims that have not told their lanes yet; the commit of one may wait for a lost connection for long.
+        let claiming = lanes.withHandOff { Array($0.lanes.keys) }.filter { lanes.readingNumber(of: $0) != nil }
         let unknown = try await unknownLeases(of: node)
         guard let suspects else { return sweeps.begin(unknown, at: .now) }
-        try await free(unknown.intersection(suspects))
+        let lost = unknown.intersection(suspects)
+        guard !lost.isEmpty, !claiming.isEmpty else { return try await free(lost) }
+        let uncertain = try await leases(lost, of: claiming)
+        sweeps.begin(uncertain, at: .now)
+        try await free(lost.subtracting(uncertain))
+    }
+
+    /// Those of these leases that are of certain destinations.
+    private func leases(
+        _ ids: Set<Int64>, of destinations: [DestinationName]
+    ) async throws(StoreError) -> Set<Int64> {
+        try await readers.read { connection in
+            Set(
+                try connection.run(
+                    "SELECT id FROM queue WHERE id = ANY ($1) AND destination = ANY ($2)",
+                    [.numbers(ids.sorted()), .texts(destinations.map(\.name))]
+                ).map { try $0.number(0) })
+        }
     }
 
     /// Ends leases of this node that were never begun.

@@ -58,9 +58,26 @@ struct Takeover {
             return try !connection.run(all: Self.closing(node, ending))[0].isEmpty
         } catch {
             guard error.isTransient else { throw error }
+            do throws(PostgresFailure) {
+                _ = try connection.run(Self.endSessions, [.number(node), lifetime])
+            } catch {
+                // Otherwise sessions of another role, which only that role may end.
+                guard !error.endsConnection else { throw error }
+            }
             return false
         }
     }
+
+    /// Ends the sessions whose transactions hold the marks of a silent node. The server's own limits do not end a
+    /// transaction of a stopped process that has sent its statements in part, or does not read their rows. The next
+    /// heartbeat then declares the node gone.
+    private static let endSessions = """
+        SELECT pg_terminate_backend(l.pid) FROM marks m JOIN nodes n ON n.id = m.node
+            JOIN pg_locks l ON l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted
+                AND l.transactionid = m.xmax
+        WHERE m.node = $1 AND n.is_live AND n.seen_at < clock_timestamp() - $2 * interval '1 ms'
+            AND l.pid <> pg_backend_pid()
+        """
 
     /// The end of a node: its marks are closed, its duties and its backoffs end. The statements are one transaction.
     /// `ending`: the statement that changes its row.
