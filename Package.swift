@@ -285,6 +285,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "SignalboxCopyTests",
+            dependencies: [
+                "SignalboxInApp", "SignalboxPostgres", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
+                "SignalboxStoreTesting", "SignalboxTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "SignalboxDeliveryTests",
             dependencies: [
                 "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",

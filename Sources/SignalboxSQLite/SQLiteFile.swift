@@ -61,7 +61,7 @@ final class SQLiteFile: Sendable {
     private static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
 
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
-    private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
+    static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
     /// With `migrates`, applies all pending migrations. An error leaves the file as the last completed migration made
     /// it. `synchronous=FULL` syncs the log at each commit (sqlite.org/pragma.html), so a commit survives a power cut.

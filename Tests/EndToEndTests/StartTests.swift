@@ -124,7 +124,7 @@ import Testing
         #expect(try await binary.run(["--version"]).output == "0.1.0\n")
         for command in [
             "serve", "normalize", "replay", "explain", "listen", "deliveries", "routes", "vendors", "schema", "inapp",
-            "init", "config", "send", "tail", "health", "completion", "events", "capture",
+            "init", "config", "send", "tail", "health", "completion", "events", "capture", "store",
         ] {
             let result = try await binary.run([command, "--help"])
             #expect(result.status == 0)

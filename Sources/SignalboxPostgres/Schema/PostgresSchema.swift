@@ -14,7 +14,7 @@ enum PostgresSchema {
     /// The oldest version that may write tables of this version.
     private static let minWriter = 1
 
-    private static let first = core + operators + media + inApp
+    private static let first = core + operators + media + inApp + copies
 
     /// The tables of a database.
     struct Status: Sendable {

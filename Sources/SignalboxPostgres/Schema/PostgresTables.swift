@@ -1,6 +1,6 @@
 import CPostgres
 import Foundation
-package import SignalboxStore
+import SignalboxStore
 
 /// How a process treats the tables of the database that it opens.
 package enum PostgresTables: Sendable {
@@ -8,6 +8,8 @@ package enum PostgresTables: Sendable {
     case migrated
     /// Requires that no migration is pending.
     case current
+    /// Also opens a database that a copy is filling.
+    case copying
 
     /// Connects; returns the key by which tokens are hashed. Blocks. Throws like the initialiser of ``PostgresStore``.
     func open(_ target: PostgresTarget) throws(StoreError) -> [UInt8] {
@@ -24,6 +26,11 @@ package enum PostgresTables: Sendable {
             }
             guard !status.isTooNew, status.pending.isEmpty else {
                 throw StoreError.otherTables(place: target.place, isNewer: status.isTooNew)
+            }
+            if self != .copying, try connection.run("SELECT 1 FROM copies WHERE NOT is_done").first != nil {
+                throw StoreError.refused(
+                    reason: "the copy into \(target.place) is not complete",
+                    remedy: "run signalbox store copy again, or drop the tables")
             }
             guard let key = try connection.run("SELECT token_key FROM meta").first?.bytes(0) else {
                 throw DamagedValue("the table meta is empty")
@@ -86,40 +93,5 @@ extension PostgresConnection {
         return message.split { !$0.isASCII || !($0.isUppercase || $0.isNumber) }.last { word in
             word.utf8.count == 5 && word.contains(where: \.isNumber)
         }.map(String.init)
-    }
-}
-
-extension PostgresTables {
-    /// The migrations of a database.
-    package struct Report: Sendable, Equatable {
-        /// For people: host, port and database.
-        package let place: String
-        /// Names of the migrations that it lacks.
-        package let pending: [String]
-        /// Names of migrations of later versions, with which this version works.
-        package let unknown: [String]
-        /// Whether this version may no longer write.
-        package let isTooNew: Bool
-    }
-
-    /// Reads which migrations a database has. Blocks. Throws like the initialiser of ``PostgresStore``.
-    package static func report(_ target: PostgresTarget) throws(StoreError) -> Report {
-        let connection = try connect(target)
-        do {
-            let status = try PostgresSchema.status(connection)
-            return Report(
-                place: target.place, pending: status.pending, unknown: status.unknown, isTooNew: status.isTooNew)
-        } catch { throw StoreError(error) }
-    }
-
-    /// Applies the pending migrations; returns their names. Blocks, also while another process migrates.
-    package static func migrate(_ target: PostgresTarget) throws(StoreError) -> [String] {
-        let connection = try connect(target)
-        do {
-            guard try !PostgresSchema.status(connection).isTooNew else {
-                throw StoreError.otherTables(place: target.place, isNewer: true)
-            }
-            return try PostgresSchema.migrate(connection)
-        } catch { throw StoreError(error) }
     }
 }

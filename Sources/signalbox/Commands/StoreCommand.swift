@@ -1,71 +1,128 @@
 import ArgumentParser
 import SignalboxCommands
 import SignalboxConfig
-import SignalboxGateway
+import SignalboxEgress
 import SignalboxPostgres
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 
 /// Groups the commands about the store as a whole.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Check the store, and prepare it for this version.",
-        subcommands: [Check.self, Migrate.self])
+        commandName: "store", abstract: "Check, migrate and copy the store.",
+        subcommands: [Check.self, Migrate.self, Copy.self])
 
-    /// Exits with 1 for a ledger that is not consistent, and with 2 for a store that this version cannot use.
+    /// Exits with 1 when the tables are of another version, or the audit found something. Also while gateways run.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check that the store can be used, and that its ledger is consistent.",
-            discussion: "Changes nothing. Also while gateways run.")
+            abstract: "Say whether the tables fit this version, and audit the store.",
+            discussion: "Writes nothing. The audit is that of \"signalbox audit\".")
 
-        /// Names the store. The config is optional.
+        /// Only the location of the store is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        @Flag(help: "Print the result as one JSON object.") var json = false
 
-        /// One line for the tables, one for the ledger. Prints the findings of the audit on standard error.
+        /// Throws ``StoreError`` if the store is missing or cannot be reached.
         func run() async throws {
             let config = try options.optionalConfig().config
-            if let target = try options.database(of: config) {
-                let report = try PostgresTables.report(target)
-                print("Tables of \(report.place): \(report.words).")
-            }
-            let audit = try await options.existingQueue(config).audit()
-            for line in audit.findings { StandardError.write("signalbox: \(line)\n") }
-            guard audit.isRight else { throw ExitCode.incomplete }
-            print("Ledger consistent.")
+            let target = try options.database(of: config)
+            let directory = options.dataDirectory(file: config.gateway.dataDirectory)
+            let tables = try target.map(PostgresTables.status(of:)) ?? SQLiteQueue.tables(in: directory)
+            let audit = tables.fits ? try await options.existingQueue(config).audit() : nil
+            let check = StoreCheck(tables, audit)
+            if json { print(check.json) } else { check.lines.forEach { print($0) } }
+            for line in json ? [] : check.findings { StandardError.warn(line) }
+            guard check.isRight else { throw ExitCode.incomplete }
+            if !json { print("Ledger consistent.") }
         }
     }
 
-    /// Gateways of the former version continue with migrated tables.
+    /// Needs the lock of the data directory for SQLite. Gateways on PostgreSQL may continue meanwhile.
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make or update the tables of the store.",
+            abstract: "Apply the migrations that this version needs.",
             discussion: """
-                A gateway does this at its start, if its role may create tables. Gateways of the former version may run \
-                meanwhile.
+                In PostgreSQL, gateways may run meanwhile. In SQLite, the gateway of the data directory must not run.
                 """)
 
-        /// Names the store. The config is optional.
+        /// Only the location of the store is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
+        @Flag(help: "Print the names of applied migrations as one JSON object.") var json = false
 
-        /// Prints the migrations that were applied.
+        /// Throws ``StoreError/inUse(path:by:)`` for the data directory of a running gateway.
         func run() async throws {
             let config = try options.optionalConfig().config
-            guard let target = try options.database(of: config) else {
-                throw CommandFailure.refused(
-                    "The store is SQLite, whose tables the next start of signalbox serve updates. Name a database with "
-                        + "--store, SIGNALBOX_STORE or gateway.store.")
+            let applied: [String]
+            if let target = try options.database(of: config) {
+                applied = try PostgresTables.migrate(target)
+            } else {
+                let path = options.dataDirectory(file: config.gateway.dataDirectory)
+                // Before the lock, which would make a missing directory.
+                _ = try SQLiteQueue.tables(in: path)
+                applied = try SQLiteQueue.migrate(try DataDirectory(path: path))
             }
-            let applied = try PostgresTables.migrate(target)
-            print(applied.isEmpty ? "Tables are current." : "Applied migrations: \(applied.joined(separator: ", ")).")
+            print(StoreCheck.migrated(applied, asJSON: json))
         }
     }
-}
 
-extension PostgresTables.Report {
-    /// A clause.
-    fileprivate var words: String {
-        if isTooNew { return "of a newer version, which this version may not write" }
-        if !pending.isEmpty { return "\(pending.count) migrations pending; run: signalbox store migrate" }
-        return unknown.isEmpty ? "current" : "current, with migrations of a later version"
+    /// Holds the lock of the data directory, so that no gateway starts on the queue meanwhile. Does not change the
+    /// queue. A copy that was interrupted continues when the command is run again.
+    struct Copy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copy the queue of a data directory into an empty PostgreSQL database.",
+            discussion: """
+                Stop the gateway first. Run the command again after an interruption: it continues. The password of the \
+                database is that of gateway.store, PGPASSWORD or PGPASSFILE. Files of media stay in DIR/media.
+                """)
+
+        /// Gives the password of the database.
+        @OptionGroup var options: GatewayOptions
+        @Option(
+            name: .customLong("from"), help: "Data directory with the queue (default: --data-dir).",
+            completion: .directory)
+        var source: String?
+        @Option(name: .customLong("to"), help: "postgres:// URL of the database without password (default: --store).")
+        var target: String?
+
+        /// ArgumentParser calls it before the command runs.
+        func validate() throws {
+            guard let target else { return }
+            do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: target) } catch {
+                // Without the text, which may have a password.
+                throw ValidationError("--to is not a store: \(error.problem).")
+            }
+        }
+
+        /// Exits with 1 when the audits differ or found something. Throws ``StoreError`` for each refusal.
+        func run() async throws {
+            var options = options
+            options.store = target ?? options.store
+            let config = try options.optionalConfig().config
+            guard let target = try options.database(of: config) else {
+                throw CommandFailure.refused("The target is not named. Name it with --to postgres://….")
+            }
+            let path = source ?? options.dataDirectory(file: config.gateway.dataDirectory)
+            // Before the lock, which would make a missing directory.
+            _ = try SQLiteQueue.tables(in: path)
+            let directory = try DataDirectory(path: path)
+            defer { withExtendedLifetime(directory) {} }
+            let queue = try SQLiteQueue.existing(in: path)
+            let origin = try queue.copySource()
+            let copy = try PostgresCopy(target, of: origin)
+            var progress = CopyProgress(isResumed: copy.isResumed) { StandardError.write($0) }
+            try copy.run(read: queue.copiedRows) { progress.show($0, $1) }
+            progress.end()
+            try copy.finish(tokenKey: try directory.key("token.key") { randomBytes(32) })
+            let result = StoreCopyResult(source: try await queue.audit(), target: try await copy.audit())
+            result.findings.forEach(StandardError.warn)
+            guard try queue.copySource() == origin, result.isEqual else {
+                throw CommandFailure.incomplete(result.refusal)
+            }
+            try copy.complete()
+            result.lines.forEach { print($0) }
+            print("Copied. Do not start a gateway on \(path) again: it would deliver the same events.")
+            guard result.isRight else { throw ExitCode.incomplete }
+        }
     }
 }

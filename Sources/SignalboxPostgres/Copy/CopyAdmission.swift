@@ -1,0 +1,63 @@
+import Foundation
+import SignalboxStore
+
+/// The checks before a copy.
+struct CopyAdmission {
+    private let target: PostgresTarget
+    private let source: CopySource
+    private let connection: PostgresConnection
+
+    init(_ target: PostgresTarget, _ source: CopySource, _ connection: PostgresConnection) {
+        (self.target, self.source, self.connection) = (target, source, connection)
+    }
+
+    /// Throws while a node is alive. One that ended without a word counts for 15 s.
+    func refuseGateways() throws {
+        let isUsed =
+            try connection.run(
+                "SELECT 1 FROM nodes WHERE is_live AND seen_at > clock_timestamp() - interval '15 s' LIMIT 1"
+            ).first != nil
+        guard isUsed else { return }
+        throw StoreError.refused(
+            reason: "a gateway or a command uses \(target.place)",
+            remedy: "stop the gateways of this database, wait 15 s, and copy again")
+    }
+
+    /// Records a new copy, and returns nil; or returns the last table and position of the same copy.
+    func begin() throws -> (table: String, position: CopyPosition)? {
+        let columns = "source, version, is_done, table_name, position"
+        let row = try connection.run("SELECT \(columns) FROM copies").first
+        guard let row else {
+            try refuseContent()
+            let isFirst = try !connection.run(
+                "INSERT INTO copies (source, version) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1",
+                [.text(source.identity), .text(source.version)]
+            ).isEmpty
+            guard isFirst else { throw refusal("another copy into \(target.place) has just begun") }
+            return nil
+        }
+        guard try row.text(0) == source.identity else {
+            throw refusal("\(target.place) has a copy of another queue")
+        }
+        guard try !row.flag(2) else { throw refusal("this queue was copied into \(target.place) already") }
+        guard try row.text(1) == source.version else {
+            throw refusal("the queue has changed since its copy into \(target.place) began")
+        }
+        guard let table = try row.optionalText(3), let position = try row.optionalBytes(4) else { return nil }
+        return (table, try JSONDecoder().decode(CopyPosition.self, from: Data(position)))
+    }
+
+    /// Throws for a database that a gateway has written.
+    private func refuseContent() throws {
+        let tables = [
+            "events", "queue", "ended", "ledger", "actions", "media", "files", "inapp_messages", "inapp_devices",
+        ]
+        let isFilled = tables.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")
+        guard try connection.run("SELECT \(isFilled)").first?.flag(0) == true else { return }
+        throw refusal("\(target.place) has events or records of its own")
+    }
+
+    private func refusal(_ reason: String) -> StoreError {
+        .refused(reason: reason, remedy: "drop its tables, or name another database or schema, and copy again")
+    }
+}

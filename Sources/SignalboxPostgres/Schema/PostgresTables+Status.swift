@@ -1,0 +1,34 @@
+package import SignalboxStore
+
+/// The tables of a database, for the command line.
+extension PostgresTables {
+    /// Reads which migrations a database has. Writes nothing. Blocks. Throws like the initialiser of ``PostgresStore``
+    /// for a database that cannot be reached.
+    package static func status(of target: PostgresTarget) throws(StoreError) -> TableStatus {
+        let connection = try connect(target)
+        do {
+            let status = try PostgresSchema.status(connection)
+            return TableStatus(
+                place: target.place, pending: status.pending, unknown: status.unknown, isTooNew: status.isTooNew)
+        } catch { throw StoreError(error) }
+    }
+
+    /// Applies the pending migrations while gateways run; returns their names. Blocks, for hours if the index of a large
+    /// table is made. Throws ``StoreError/otherTables(place:isNewer:)`` for tables that this version may no longer
+    /// write, and ``StoreError/refused(reason:remedy:)`` for a role that may not create tables.
+    package static func migrate(_ target: PostgresTarget) throws(StoreError) -> [String] {
+        let connection = try connect(target)
+        do {
+            let status = try PostgresSchema.status(connection)
+            guard !status.isTooNew else { throw StoreError.otherTables(place: target.place, isNewer: true) }
+            return status.pending.isEmpty ? [] : try PostgresSchema.migrate(connection)
+        } catch let error as PostgresFailure where error.kind == .statement(sqlState: "42501") {
+            throw .refused(
+                reason: "\(target.place) cannot be migrated: \(error.message)",
+                remedy: "name a role in gateway.store that may create tables in the schema")
+        } catch let error as PostgresFailure where error.kind == .statement(sqlState: "3F000") {
+            throw .refused(
+                reason: "\(target.place) cannot be migrated: \(error.message)", remedy: "create the schema first")
+        } catch { throw StoreError(error) }
+    }
+}

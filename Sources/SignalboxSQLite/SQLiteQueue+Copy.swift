@@ -1,0 +1,131 @@
+import Foundation
+import GRDB
+import SignalboxInApp
+import SignalboxNotification
+package import SignalboxStore
+
+/// Reads the queue for a copy into another store. The caller holds the lock of the data directory, so that no gateway
+/// changes the queue meanwhile.
+extension SQLiteQueue {
+    /// The identity and the version of the queue. Moves the log into the file, so that the version is that of the file:
+    /// its size and its time.
+    package func copySource() throws(StoreError) -> CopySource {
+        do {
+            let record = try file.pool.writeWithoutTransaction { db in
+                _ = try db.checkpoint(.truncate)
+                return try QueueRecord(of: db)
+            }
+            var status = stat()
+            guard stat(file.path, &status) == 0 else {
+                throw StoreError.directory(path: file.directory, reason: String(cString: strerror(errno)))
+            }
+            return CopySource(
+                identity: record.identity,
+                version: "\(status.st_size)-\(status.st_mtim.tv_sec)-\(status.st_mtim.tv_nsec)",
+                lastEvent: record.event, lastDelivery: record.delivery)
+        } catch {
+            throw file.failure(error)
+        }
+    }
+
+    /// The rows of a table after a position; none at its end. Throws ``StoreError/damaged(path:reason:)`` for a row
+    /// that cannot be read.
+    package func copiedRows(
+        of table: CopiedTable, after position: CopyPosition?
+    ) throws(StoreError) -> CopiedBatch {
+        do {
+            return try file.pool.read { db in
+                var reading = CopyReading(table)
+                try reading.read(after: position, in: db)
+                return try reading.batch(in: db)
+            }
+        } catch {
+            throw file.failure(error)
+        }
+    }
+}
+
+/// Collects the rows of one batch.
+private struct CopyReading {
+    /// Ends the statement before its limit.
+    private struct IsFull: Error {}
+
+    private let table: CopiedTable
+    private let origin: CopyOrigin
+    private var columns: [CopiedBatch.Values]
+    private var count = 0
+    private var bytes = 0
+    private var end: CopyPosition?
+
+    init(_ table: CopiedTable) {
+        self.table = table
+        origin = CopyOrigin(of: table)
+        columns = table.columns.map { column in
+            switch column.kind {
+            case .number, .flag: .numbers([])
+            case .text, .eventID, .reference: .texts([])
+            case .bytes, .digest: .bytes([])
+            }
+        }
+    }
+
+    mutating func read(after position: CopyPosition?, in db: Database) throws {
+        let statement = try RowStatement(db, sql: origin.query(table, isFirst: position == nil))
+        do {
+            try statement.forEach({ row in
+                for value in position?.values ?? [] {
+                    switch value {
+                    case .number(let number): row.bind(number)
+                    case .text(let text): row.bind(text)
+                    }
+                }
+            }) { row in try append(&row) }
+        } catch is IsFull {}
+    }
+
+    private mutating func append(_ row: inout RowColumns) throws {
+        for index in columns.indices {
+            switch columns[index] {
+            case .numbers(var values):
+                columns[index] = .numbers([])
+                values.append(try row.optionalNumber())
+                columns[index] = .numbers(values)
+            case .texts(var values):
+                columns[index] = .texts([])
+                let text = try row.optionalText()
+                bytes += text?.utf8.count ?? 0
+                values.append(text)
+                columns[index] = .texts(values)
+            case .bytes(var values):
+                columns[index] = .bytes([])
+                let content = try row.withBytes { Array($0) }
+                bytes += content?.count ?? 0
+                values.append(content)
+                columns[index] = .bytes(values)
+            }
+        }
+        let key = try origin.key.map { column -> CopyPosition.Value in
+            origin.isNumber(column) ? .number(try row.number()) : .text(try row.text())
+        }
+        count += 1
+        end = CopyPosition(key)
+        if bytes > CopiedBatch.bytes { throw IsFull() }
+    }
+
+    /// With the ledgers of users and devices whose displays and totals are rows of their own.
+    func batch(in db: Database) throws -> CopiedBatch {
+        var columns = columns
+        if let ledgers = table.columns.firstIndex(where: { $0.name == "ledger" }), case .texts(let ids) = columns[0],
+            case .bytes(var values) = columns[ledgers]
+        {
+            var reader = InAppReader(db)
+            for (row, id) in ids.enumerated() where values[row] == nil {
+                guard let id else { throw DamagedValue("the table \(table.name) has a row without id") }
+                let ledger = try reader.ledger(of: table.name == "inapp_users" ? .user(id) : .device(id))
+                values[row] = LedgerFields.write(ledger, of: id)
+            }
+            columns[ledgers] = .bytes(values)
+        }
+        return CopiedBatch(columns: columns, count: count, end: end)
+    }
+}
