@@ -73,7 +73,7 @@ import Testing
             #expect(store.tokenKey == Self.key)
             let statuses = try await store.statuses()
             let expected = try await queue.statuses()
-            #expect(statuses.mapValues(\.state) == expected.mapValues(\.state))
+            #expect(statuses.mapValues(\.word) == expected.mapValues(\.word))
             let kept = Ledger.Total(count: 3, last: 4)
             let rows = try await store.rows(of: .device("new", user: "old"), tallies: [])
             #expect(rows.state.user.ledger.totals == [.message("welcome"): kept])
