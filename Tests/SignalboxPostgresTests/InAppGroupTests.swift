@@ -113,7 +113,10 @@ import Testing
                     }
                     isCounted = true
                 } catch {
-                    guard case .unavailable = error else { throw error }
+                    switch error {
+                    case .unavailable, .unreachable: break
+                    default: throw error
+                    }
                 }
             }
         }

@@ -13,8 +13,10 @@ extension PostgresTables {
         } catch { throw StoreError(error) }
     }
 
-    /// Applies the pending migrations while gateways run; returns their names. Blocks, for hours if the index of a large
-    /// table is made. Throws ``StoreError/otherTables(place:isNewer:)`` for tables that this version may no longer
+    /// Applies the pending migrations while gateways run; returns their names. Blocks, for hours if the index of a
+    /// large table is made.
+    ///
+    /// Throws ``StoreError/otherTables(place:isNewer:)`` for tables that this version may no longer
     /// write, and ``StoreError/refused(reason:remedy:)`` for a role that may not create tables.
     package static func migrate(_ target: PostgresTarget) throws(StoreError) -> [String] {
         let connection = try connect(target)

@@ -36,7 +36,7 @@ final class NodePlay: Sendable {
         try PostgresAdmin(play.target).run("CREATE SCHEMA \(play.schema)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count { play.add(try play.newNode(), to: &group) }
-            for sender in 0..<4 { group.addTask { await play.send(as: sender) } }
+            let senders = (0..<4).map { sender in Task { await play.send(as: sender) } }
             var random = SeededGenerator(seed: seed)
             let result: Result<Void, any Error>
             do { result = .success(try await scene(play, &random)) } catch { result = .failure(error) }
@@ -47,6 +47,8 @@ final class NodePlay: Sendable {
                 node.proxy.delay(by: .zero)
             }
             try await play.server.start()
+            // An append that is still in progress may add an event.
+            for sender in senders { await sender.value }
             if case .success = result { try await play.drain() }
             for node in play.nodes { node.stop() }
             try await group.waitForAll()
