@@ -7,26 +7,39 @@ package import SignalboxStore
 /// Reads the queue for a copy into another store. The caller holds the lock of the data directory, so that no gateway
 /// changes the queue meanwhile.
 extension SQLiteQueue {
-    /// The identity and the version of the queue. Moves the log into the file, so that the version is that of the file:
-    /// its size and its time.
+    /// The identity and the version of the queue. The version sums up what a gateway changes. The file itself has none:
+    /// each connection writes its settings into it. Reads every delivery.
     package func copySource() throws(StoreError) -> CopySource {
         do {
-            let record = try file.pool.writeWithoutTransaction { db in
-                _ = try db.checkpoint(.truncate)
-                return try QueueRecord(of: db)
+            return try file.pool.read { db in
+                let record = try QueueRecord(of: db)
+                let sums = try Self.changes.map { String(try db.number($0) ?? 0) }
+                return CopySource(
+                    identity: record.identity, version: sums.joined(separator: " "), lastEvent: record.event,
+                    lastDelivery: record.delivery)
             }
-            var status = stat()
-            guard stat(file.path, &status) == 0 else {
-                throw StoreError.directory(path: file.directory, reason: String(cString: strerror(errno)))
-            }
-            return CopySource(
-                identity: record.identity,
-                version: "\(status.st_size)-\(status.st_mtim.tv_sec)-\(status.st_mtim.tv_nsec)",
-                lastEvent: record.event, lastDelivery: record.delivery)
         } catch {
             throw file.failure(error)
         }
     }
+
+    /// Numbers that change with attempts, removals, requests, downloads, decisions and operators. Remainders keep the
+    /// sums small.
+    private static let changes = [
+        "SELECT max(seq) FROM events", "SELECT count(*) FROM events", "SELECT count(*) FROM deliveries",
+        "SELECT sum(begun + 3 * attempts + 5 * forgiven + due % 1000003) FROM deliveries",
+        "SELECT sum(unicode(substr(state, 2))) FROM deliveries",
+        "SELECT sum(accepted + delivered + dead + expired + waiting) FROM ledger",
+        "SELECT count(*) + sum(at % 1000003) FROM requests", "SELECT count(*) + sum(at % 1000003) FROM duplicates",
+        "SELECT count(*) + sum(due % 1000003) FROM media", "SELECT count(*) + sum(used_at % 1000003) FROM files",
+        "SELECT count(*) + sum(until % 1000003) FROM media_waits", "SELECT max(id) FROM actions",
+        "SELECT count(*) + sum(since % 1000003) FROM destinations",
+        "SELECT count(*) + sum(since % 1000003) FROM withheld",
+        "SELECT sum(revision + coalesce(withdrawn_at, 0) % 1000003) FROM inapp_messages",
+        "SELECT sum(last_now % 1000003) FROM inapp_users",
+        "SELECT sum(last_now % 1000003 + last_decision % 1000003) FROM inapp_devices",
+        "SELECT sum(clicks + unanswered + unicode(state)) FROM inapp_offers", "SELECT count(*) FROM channels",
+    ]
 
     /// The rows of a table after a position; none at its end. Throws ``StoreError/damaged(path:reason:)`` for a row
     /// that cannot be read.

@@ -2,7 +2,7 @@
 package struct CopySource: Sendable, Equatable {
     /// Random, fixed for the life of the store.
     package let identity: String
-    /// Differs after each change of the store. It may also differ without one.
+    /// Differs after a gateway has changed the store.
     package let version: String
     /// The last number of an event that was assigned; 0 for none.
     package let lastEvent: Int64
