@@ -30,7 +30,9 @@ begin() {
         pid=$!
         for look in $(seq 600); do
             kill -0 "$pid" 2>/dev/null || break
-            if "$bin/pg_isready" -q -h "$home" -p "$port"; then return 0; fi
+            if "$bin/pg_isready" -q -h "$home" -p "$port" && "$bin/pg_isready" -q -h 127.0.0.1 -p "$port"; then
+                return 0
+            fi
             sleep 0.05
         done
         if kill -0 "$pid" 2>/dev/null; then kill -QUIT "$pid"; fi

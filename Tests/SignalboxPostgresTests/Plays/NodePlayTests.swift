@@ -94,7 +94,7 @@ import Testing
             try admin.run(
                 """
                 CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                    IF random() < 0.2 THEN RAISE EXCEPTION 'crossed' USING ERRCODE = '40001'; END IF;
+                    IF random() < 0.1 THEN RAISE EXCEPTION 'crossed' USING ERRCODE = '40001'; END IF;
                     RETURN NULL;
                 END $$
                 """)
