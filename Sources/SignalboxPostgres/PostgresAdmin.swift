@@ -39,11 +39,12 @@ package struct PostgresAdmin {
         } catch { throw StoreError(error) }
     }
 
-    /// Waits until no snapshot of the database is older than now, a few seconds at most: until then the server keeps
-    /// removed rows.
+    /// Waits until no snapshot of the database is older than now, a minute at most: until then the server keeps removed
+    /// rows.
     private func waitForSnapshots() throws {
         let now = try connection.run("SELECT (pg_current_xact_id()::text::bigint % 4294967296)::text").first?.text(0)
-        for _ in 0..<300 {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
             let older = try connection.run(
                 """
                 SELECT count(*) FROM pg_stat_activity
