@@ -15,14 +15,14 @@ struct DestinationLane: Sendable {
     /// Shared by all lanes.
     let queue: any LaneStore
     /// Nil without routes for such events.
-    private let deadLetters: Replaceable<DeadLetterEvents?>
+    let deadLetters: Replaceable<DeadLetterEvents?>
     /// Receives attempts and changes of the destination.
     let observation: Observation?
     /// Of this destination; nil without an observation.
     private let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
-    private let clock: any Clock<Duration>
+    let clock: any Clock<Duration>
     /// The time of the gate, the breaker and the batches.
     let elapsed: @Sendable () -> Duration
     /// Shared by all copies of the lane.
@@ -32,7 +32,7 @@ struct DestinationLane: Sendable {
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
-    private let settling = Outage()
+    let settling = Outage()
     /// Whether attempts are postponed at present for want of descriptors.
     let postponing = Outage()
     /// Whether a settlement that disables the destination is not on disk yet. Other requests may end meanwhile.
@@ -244,59 +244,5 @@ struct DestinationLane: Sendable {
         gate.sent()
         wake()
         await finish(settlements)
-    }
-
-    /// `random` is evaluated for retries only. A dead delivery brings its dead-letter event along as the successor.
-    private func settlement(
-        of lease: Lease, _ result: SendResult, now: Date, random: @autoclosure () -> Double
-    ) -> Settlement {
-        let outcome = RetryPolicy(destination.retry).outcome(
-            of: result.answer, number: lease.attempts + 1, now: now, random: random())
-        var settlement = Settlement(
-            lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
-        if case .dead(let status, let reason) = outcome {
-            settlement.successor = deadLetters.value?.event(about: lease, status: status, reason: reason, at: now)
-        }
-        return settlement
-    }
-
-    /// Logs the outcomes before it settles them, so that the log has them also after a crash.
-    /// `trace`: of the attempt if it is exported.
-    private func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
-        let disables = report(settlements)
-        await settle(settlements)
-        if disables { _ = disabling.ends() }
-        observation?.settled(settlements, trace: trace)
-        // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
-        if gate.settled() || isOrdered { wake() }
-    }
-
-    /// Settles concurrently, so that the settlements share a commit.
-    private func settle(_ settlements: [Settlement]) async {
-        guard settlements.count != 1 else { return await settle(settlements[0]) }
-        await withDiscardingTaskGroup { group in
-            for settlement in settlements { group.addTask { await settle(settlement) } }
-        }
-    }
-
-    /// Retries once a second until the settlement is on disk. Returns without it only after ``close()`` or a
-    /// cancellation.
-    private func settle(_ settlement: Settlement) async {
-        while true {
-            do throws(StoreError) {
-                if try await queue.settle(settlement) == .lost { reportLost(settlement.lease) }
-                _ = settling.ends()
-                return
-            } catch {
-                // Logged once: many settlements fail at the same time.
-                if settling.begins(by: error) {
-                    logger.error(
-                        "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
-                }
-            }
-            // Given up during a stop only: the next start repeats the delivery.
-            if gate.isClosed { return }
-            do { try await clock.sleep(for: .seconds(1)) } catch { return }
-        }
     }
 }
