@@ -49,7 +49,7 @@ help:
 	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
-	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console or ways-in for one of its parts"
+	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console, nodes or ways-in for one of its parts"
 	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console compare with an earlier binary"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"

@@ -51,49 +51,53 @@ public struct NodeMeasure: Sendable {
     /// Appends batches from two tasks, as often as the bare client does on two connections.
     public func append(_ rounds: Int, by size: Int) async throws -> Double {
         let store = try await store(isOpen: false)
-        return try await rate(of: 2 * rounds * size) {
+        return try await rate {
             try await withThrowingTaskGroup { group in
                 for _ in 0..<2 {
                     group.addTask { for _ in 0..<rounds { try await store.append(events(size)) } }
                 }
                 try await group.waitForAll()
             }
+            return 2 * rounds * size
         }
     }
 
-    /// Appends batches that the lane takes over in memory, and settles each of their deliveries.
+    /// Appends batches that the lane takes over in memory, and settles each of their deliveries. In a schema without
+    /// other deliveries.
     public func handOver(_ rounds: Int, by size: Int) async throws -> Double {
         let store = try await store(isOpen: true)
-        let result = try await rate(of: 2 * rounds * size) {
-            try await withThrowingTaskGroup { group in
+        return try await rate {
+            try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
+                        var count = 0
                         for _ in 0..<rounds {
                             try await store.append(events(size))
-                            try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
+                            count += try await settle(
+                                try await store.claim(from: Self.destination, upTo: size), in: store)
                         }
+                        return count
                     }
                 }
-                try await group.waitForAll()
+                return try await group.reduce(0, +)
             }
         }
-        while case let rest = try await store.claim(from: Self.destination, upTo: size), !rest.isEmpty {
-            try await settle(rest, in: store)
-        }
-        return result
     }
 
     /// Claims and settles what ``fill(_:)`` left.
     public func claim(_ rounds: Int, by size: Int) async throws -> Double {
         let store = try await store(isOpen: true)
-        return try await rate(of: rounds * size) {
+        return try await rate {
+            var count = 0
             for _ in 0..<rounds {
-                try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
+                count += try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
             }
+            return count
         }
     }
 
-    private func settle(_ leases: [Lease], in store: PostgresStore) async throws {
+    /// Returns the number of leases.
+    private func settle(_ leases: [Lease], in store: PostgresStore) async throws -> Int {
         try await withThrowingTaskGroup { group in
             for lease in leases {
                 group.addTask {
@@ -102,21 +106,24 @@ public struct NodeMeasure: Sendable {
             }
             try await group.waitForAll()
         }
+        return leases.count
     }
 
     private var attempt: Attempt {
         Attempt(startedAt: Date(), duration: .milliseconds(3), remote: "127.0.0.1:443")
     }
 
-    /// Appends deliveries that no lane holds.
+    /// Appends deliveries that no lane holds; `count` is rounded down to whole hundreds.
     public func fill(_ count: Int) async throws {
         let store = try await store(isOpen: false)
-        for _ in 0..<count / 500 { try await store.append(events(500)) }
+        for _ in 0..<count / 100 { try await store.append(events(100)) }
     }
 
-    private func rate(of count: Int, _ work: () async throws -> Void) async throws -> Double {
-        let clock = ContinuousClock()
-        return Double(count) / (try await clock.measure(work) / .seconds(1))
+    /// Events a second. `work`: returns the number of events.
+    private func rate(_ work: () async throws -> Int) async throws -> Double {
+        let start = ContinuousClock.now
+        let count = try await work()
+        return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     }
 }
 

@@ -38,6 +38,7 @@ struct Bench {
                 try WaysInBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .console:
                 try ConsoleBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
+            case .nodes: try await NodesBench(table: table).run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
@@ -45,7 +46,7 @@ struct Bench {
 
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
-        case stages, commands, queue, gateway, media, inapp, console
+        case stages, commands, queue, gateway, media, inapp, console, nodes
         case waysIn = "ways-in"
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }
