@@ -127,6 +127,30 @@ import Testing
         .init(states: [DestinationName("crm"): states], scheduled: scheduled)
     }
 
+    @Test func countsOwnEndsNextToOtherGateways() {
+        let own: [DestinationName: [DeliveryRecord.State: Int]] = [
+            DestinationName("crm"): [.delivered: 4], DestinationName("erp"): [.dead: 1, .expired: 1],
+        ]
+        // Others delivered 90 events of their own, and three of the run.
+        let outcomes = DeliveryOutcomes(
+            own: own, appended: 11, after: counts([.delivered: 97, .dead: 8, .waiting: 2], scheduled: 1))
+        #expect(outcomes.failed == 2)
+        #expect(
+            outcomes.text(json: false)
+                == "4 delivered, 1 dead, at most 2 waiting for their next attempt (1 of them scheduled), 1 expired, "
+                + "3 ended by other gateways\n")
+        #expect(
+            outcomes.text(json: true)
+                == #"{"delivered":4,"dead":1,"expired":1,"waiting":2,"scheduled":1,"others":3}"# + "\n")
+    }
+
+    @Test func waitingDeliveriesOfOthersAreNoneOfTheRun() {
+        let outcomes = DeliveryOutcomes(
+            own: [DestinationName("crm"): [.delivered: 5]], appended: 5, after: counts([.waiting: 40]))
+        #expect(outcomes.failed == 0)
+        #expect(outcomes.text(json: false) == "5 delivered, 0 dead, 0 waiting for their next attempt\n")
+    }
+
     @Test func countsScheduledDeliveriesAsNoFailure() {
         let outcomes = DeliveryOutcomes(
             before: counts([.delivered: 3, .waiting: 1]),

@@ -1,8 +1,8 @@
 import SignalboxConfig
 import SignalboxEgress
-package import SignalboxNotification
+import SignalboxNotification
 import SignalboxRouting
-package import SignalboxStore
+import SignalboxStore
 
 /// A replay through the durable queue of a data directory, to the destinations. The process owns the data directory
 /// meanwhile, and the destinations receive the events from it.
@@ -11,6 +11,8 @@ package struct QueueReplay {
     private let gateway: Gateway
     private let session: ReplaySession
     private let recording: Recording
+    /// Deliveries that the run appended; repeats of an earlier run are not among them.
+    private let appended = Counter()
     /// The failure rules of the config; nil if the run applies none.
     private let failures: RecordedFailures?
 
@@ -60,7 +62,7 @@ package struct QueueReplay {
         await delivering
         await gateway.checkpoint()
         try session.end(isComplete: (try? reading.get()) ?? false)
-        let outcomes = DeliveryOutcomes(before: before, after: try await counts())
+        let outcomes = try await outcomes(since: before)
         var text = outcomes.text(json: options.printsJSON)
         if var failures {
             failures.counts = session.failureCounts
@@ -69,6 +71,13 @@ package struct QueueReplay {
         session.report(text)
         _ = try reading.get()
         return session.rejected > 0 || outcomes.failed > 0
+    }
+
+    /// How deliveries ended. Other gateways may use the queue too: then only the ends that this process recorded count.
+    private func outcomes(since before: DeliveryOutcomes.Counts) async throws(StoreError) -> DeliveryOutcomes {
+        let after = try await counts()
+        guard gateway.queue.sharesLimits else { return DeliveryOutcomes(before: before, after: after) }
+        return DeliveryOutcomes(own: gateway.queue.health.ends.values, appended: appended.value, after: after)
     }
 
     /// Two counts of the whole queue, because an earlier run may have left deliveries.
@@ -136,6 +145,7 @@ package struct QueueReplay {
             preconditionFailure("An append without a request cannot repeat a request.")
         }
         for (index, routed) in full.events.enumerated() {
+            if repeats[index] == nil { appended.add(routed.allDeliveries) }
             session.add(
                 vendor: routed.event.vendor.name, routes: routed.routes, warnings: routed.event.warnings,
                 isRepeat: repeats[index] != nil)
@@ -205,56 +215,7 @@ private struct QueueChunk {
     }
 }
 
-/// The deliveries that ended between two counts of a queue.
-package struct DeliveryOutcomes: Sendable {
-    /// The deliveries of a queue at one time.
-    package struct Counts: Sendable {
-        /// By destination and state.
-        let states: [DestinationName: [DeliveryRecord.State: Int]]
-        /// Deliveries that wait for their scheduled time.
-        let scheduled: Int
-
-        /// Take both counts from the same queue.
-        package init(states: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
-            self.states = states
-            self.scheduled = scheduled
-        }
-
-        fileprivate func total(_ state: DeliveryRecord.State) -> Int {
-            states.values.reduce(0) { $0 + ($1[state] ?? 0) }
-        }
-    }
-
-    let delivered: Int
-    let dead: Int
-    let expired: Int
-    /// More deliveries wait than before the run, by this number.
-    let waiting: Int
-    /// Waiting deliveries whose scheduled time has not come.
-    let scheduled: Int
-
-    /// Deliveries of earlier runs that ended in between count too.
-    package init(before: Counts, after: Counts) {
-        delivered = after.total(.delivered) - before.total(.delivered)
-        dead = after.total(.dead) - before.total(.dead)
-        expired = after.total(.expired) - before.total(.expired)
-        waiting = max(0, after.total(.waiting) - before.total(.waiting))
-        scheduled = min(waiting, max(0, after.scheduled - before.scheduled))
-    }
-
-    /// Deliveries that were not made. Scheduled and expired ones are not failures. ``QueueReplay/run()`` returns true
-    /// if it is not zero.
-    package var failed: Int { dead + waiting - scheduled }
-
-    /// One line, with its line end: for people, or a JSON object. `json`: the members are those of this value.
-    package func text(json: Bool) -> String {
-        guard !json else {
-            return #"{"delivered":\#(delivered),"dead":\#(dead),"expired":\#(expired),"waiting":\#(waiting),"#
-                + #""scheduled":\#(scheduled)}"# + "\n"
-        }
-        var text = "\(delivered) delivered, \(dead) dead, \(waiting) waiting for their next attempt"
-        if scheduled > 0 { text += " (\(scheduled) of them scheduled)" }
-        if expired > 0 { text += ", \(expired) expired" }
-        return text + "\n"
-    }
+extension RoutedEvent {
+    /// The number of its deliveries, and those of its followers.
+    fileprivate var allDeliveries: Int { followers.reduce(deliveries.count) { $0 + $1.allDeliveries } }
 }

@@ -1,0 +1,73 @@
+package import SignalboxNotification
+package import SignalboxStore
+
+/// The deliveries that ended during a replay, and those that it leaves.
+package struct DeliveryOutcomes: Sendable {
+    /// The deliveries of a queue at one time.
+    package struct Counts: Sendable {
+        /// By destination and state.
+        let states: [DestinationName: [DeliveryRecord.State: Int]]
+        /// Deliveries that wait for their scheduled time.
+        let scheduled: Int
+
+        /// Take both counts from the same queue.
+        package init(states: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
+            self.states = states
+            self.scheduled = scheduled
+        }
+
+        fileprivate func total(_ state: DeliveryRecord.State) -> Int {
+            states.values.reduce(0) { $0 + ($1[state] ?? 0) }
+        }
+    }
+
+    let delivered: Int
+    let dead: Int
+    let expired: Int
+    /// More deliveries wait than before the run, by this number. With other gateways, at most so many of the run.
+    let waiting: Int
+    /// Waiting deliveries whose scheduled time has not come.
+    let scheduled: Int
+    /// Deliveries of the run that other gateways ended; nil for a queue of one process.
+    let others: Int?
+
+    /// For a queue of one process. Deliveries of earlier runs that ended in between count too.
+    package init(before: Counts, after: Counts) {
+        delivered = after.total(.delivered) - before.total(.delivered)
+        dead = after.total(.dead) - before.total(.dead)
+        expired = after.total(.expired) - before.total(.expired)
+        waiting = max(0, after.total(.waiting) - before.total(.waiting))
+        scheduled = min(waiting, max(0, after.scheduled - before.scheduled))
+        others = nil
+    }
+
+    /// For a queue that other gateways use. `own`: the ends that this process recorded, which may include a few of
+    /// other senders. `appended`: deliveries that the run added. `after`: of the whole queue, at the end.
+    package init(own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, after: Counts) {
+        let ends = Counts(states: own, scheduled: 0)
+        (delivered, dead, expired) = (ends.total(.delivered), ends.total(.dead), ends.total(.expired))
+        let left = max(0, appended - delivered - dead - expired)
+        waiting = min(left, after.total(.waiting))
+        scheduled = min(waiting, after.scheduled)
+        others = left - waiting
+    }
+
+    /// Deliveries that were not made. Scheduled and expired ones are not failures, and neither are those of other
+    /// gateways. ``QueueReplay/run()`` returns true if it is not zero.
+    package var failed: Int { dead + waiting - scheduled }
+
+    /// One line, with its line end: for people, or a JSON object. `json`: the members are those of this value; one
+    /// that is nil is left out.
+    package func text(json: Bool) -> String {
+        guard !json else {
+            return #"{"delivered":\#(delivered),"dead":\#(dead),"expired":\#(expired),"waiting":\#(waiting),"#
+                + #""scheduled":\#(scheduled)\#(others.map { #","others":\#($0)"# } ?? "")}"# + "\n"
+        }
+        let bound = others == nil || waiting == 0 ? "" : "at most "
+        var text = "\(delivered) delivered, \(dead) dead, \(bound)\(waiting) waiting for their next attempt"
+        if scheduled > 0 { text += " (\(scheduled) of them scheduled)" }
+        if expired > 0 { text += ", \(expired) expired" }
+        if let others, others > 0 { text += ", \(others) ended by other gateways" }
+        return text + "\n"
+    }
+}
