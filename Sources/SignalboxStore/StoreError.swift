@@ -14,7 +14,7 @@
     case otherSchema(path: String, isNewer: Bool)
     /// The file is not a database, or is damaged.
     case damaged(path: String, reason: String)
-    /// The database cannot be reached now; with a clause that names it and the reason. The same call may succeed later.
+    /// The database cannot be reached now; with a clause that names it, the reason and a remedy. The same call may succeed later.
     case unreachable(reason: String)
     /// The database refuses this gateway until an operator changes something; two clauses, the reason and the remedy.
     case refused(reason: String, remedy: String)
@@ -57,7 +57,7 @@ extension StoreError: CustomStringConvertible {
                 + "gateway's version. Otherwise start this version once with: signalbox serve. That updates the queue."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
-        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst()). It is retried."
+        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst())."
         case .refused(let reason, let remedy):
             "\(reason.prefix(1).uppercased())\(reason.dropFirst()). \(remedy.prefix(1).uppercased())\(remedy.dropFirst())."
         case .otherTables(let place, isNewer: true):

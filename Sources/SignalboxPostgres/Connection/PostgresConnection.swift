@@ -46,13 +46,14 @@ final class PostgresConnection: @unchecked Sendable {
             let reason = target.masked(Self.message(of: connection))
             // A thrown initialiser of a class runs its deinit once all properties are set.
             let failure = PostgresFailure(
-                kind: .connection, message: "\(target.place) cannot be reached: \(reason)")
+                kind: .connection, message: "\(target.place) cannot be reached: \(reason)",
+                remedy: Self.remedy(for: reason, needsPassword: PQconnectionNeedsPassword(connection) == 1))
             target.reach.failed(failure)
             throw failure
         }
         guard PQserverVersion(connection) >= 130_000 else {
             throw PostgresFailure(
-                kind: .connection, message: "\(target.place) \(Self.tooOld)")
+                kind: .connection, message: "\(target.place) \(Self.tooOld)", remedy: "upgrade the server")
         }
         target.reach.succeeded()
         PQsetnonblocking(connection, 1)
@@ -196,6 +197,19 @@ final class PostgresConnection: @unchecked Sendable {
         let words = PQresultErrorField(result, Int32(UnicodeScalar("M").value)).map { String(cString: $0) }
         return PostgresFailure(
             kind: .statement(sqlState: state ?? "XX000"), message: words ?? "the server gave no reason")
+    }
+
+    /// What an operator does about a connection that cannot be made. `reason`: libpq's, in English unless the server
+    /// translates it.
+    private static func remedy(for reason: String, needsPassword: Bool) -> String {
+        if needsPassword { return "set gateway.store.password, PGPASSWORD or PGPASSFILE" }
+        if reason.contains("authentication failed") {
+            return "check the user in gateway.store and its password: gateway.store.password, PGPASSWORD or PGPASSFILE"
+        }
+        if reason.hasSuffix("session is read-only") {
+            return "make the server accept writes, or name its primary in gateway.store"
+        }
+        return "check that the server runs, and its address in gateway.store"
     }
 
     private static func message(of handle: OpaquePointer) -> String {

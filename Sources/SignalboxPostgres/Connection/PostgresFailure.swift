@@ -15,6 +15,11 @@ struct PostgresFailure: Error {
     let kind: Kind
     /// A clause for people, without secrets and values.
     let message: String
+    /// A clause that tells an operator to do something; nil when nothing helps, or the message says it.
+    var remedy: String?
+
+    /// The message and the remedy, as one clause.
+    var words: String { remedy.map { "\(message); \($0)" } ?? message }
 
     /// Whether the same transaction is expected to succeed when it is run again: a serialisation failure, a deadlock,
     /// or a lock that another transaction held for too long.
@@ -41,7 +46,7 @@ extension PostgresFailure {
     /// The error for operators and senders.
     fileprivate var asStoreError: StoreError {
         guard case .statement(let state) = kind else {
-            return kind == .connection ? .unreachable(reason: message) : .unavailable(reason: message)
+            return kind == .connection ? .unreachable(reason: words) : .unavailable(reason: words)
         }
         // The first two digits name a class of errors.
         switch state {
@@ -49,14 +54,18 @@ extension PostgresFailure {
         case "42P01", "42703", "3F000":
             return .refused(
                 reason: "the database lacks a table of the queue: \(message)", remedy: "run signalbox store check")
-        case "25006": return .unavailable(reason: "the database is read-only")
-        case "53100": return .unavailable(reason: "the disk of the database is full")
-        case "53300": return .unreachable(reason: "the database has no free connection: \(message)")
-        case "57014": return .unavailable(reason: "the database took longer than 10 s for a statement")
+        case "25006": return .unavailable(reason: "the database is read-only; its operator must make it accept writes")
+        case "53100": return .unavailable(reason: "the disk of the database is full; its operator must free space")
+        case "53300": return .unreachable(reason: "the database has no free connection: \(message); \(Self.room)")
+        case "57014":
+            return .unavailable(
+                reason: "the database took longer than 10 s for a statement; see its load and its locks")
         case _ where endsConnection: return .unreachable(reason: "the database ended the connection: \(message)")
         default: return .unavailable(reason: message)
         }
     }
+
+    private static let room = "raise max_connections, or run fewer gateways and commands"
 
     private static let grant = "grant the role of the gateway all rights on the tables of its schema"
 }

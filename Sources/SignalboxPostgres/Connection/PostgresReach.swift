@@ -44,7 +44,7 @@ package final class PostgresReach: Sendable {
             defer { state.failure = (reason, .now) }
             return state.failure == nil ? state.report : nil
         }
-        report?(reason.message)
+        report?(reason.words)
     }
 
     /// Records a connection.
