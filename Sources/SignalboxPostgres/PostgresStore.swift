@@ -37,6 +37,8 @@ package final class PostgresStore: Store {
     let lost = Counter()
     /// The places of this node, by destination.
     let shares = Mutex<[DestinationName: Int]>([:])
+    /// What other nodes applied at the last look.
+    let othersBackoffs = Mutex<[DestinationName: OthersBackoff]>([:])
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 

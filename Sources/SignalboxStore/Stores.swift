@@ -149,6 +149,20 @@ package protocol LaneStore: StoreStatus {
     /// Asks to be the one process that probes a destination whose breaker is open. Returns nil for yes; otherwise when
     /// to ask again. Another one may probe after `time`, or once the backoff was recorded as ended.
     func beginProbe(of destination: DestinationName, lasting time: Duration) async throws(StoreError) -> Duration?
+
+    /// The backoffs from a destination that other processes apply now, as of the last ``tick()``.
+    func othersBackoff(from destination: DestinationName) -> OthersBackoff
+}
+
+/// Until when other processes leave a destination alone.
+package struct OthersBackoff: Sendable, Equatable {
+    /// The latest end of an open breaker. A time that has passed: its probe is in progress. Nil for none.
+    package var breakerOpen: Date?
+    /// The latest end of a pause that the destination asked for; nil for none.
+    package var quiet: Date?
+
+    /// None.
+    package init() {}
 }
 
 /// Attempts that a process may make, of the rate that all processes share.
@@ -254,6 +268,9 @@ extension LaneStore {
     package func beginProbe(
         of destination: DestinationName, lasting time: Duration
     ) async throws(StoreError) -> Duration? { nil }
+
+    package func othersBackoff(from destination: DestinationName) -> OthersBackoff { OthersBackoff() }
+
     /// Opens a lane whose deliveries need no order.
     package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
         openLane(destination, isOrdered: false, wake: wake)

@@ -46,6 +46,69 @@ import Testing
         #expect(gate.takeUnused() == nil)
     }
 
+    // MARK: Backoffs of other processes
+
+    @Test func followsABreakerThatAnotherProcessOpened() {
+        let gate = gate(failures: 3)
+        gate.follow(breakerOpen: .seconds(30), quiet: nil, at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .later(.seconds(30), isLong: true))
+        // The other one probes, or has ended: one process may probe.
+        #expect(gate.takePlaces(at: .seconds(30)) == .needsProbe)
+        gate.recordProbe(wait: .seconds(1), at: .seconds(30))
+        // Its probe failed.
+        gate.follow(breakerOpen: .seconds(61), quiet: nil, at: .seconds(31))
+        #expect(gate.takePlaces(at: .seconds(31)) == .later(.seconds(30), isLong: true))
+        // Its probe succeeded.
+        gate.follow(breakerOpen: nil, quiet: nil, at: .seconds(40))
+        #expect(gate.takePlaces(at: .seconds(40)) == .free(4))
+    }
+
+    @Test func recordsNoBackoffOfAnotherProcess() {
+        let gate = gate(failures: 1)
+        gate.follow(breakerOpen: .seconds(30), quiet: nil, at: .zero)
+        #expect(gate.beginRecording())
+        #expect(gate.nextRecord(at: .seconds(1)) == .done)
+        #expect(gate.takePlaces(at: .seconds(30)) == .needsProbe)
+        gate.recordProbe(wait: nil, at: .seconds(30))
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+        _ = gate.recordFailure(at: .seconds(31))
+        #expect(gate.beginRecording())
+        #expect(
+            gate.nextRecord(at: .seconds(31)) == .record(.init(kind: .breakerOpen, until: .seconds(61))),
+            "its own probe failed")
+    }
+
+    @Test func anAnswerCountsMoreThanAnEarlierFailureElsewhere() {
+        let gate = gate(failures: 3)
+        #expect(gate.takePlaces(at: .seconds(9)) == .free(4))
+        for _ in 0..<4 { gate.sent() }
+        _ = gate.recordAnswer(delivered: true, at: .seconds(10))
+        // Opened at 9 s.
+        gate.follow(breakerOpen: .seconds(39), quiet: nil, at: .seconds(10))
+        #expect(gate.takePlaces(at: .seconds(10)) == .free(4))
+        for _ in 0..<4 { gate.sent() }
+        // Opened, or probed, at 12 s.
+        gate.follow(breakerOpen: .seconds(42), quiet: nil, at: .seconds(12))
+        #expect(gate.takePlaces(at: .seconds(12)) == .later(.seconds(30), isLong: true))
+    }
+
+    @Test func itsOwnBreakerStaysOpen() {
+        let gate = gate(failures: 1)
+        #expect(gate.takePlaces(at: .zero) == .free(4))
+        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        for _ in 0..<4 { gate.sent() }
+        gate.follow(breakerOpen: .seconds(90), quiet: nil, at: .seconds(1))
+        gate.follow(breakerOpen: nil, quiet: nil, at: .seconds(2))
+        #expect(gate.takePlaces(at: .seconds(2)) == .later(.seconds(28), isLong: true))
+    }
+
+    @Test func keepsQuietAsAnotherProcessWasAsked() {
+        let gate = gate()
+        gate.follow(breakerOpen: nil, quiet: .seconds(5), at: .zero)
+        #expect(gate.takePlaces(at: .seconds(1)) == .later(.seconds(4), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(5)) == .free(4))
+    }
+
     @Test func asksTheStoreForTheProbe() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .free(4))

@@ -107,6 +107,30 @@ import Testing
         }
     }
 
+    @Test func otherNodesSeeABackoff() async throws {
+        try await NodeBench.withNodes { first, second in
+            let none = OthersBackoff()
+            let now = first.now
+            let end = now.addingTimeInterval(30)
+            try await first.record(
+                DestinationBackoff(.breakerOpen, reason: "it fails", since: now, until: end), of: NodeBench.crm)
+            try await first.tick()
+            try await second.tick()
+            #expect(first.othersBackoff(from: NodeBench.crm) == none)
+            let seen = second.othersBackoff(from: NodeBench.crm)
+            #expect(seen.quiet == nil)
+            #expect(abs(try #require(seen.breakerOpen).timeIntervalSince(end)) < 0.01)
+            try await first.record(
+                DestinationBackoff(.retryAfter, reason: "it asked", since: now, until: end), of: NodeBench.crm)
+            try await second.tick()
+            let quiet = second.othersBackoff(from: NodeBench.crm)
+            #expect(quiet.breakerOpen == nil && quiet.quiet != nil)
+            try await first.record(nil, of: NodeBench.crm)
+            try await second.tick()
+            #expect(second.othersBackoff(from: NodeBench.crm) == none)
+        }
+    }
+
     @Test func oneNodeEndsAPause() async throws {
         try await PostgresLocation.withLocation { location in
             let clock = ManualDate()

@@ -79,6 +79,15 @@ struct Breaker: Sendable, Equatable {
         return false
     }
 
+    /// Opens it for a failure that another process saw, or prolongs that. Has no effect during a probe.
+    mutating func follow(until: Duration) {
+        switch state {
+        case .closed: state = .open(until: until)
+        case .open(let earlier): state = .open(until: max(earlier, until))
+        case .halfOpen: break
+        }
+    }
+
     /// When the next attempt may start; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
@@ -93,6 +102,9 @@ struct Breaker: Sendable, Equatable {
 
     /// Failures since the last success. An open breaker counts no further ones.
     var failuresInARow: Int { if case .closed(let count) = state { count } else { failures } }
+
+    /// True from ``beginProbe()`` until the probe has ended.
+    var isProbing: Bool { state == .halfOpen }
 
     /// False while it is open and during a probe.
     var isClosed: Bool { if case .closed = state { true } else { false } }

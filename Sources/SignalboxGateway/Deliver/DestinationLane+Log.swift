@@ -16,7 +16,7 @@ extension DestinationLane {
         let change =
             switch health {
             case .ill: gate.recordFailure(at: elapsed())
-            case .well: gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0))
+            case .well: gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0), at: elapsed())
             case .unknown: LaneGate.Change.none
             }
         if health != .unknown { _ = postponing.ends() }

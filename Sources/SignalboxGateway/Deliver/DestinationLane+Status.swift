@@ -34,6 +34,14 @@ extension DestinationLane {
         gate.recordProbe(wait: wait, at: elapsed())
     }
 
+    /// Applies the backoffs that other processes have recorded.
+    func followOthers() {
+        let others = queue.othersBackoff(from: name)
+        let (now, date) = (elapsed(), queue.now)
+        func end(_ time: Date?) -> Duration? { time.map { now + .seconds($0.timeIntervalSince(date)) } }
+        gate.follow(breakerOpen: end(others.breakerOpen), quiet: end(others.quiet), at: now)
+    }
+
     /// Returns attempts for which there is no delivery, so that other processes can make them.
     func returnUnused() async {
         guard let (count, perSecond) = gate.takeUnused() else { return }

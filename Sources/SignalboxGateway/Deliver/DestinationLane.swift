@@ -128,6 +128,7 @@ struct DestinationLane: Sendable {
             await giveBack(&batches)
             return Pass(isExhausted: true)
         }
+        if gate.isShared { followOthers() }
         // An operator resumed the destination: request permission at once.
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {

@@ -46,6 +46,25 @@ extension LaneGate {
         }
     }
 
+    /// Leaves the destination alone while another process does, and no longer. `breakerOpen`, `quiet`: ends on the
+    /// lane's clock; nil for none. An answer to this process counts more than an earlier failure there.
+    func follow(breakerOpen: Duration?, quiet: Duration?, at now: Duration) {
+        state.withLock { state in
+            if let quiet, quiet > now { state.quietUntil = max(state.quietUntil ?? quiet, quiet) }
+            guard let breakerOpen else {
+                if state.isFollowing, !state.breaker.isProbing { _ = state.breaker.succeeded() }
+                state.isFollowing = state.isFollowing && state.breaker.isProbing
+                return
+            }
+            let failedAt = breakerOpen - state.breaker.probe
+            guard state.isFollowing || state.breaker.isClosed, state.answeredAt.map({ $0 < failedAt }) ?? true else {
+                return
+            }
+            state.breaker.follow(until: breakerOpen)
+            state.isFollowing = true
+        }
+    }
+
     /// How long the breaker stays open after a failed probe.
     var probeTime: Duration { state.withLock(\.breaker.probe) }
 }

@@ -29,6 +29,10 @@ final class LaneGate: Sendable {
         var uncertainClaims: Int?
         /// Counts failures in a row.
         var breaker: Breaker
+        /// Whether the breaker is open because that of another process is.
+        var isFollowing = false
+        /// When the destination last answered.
+        var answeredAt: Duration?
         /// Nil without a rate.
         var bucket: AttemptRate?
         /// Until when this process may probe, as the store said.
@@ -45,7 +49,8 @@ final class LaneGate: Sendable {
         /// The present backoff; nil for none. An open breaker takes precedence over a pause that the destination
         /// asked for.
         func backoff(at now: Duration) -> BackoffRecord.Backoff? {
-            if let until = breaker.openUntil { return .init(kind: .breakerOpen, until: until) }
+            // The other process has recorded its own.
+            if !isFollowing, let until = breaker.openUntil { return .init(kind: .breakerOpen, until: until) }
             return quietUntil.flatMap { $0 > now ? .init(kind: .retryAfter, until: $0) : nil }
         }
     }
@@ -181,15 +186,17 @@ final class LaneGate: Sendable {
         state.withLock { state in
             let wasFailing = state.isFailing
             state.isFailing = true
+            state.isFollowing = state.isFollowing && !state.breaker.isProbing
             if state.breaker.failed(at: now) { return .leftAlone }
             return wasFailing ? .none : .fails
         }
     }
 
     /// Records that the destination answered. `delivered`: whether with 2xx. Every answer closes the breaker, but only
-    /// a delivery or a closing breaker ends the state of failing.
-    func recordAnswer(delivered: Bool) -> Change {
+    /// a delivery or a closing breaker ends the state of failing. `now`: nil in tests of one process.
+    func recordAnswer(delivered: Bool, at now: Duration? = nil) -> Change {
         state.withLock { state in
+            (state.isFollowing, state.answeredAt) = (false, now)
             let closes = state.breaker.succeeded()
             guard delivered || closes else { return .none }
             defer { state.isFailing = false }
@@ -255,8 +262,7 @@ final class LaneGate: Sendable {
     /// probe, because the probe decides whether it ends.
     func nextRecord(at now: Duration) -> BackoffRecord.Step {
         state.withLock { state in
-            let isProbing = state.breaker.openUntil == nil && !state.breaker.isClosed
-            return state.record.next(isProbing ? state.record.recorded : state.backoff(at: now))
+            return state.record.next(state.breaker.isProbing ? state.record.recorded : state.backoff(at: now))
         }
     }
 

@@ -20,6 +20,7 @@ extension PostgresStore {
         }
         if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
         adopt(look.statuses, since: epoch)
+        follow(look.backoffs)
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
@@ -29,6 +30,20 @@ extension PostgresStore {
         try await lookForInAppChanges()
         // Last, because it concerns single destinations.
         return try await endPauses()
+    }
+
+    /// Wakes the lanes of destinations that other nodes began or ceased to leave alone.
+    private func follow(_ backoffs: [DestinationName: OthersBackoff]) {
+        let former = othersBackoffs.withLock { known in
+            defer { known = backoffs }
+            return known
+        }
+        guard former != backoffs else { return }
+        lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
+    }
+
+    package func othersBackoff(from destination: DestinationName) -> OthersBackoff {
+        othersBackoffs.withLock { $0[destination] } ?? OthersBackoff()
     }
 
     /// Wakes the lanes with something to claim. Other nodes may claim it first.
@@ -84,6 +99,8 @@ struct Look: Sendable {
     var media = ""
     /// The key of this node; nil when it is gone.
     var key: String?
+    /// The backoffs of other live nodes.
+    var backoffs: [DestinationName: OthersBackoff] = [:]
 
     /// `node`: this one. Each reads a few rows, however many deliveries wait.
     static func statements(_ destinations: [String], at now: Int64, besides node: Int64) -> [PostgresStatement] {
@@ -109,6 +126,11 @@ struct Look: Sendable {
                 SELECT coalesce(sum(hashtextextended(c::text, 0)), 0)::text FROM media_counts c WHERE node <> $1
                 """, [.number(node)]),
             PostgresStatement("SELECT key FROM nodes WHERE id = $1 AND is_live", [.number(node)]),
+            PostgresStatement(
+                """
+                SELECT destination, kind, max(until) FROM backoffs b WHERE node <> $1
+                    AND EXISTS (SELECT FROM nodes n WHERE n.id = b.node AND n.is_live) GROUP BY destination, kind
+                """, [.number(node)]),
         ]
     }
 
@@ -122,5 +144,14 @@ struct Look: Sendable {
         statuses = try StoredStatuses(results[2])
         media = try results[3].first?.text(0) ?? ""
         key = try results[4].first?.text(0)
+        for row in results[5].map({ $0 }) {
+            let (destination, until) = (try row.destination(0), try row.date(2))
+            var backoff = backoffs[destination] ?? OthersBackoff()
+            switch try row.word(1) as DestinationBackoff.Kind {
+            case .breakerOpen: backoff.breakerOpen = until
+            case .retryAfter: backoff.quiet = until
+            }
+            backoffs[destination] = backoff
+        }
     }
 }
