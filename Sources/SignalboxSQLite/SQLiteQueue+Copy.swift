@@ -41,6 +41,15 @@ extension SQLiteQueue {
         "SELECT sum(clicks + unanswered + unicode(state)) FROM inapp_offers", "SELECT count(*) FROM channels",
     ]
 
+    /// The number of waiting deliveries. Cheap.
+    package func waitingCount() throws(StoreError) -> Int {
+        do {
+            return try file.pool.read { Int(try $0.number("SELECT sum(waiting_now) FROM ledger") ?? 0) }
+        } catch {
+            throw file.failure(error)
+        }
+    }
+
     /// The rows of a table after a position; none at its end. Throws ``StoreError/damaged(path:reason:)`` for a row
     /// that cannot be read.
     package func copiedRows(

@@ -27,15 +27,28 @@ extension GatewayOptions {
     var secretResolver: SecretResolver { SecretResolver(path: configPath) }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
-    /// status that they have in the gateway. Reads the key of the data directory, and creates none.
+    /// status that they have in the gateway. Creates no key.
     func normalizer(for config: GatewayConfig, mediaStatus: Media.Status = .skipped) throws -> Normalizer {
-        let file = dataDirectory(file: config.gateway.dataDirectory) + "/token.key"
         // The gateway's own key hashes tokens as the gateway does. Without it, hashes last for this run.
-        let key = FileManager.default.contents(atPath: file).map { Array($0) } ?? randomBytes(32)
+        let key = existingTokenKey(config) ?? randomBytes(32)
         return Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: TokenHash(key: key),
             registersMessages: config.inapp.registersPayloads, mediaStatus: mediaStatus, actions: config.actions,
             categories: config.categories.statics)
+    }
+
+    /// The key of the database or of the data directory; nil without one. Warns of a database that cannot be read.
+    private func existingTokenKey(_ config: GatewayConfig) -> [UInt8]? {
+        do {
+            if let target = try database(of: config) { return try PostgresTables.tokenKey(of: target) }
+        } catch {
+            let reason = (error as? ConfigRefusal)?.problems.joined(separator: " ") ?? "\(error)"
+            StandardError.warn(
+                "The gateways' key cannot be read: device tokens have other hashes than there. \(reason)")
+            return nil
+        }
+        let file = dataDirectory(file: config.gateway.dataDirectory) + "/token.key"
+        return FileManager.default.contents(atPath: file).map { Array($0) }
     }
 
     /// Opens the queue next to running gateways. Does not lock the data directory. Throws
@@ -100,11 +113,33 @@ struct GatewayOpening: Sendable {
     func open(acceptsLoss: Bool) throws -> Gateway {
         if let database {
             let store = try PostgresStore(database)
+            reportFormerQueue(database)
             return gateway(store, tokenKey: store.tokenKey)
         }
         // Before the key: a key implies that there was a queue.
         let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsLoss)
         return gateway(queue, tokenKey: try directory.key("token.key") { randomBytes(32) })
+    }
+
+    /// For people: the data directory, or the database.
+    var queue: String { database?.place ?? directory.path }
+
+    /// Warns of deliveries in the data directory, which a gateway on a database does not send, unless they were copied.
+    private func reportFormerQueue(_ database: PostgresTarget) {
+        let path = directory.path + "/queue.db"
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        do throws(StoreError) {
+            let queue = try SQLiteQueue.existing(in: directory.path)
+            let waiting = try queue.waitingCount()
+            guard waiting > 0, try !PostgresTables.hasCopy(of: queue.copySource(), in: database) else { return }
+            logger.warning(
+                "Deliveries wait in the data directory, and are not sent; signalbox store copy moves them.",
+                metadata: ["queue": "\(path)", "waiting": "\(waiting)"])
+        } catch {
+            logger.warning(
+                "The queue in the data directory cannot be read; its deliveries are not sent.",
+                metadata: ["error": "\(error)"])
+        }
     }
 
     /// Logs when the database can no longer be reached, and when it can be reached again.

@@ -115,6 +115,7 @@ struct StoreOpening: Service, CustomStringConvertible {
                 } catch {
                     logger.error("Store cannot be opened.", metadata: ["error": "\(error)"])
                 }
+                // No event says that a database can be reached: only an attempt finds out.
                 do { try await Task.sleep(for: Self.pause) } catch { return }
             }
         }

@@ -79,13 +79,13 @@ package struct ServePreparation: Sendable {
     }
 
     /// Announces that the gateway listens: lines for people, or one object for programs, at the level of the default
-    /// log. Called once; the addresses have the assigned ports.
+    /// log. Called once; the addresses have the assigned ports. `queue`: where it is.
     package func announce(
-        _ addresses: GatewayServer.Addresses, _ config: GatewayConfig, version: String, dataDirectory: String,
+        _ addresses: GatewayServer.Addresses, _ config: GatewayConfig, version: String, queue: String,
         to logger: Logger
     ) {
         guard format == .json else {
-            return StandardError.write(addresses.greeting(config, version: version, dataDirectory: dataDirectory))
+            return StandardError.write(addresses.greeting(config, version: version, queue: queue))
         }
         var metadata: Logger.Metadata = ["version": "\(version)", "http": "http://\(addresses.http)"]
         if let providers = addresses.providers { metadata["apns"] = "\(providers)" }

@@ -13,6 +13,29 @@ extension PostgresTables {
         } catch { throw StoreError(error) }
     }
 
+    /// The key by which gateways hash device tokens. Blocks. Throws like ``status(of:)``, and
+    /// ``StoreError/otherTables(place:isNewer:)`` for a database without tables.
+    package static func tokenKey(of target: PostgresTarget) throws(StoreError) -> [UInt8] {
+        let connection = try connect(target)
+        do {
+            guard try connection.run("SELECT to_regclass('meta') IS NOT NULL").first?.flag(0) == true,
+                let key = try connection.run("SELECT token_key FROM meta").first?.bytes(0)
+            else { throw StoreError.otherTables(place: target.place, isNewer: false) }
+            return key
+        } catch { throw StoreError(error) }
+    }
+
+    /// Whether a database has a complete copy of a queue, which has not changed since. Blocks.
+    package static func hasCopy(of source: CopySource, in target: PostgresTarget) throws(StoreError) -> Bool {
+        let connection = try connect(target)
+        do {
+            let copies = try connection.run(
+                "SELECT 1 FROM copies WHERE is_done AND source = $1 AND version = $2",
+                [.text(source.identity), .text(source.version)])
+            return !copies.isEmpty
+        } catch { throw StoreError(error) }
+    }
+
     /// Applies the pending migrations while gateways run; returns their names. Blocks, for hours if the index of a
     /// large table is made.
     ///

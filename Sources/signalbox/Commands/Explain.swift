@@ -15,8 +15,8 @@ struct Explain: AsyncParsableCommand {
     @Argument(help: "A file with one payload; - or nothing is standard input.", completion: .file())
     var file = "-"
 
-    /// The config adds vendors, sources and routes. Tokens are hashed with the key of the data directory if it has
-    /// one.
+    /// The config adds vendors, sources and routes. Tokens are hashed with the key of the database, or of
+    /// the data directory if it has one.
     @OptionGroup var options: GatewayOptions
 
     /// The vendor that the config gives this source counts as in the gateway. Need not be in the config. Text that

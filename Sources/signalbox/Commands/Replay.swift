@@ -138,8 +138,8 @@ struct Replay: AsyncParsableCommand {
         if let note = request.note(on: config) { StandardError.write(note) }
     }
 
-    /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
-    /// if the data directory has one. Reads no secrets.
+    /// Opens no queue. Returns whether the run is incomplete. Hashes tokens with the key of the database, or of the
+    /// data directory if it has one. Reads no secrets of destinations.
     private func decide(_ interruption: Interruption) async throws -> Bool {
         let session = try session(interruption)
         let config = try options.loadConfig()
