@@ -51,7 +51,8 @@ package final class PostgresStore: Store {
     package convenience init(
         _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil
     ) throws(StoreError) {
-        self.init(target, tokenKey: try tables.open(target), now: now)
+        let (tokenKey, target) = try tables.open(target)
+        self.init(target, tokenKey: tokenKey, now: now)
         do {
             let sentAt = ContinuousClock.now
             let results = try PostgresConnection(target).run(all: [
