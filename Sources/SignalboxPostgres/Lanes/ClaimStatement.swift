@@ -22,8 +22,8 @@ enum ClaimStatement {
     /// search steps from key to key in an index, so that it never reads the deliveries behind the first one of a key.
     /// `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
     ///
-    /// The caller has locked the destination in an earlier statement: the snapshot of this one then contains all
-    /// leases.
+    /// Follows ``lock(_:)`` of the destination: the snapshot of this statement then contains all leases. Finds nothing
+    /// if the lock was not free.
     static func ordered(
         _ order: ClaimOrder, limit: Int, after: String?, upTo: String?, node: Int64, at now: Int64
     ) -> PostgresStatement {
@@ -36,11 +36,17 @@ enum ClaimStatement {
     }
 
     /// Makes claims of one ordered destination take turns among all nodes, until the end of the transaction. A lock of
-    /// the server's memory: a locked row would be a write.
+    /// the server's memory: a locked row would be a write. Does not wait, because other destinations share the
+    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free: `true` or `false`.
     static func lock(_ destination: DestinationName) -> PostgresStatement {
-        PostgresStatement(
-            "SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext($1))", [.destination(destination)])
+        PostgresStatement(lock, [.destination(destination)])
     }
+
+    private static let lock = """
+        SELECT set_config('signalbox.has_lock',
+            pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext($1))::text, true)
+        """
+    private static let hasLock = "current_setting('signalbox.has_lock') = 'true'"
 
     /// When the next free delivery of a destination that is not due yet becomes due.
     static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
@@ -82,10 +88,10 @@ enum ClaimStatement {
 
     private static func ordered(first: String) -> String {
         """
-        WITH RECURSIVE \(search("loose", "NULL", limit: "$3")),
+        WITH RECURSIVE \(search("loose", "NULL", limit: "$3", since: "AND \(hasLock) ")),
         line (key, id, is_ready, step, found) AS (
             SELECT key, id, is_ready, 1::bigint, is_ready::int + (SELECT count(*) FROM loose)
-            FROM (\(head("\(first) $6"))) n
+            FROM (\(head("\(first) $6"))) n WHERE \(hasLock)
             UNION ALL
             SELECT n.key, n.id, n.is_ready, l.step + 1, l.found + n.is_ready::int
             FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n WHERE l.step < $8 AND l.found < $3

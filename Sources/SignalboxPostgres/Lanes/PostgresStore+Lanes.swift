@@ -102,12 +102,18 @@ extension PostgresStore {
         while rows < limit {
             let claimed: Claimed
             do throws(StoreError) {
-                claimed = try await commits.claims.write(order(search, limit: limit - rows, after: after, upTo: upTo))
+                claimed = try await claimInTurn(order(search, limit: limit - rows, after: after, upTo: upTo))
             } catch {
                 if leases.isEmpty { throw error }
                 return leases
             }
             note(claimed, &search)
+            guard !claimed.isBusy else {
+                // Without a lease, the lane would search again at once.
+                search.isComplete = leases.isEmpty
+                search.nextDue = min(search.nextDue ?? .distantFuture, now + Self.longestTurn / .seconds(1))
+                return leases
+            }
             leases += claimed.leases
             rows += claimed.rows
             if claimed.isCut {
@@ -121,6 +127,23 @@ extension PostgresStore {
         search.isComplete = rows < limit
         rests.record(search.destination, after: ContinuousClock.now - begun, foundNone: leases.isEmpty)
         return leases
+    }
+
+    /// How long a claim waits, in all, for the claims of other nodes. A node that was stopped may never end its claim.
+    private static let longestTurn: Duration = .milliseconds(500)
+
+    /// Claims from an ordered destination once other nodes do not, or gives up. Waits between transactions, so that
+    /// claims of other destinations are not delayed.
+    private func claimInTurn(_ order: ClaimOrder) async throws(StoreError) -> Claimed {
+        var (pause, waited): (Duration, Duration) = (.milliseconds(2), .zero)
+        while true {
+            let claimed = try await commits.claims.write(order)
+            guard claimed.isBusy, waited < Self.longestTurn, (try? await Task.sleep(for: pause)) != nil else {
+                return claimed
+            }
+            waited += pause
+            pause *= 2
+        }
     }
 
     private func order(
