@@ -26,7 +26,7 @@ struct GatewayOptions: ParsableArguments {
 
     /// Wins over the config. Never has a password: every user of the machine sees the command line.
     @Option(
-        help: "Store: sqlite, or the postgres:// URL of a database without password (SIGNALBOX_STORE; default: sqlite)."
+        help: "Store: sqlite, or a postgres:// URL without a password (SIGNALBOX_STORE; default: sqlite)."
     )
     var store: String?
 

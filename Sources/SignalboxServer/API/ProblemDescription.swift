@@ -215,7 +215,7 @@ package struct ProblemDescription: Sendable {
             "queue-unavailable", 503, "The queue cannot be written; nothing was accepted.",
             "Retry later. Operators: see [troubleshooting](../troubleshooting.md)."),
         Self(
-            "queue-timeout", 503, "The disk did not complete the commit within 15 s; it may still succeed.",
+            "queue-timeout", 503, "The commit was not confirmed within 15 s; it may still succeed.",
             "Retry later, with the same `idempotency-key` to avoid duplicates."),
         Self("internal-error", 500, "A bug in the gateway.", "Read the gateway's log and report it."),
     ]
