@@ -33,6 +33,7 @@ package final class PostgresStore: Store {
     let rests = OrderedRests()
     let hints = DueHints()
     let sweeps = Sweeps()
+    let undecided = UndecidedOutcomes()
     /// Outcomes that were not recorded, because their lease was no longer held.
     let lost = Counter()
     /// The places of this node, by destination.
