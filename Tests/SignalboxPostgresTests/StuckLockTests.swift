@@ -17,7 +17,7 @@ import Testing
             try await node.append([NodeBench.event(1), NodeBench.event(2, under: "k", to: Self.line)])
             try await node.giveBackFresh()
             node.wakeAll()
-            let stuck = try PostgresConnection(node.target)
+            let stuck = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
             let lock = ClaimStatement.lock(Self.line)
             _ = try stuck.run(all: [PostgresStatement("BEGIN"), lock])
             let claims = try node.perform([Self.order(Self.line, isOrdered: true), Self.order(NodeBench.crm)])
@@ -32,7 +32,7 @@ import Testing
     @Test func anOrderedClaimFollowsOneOfAnotherNode() async throws {
         try await NodeBench.withNodes(isOrdered: true) { node, _ in
             try await node.append([NodeBench.event(1, under: "k")])
-            let other = try PostgresConnection(node.target)
+            let other = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
             _ = try other.run(all: [PostgresStatement("BEGIN"), ClaimStatement.lock(NodeBench.crm)])
             async let leases = node.claim(from: NodeBench.crm, upTo: 5)
             _ = try other.run("COMMIT")
@@ -47,7 +47,7 @@ import Testing
 
     @Test func otherAppendsDoNotWaitForAStuckRequest() async throws {
         try await NodeBench.withNodes { node, _ in
-            let stuck = try PostgresConnection(node.target)
+            let stuck = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
             let request = Self.request("k")
             _ = try stuck.run(all: [PostgresStatement("BEGIN"), RepeatedRequests.lock(request)])
             async let waiting = node.append([NodeBench.event(1)], of: request)
@@ -68,7 +68,7 @@ import Testing
     @Test func anAppendWhoseRequestStaysStuckFails() async throws {
         try await NodeBench.withNodes { node, _ in
             let request = Self.request("k")
-            let stuck = try PostgresConnection(node.target)
+            let stuck = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
             _ = try stuck.run(all: [PostgresStatement("BEGIN"), RepeatedRequests.lock(request)])
             let reference = StoreReference()
             reference.set(node)
