@@ -32,6 +32,8 @@ package final class PostgresStore: Store {
     let heartbeat: Heartbeat
     let rests = OrderedRests()
     let hints = DueHints()
+    /// Destinations whose last claim found due deliveries with an order key, and whose lanes do not order them.
+    let keyed = Mutex<Set<DestinationName>>([])
     let sweeps = Sweeps()
     let undecided = UndecidedOutcomes()
     /// Outcomes that were not recorded, because their lease was no longer held.

@@ -30,6 +30,8 @@ struct Claimed: Sendable {
     /// Whether an ordered search ended before the last key.
     var isCut = false
     var nextDue: Date?
+    /// Whether a delivery with an order key is due.
+    var hasKeys = false
     /// When the last of the found rows became due; nil for none.
     var lastDue: Date?
     /// Whether another node is claiming from the ordered destination, so that nothing was searched.
@@ -99,7 +101,8 @@ extension PostgresStore {
         return try orders.map { order in
             let isBusy = try order.isOrdered && results.removeFirst().first?.text(0) != "true"
             var claimed = try Claimed(results.removeFirst(), order, node: transaction.node, isBusy: isBusy)
-            claimed.nextDue = try results.removeFirst().first?.optionalDate(0)
+            let next = results.removeFirst().first
+            (claimed.nextDue, claimed.hasKeys) = (try next?.optionalDate(0), try next?.flag(1) ?? false)
             return claimed
         }
     }

@@ -7,8 +7,8 @@ import SignalboxStore
 /// Everything after the search reads the locked rows, not the snapshot: of a row that changed after the statement
 /// began, it sees the present version.
 enum ClaimStatement {
-    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left over from
-    /// a config under which the destination was ordered.
+    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left to ordered
+    /// claims: they were accepted under a config that orders the destination, which other nodes may still have.
     static func unordered(_ order: ClaimOrder, node: Int64, at now: Int64) -> PostgresStatement {
         PostgresStatement(
             unordered,
@@ -48,7 +48,8 @@ enum ClaimStatement {
         """
     private static let hasLock = "current_setting('signalbox.has_lock') = 'true'"
 
-    /// When the next free delivery of a destination that is not due yet becomes due.
+    /// When the next free delivery of a destination that is not due yet becomes due, and whether one with an order key
+    /// is due.
     static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
         PostgresStatement(nextDue, [.destination(destination), .number(now)])
     }
@@ -58,26 +59,27 @@ enum ClaimStatement {
             (SELECT min(due) FROM queue
                 WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
             (SELECT min(due) FROM queue
-                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2)),
+            (SELECT 1 FROM queue
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due <= $2 LIMIT 1) IS NOT NULL
         """
 
     /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
 
-    private static func search(_ name: String, _ key: String, limit: String, since: String = "") -> String {
+    /// Finds rows without an order key.
+    private static func search(_ name: String, since: String) -> String {
         """
         \(name) AS MATERIALIZED (
-            SELECT * FROM queue WHERE holder IS NULL AND order_key IS \(key) AND destination = $1 AND due <= $2
+            SELECT * FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due <= $2
                 \(since)AND id <> ALL ($5)
-            ORDER BY due, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
         )
         """
     }
 
     static let unordered = """
-        WITH \(search("keyed", "NOT NULL", limit: "$3", since: "AND due >= $6 ")),
-        \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)", since: "AND due >= $6 ")),
-        due AS MATERIALIZED (SELECT * FROM keyed UNION ALL SELECT * FROM loose),
+        WITH \(search("due", since: "AND due >= $6 ")),
         walked AS (SELECT NULL::text AS last_key, 0::bigint AS steps),
         \(leasing)
         ORDER BY j.due, j.id
@@ -88,7 +90,7 @@ enum ClaimStatement {
 
     private static func ordered(first: String) -> String {
         """
-        WITH RECURSIVE \(search("loose", "NULL", limit: "$3", since: "AND \(hasLock) ")),
+        WITH RECURSIVE \(search("loose", since: "AND \(hasLock) ")),
         line (key, id, is_ready, step, found) AS (
             SELECT key, id, is_ready, 1::bigint, is_ready::int + (SELECT count(*) FROM loose)
             FROM (\(head("\(first) $6"))) n WHERE \(hasLock)

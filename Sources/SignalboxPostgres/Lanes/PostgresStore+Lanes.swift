@@ -1,6 +1,7 @@
 import Foundation
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Leases of this node. The row of a leased delivery names the node; the lanes in memory know which of these are fresh.
 extension PostgresStore {
@@ -70,7 +71,7 @@ extension PostgresStore {
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         var search = DueSearch(of: destination, limit: limit, lanes)
         let leases: [Lease]
-        if search.isOrdered {
+        if search.isOrdered || keyed.withLock({ $0.contains(destination) }) {
             leases = try await readOrdered(&search, upTo: limit)
         } else {
             leases = try await readUnordered(&search, upTo: limit)
@@ -83,12 +84,15 @@ extension PostgresStore {
         return leases
     }
 
+    /// The order of an event is decided when it is accepted, and its key is stored. So a lane that does not order its
+    /// destination claims deliveries with keys as an ordered one does: nodes with different configs keep the order.
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let claimed = try await commits.claims.write(order(search, limit: limit))
         note(claimed, &search)
+        if claimed.hasKeys { keyed.withLock { _ = $0.insert(search.destination) } }
         // A search that began later, and found less, may have left out deliveries that became due earlier.
         let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
-        search.isComplete = wasWhole && claimed.rows < limit
+        search.isComplete = wasWhole && claimed.rows < limit && !claimed.hasKeys
         return claimed.leases
     }
 
@@ -97,17 +101,19 @@ extension PostgresStore {
     private func readOrdered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let begun = ContinuousClock.now
         var leases: [Lease] = []
-        var rows = 0
+        var (rows, hasKeys) = (0, true)
         var (after, upTo): (String?, String?) = (search.lastKey, nil)
         while rows < limit {
             let claimed: Claimed
             do throws(StoreError) {
-                claimed = try await claimInTurn(order(search, limit: limit - rows, after: after, upTo: upTo))
+                claimed = try await claimInTurn(
+                    order(search, limit: limit - rows, inOrder: true, after: after, upTo: upTo))
             } catch {
                 if leases.isEmpty { throw error }
                 return leases
             }
             note(claimed, &search)
+            hasKeys = claimed.hasKeys
             guard !claimed.isBusy else {
                 // Without a lease, the lane would search again at once.
                 search.isComplete = leases.isEmpty
@@ -125,6 +131,7 @@ extension PostgresStore {
             }
         }
         search.isComplete = rows < limit
+        if !hasKeys { keyed.withLock { _ = $0.remove(search.destination) } }
         rests.record(search.destination, after: ContinuousClock.now - begun, foundNone: leases.isEmpty)
         return leases
     }
@@ -147,7 +154,7 @@ extension PostgresStore {
     }
 
     private func order(
-        _ search: DueSearch, limit: Int, after: String? = nil, upTo: String? = nil
+        _ search: DueSearch, limit: Int, inOrder: Bool = false, after: String? = nil, upTo: String? = nil
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
@@ -158,8 +165,8 @@ extension PostgresStore {
                 handOff.lanes[destination]?.held.filter { $0.value == 0 }.keys.sorted() ?? []
             }
         return ClaimOrder(
-            destination: destination, limit: limit, isOrdered: search.isOrdered, after: after, upTo: upTo,
-            unreadable: unreadable, dueSince: search.isOrdered ? .distantPast : hints.start(of: destination))
+            destination: destination, limit: limit, isOrdered: inOrder, after: after, upTo: upTo,
+            unreadable: unreadable, dueSince: inOrder ? .distantPast : hints.start(of: destination))
     }
 
     /// Remembers what a claim found besides leases.
