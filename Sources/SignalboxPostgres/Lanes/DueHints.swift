@@ -2,7 +2,7 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// Where searches of long queues begin: at the time at which the last claimed delivery became due. So they skip the
+/// The start of searches of long queues: the time at which the last claimed delivery became due. So they skip the
 /// index entries of deliveries that were claimed since the last vacuum. Every seventeenth search begins at the first
 /// entry, because a delivery that was given back is due as before. A class because claims share it.
 final class DueHints: Sendable {
