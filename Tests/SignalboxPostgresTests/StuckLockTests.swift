@@ -74,7 +74,9 @@ import Testing
             reference.set(node)
             let commits = AppendCommits(reference, patience: .milliseconds(50))
             let result = await withCheckedContinuation { done in
-                commits.submit(AppendWrite(events: [NodeBench.event(1)], request: request)) { done.resume(returning: $0) }
+                commits.submit(AppendWrite(events: [NodeBench.event(1)], request: request)) {
+                    done.resume(returning: $0)
+                }
             }
             #expect(throws: StoreError.self) { try result.get() }
             #expect(try PostgresConnection(node.target).run("SELECT FROM events").isEmpty)
