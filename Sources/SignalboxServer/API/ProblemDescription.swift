@@ -130,7 +130,7 @@ package struct ProblemDescription: Sendable {
             "reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
         Self(
             "confirm-expired", 409,
-            "The confirmation of a bulk change is older than 5 minutes, or of an earlier process; nothing changed.",
+            "The confirmation of a bulk change is older than 5 minutes, or of another store; nothing changed.",
             "Preview the change again."),
         Self(
             "confirm-mismatch", 409, "The confirmation is of another filter or another change; nothing changed.",
