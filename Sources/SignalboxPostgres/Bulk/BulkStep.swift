@@ -93,10 +93,10 @@ struct BulkStep {
             DELETE FROM ended WHERE id IN (SELECT id FROM found) RETURNING *
         ), added AS (
             INSERT INTO queue (id, event, destination, due, begun, attempts, forgiven, not_before, not_after,
-                order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+                order_key, variant, manual, \(AttemptRecord.columns))
             OVERRIDING SYSTEM VALUE
             SELECT m.id, event, destination, greatest(n.due, not_before), begun, attempts, begun, not_before,
-                not_after, order_key, variant, manual, \(PostgresSchema.lastAttemptNames)
+                not_after, order_key, variant, manual, \(AttemptRecord.columns)
             FROM moved m JOIN unnest($4, $15) AS n (id, due) ON n.id = m.id
         )
         SELECT destination, count(*) FROM moved GROUP BY destination

@@ -50,7 +50,7 @@ final class PostgresRows {
 }
 
 /// One row. Every accessor throws ``DamagedValue`` for a value of another type.
-struct PostgresRow {
+struct PostgresRow: RecordRow {
     private let rows: PostgresRows
     private let index: Int
 
@@ -78,6 +78,13 @@ struct PostgresRow {
 
     func optionalCount(_ column: Int) throws(DamagedValue) -> Int? { try optionalNumber(column).map { Int($0) } }
 
+    /// The status of an HTTP response.
+    func httpStatus(_ column: Int) throws(DamagedValue) -> Int {
+        let status = try count(column)
+        guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
+        return status
+    }
+
     func flag(_ column: Int) throws(DamagedValue) -> Bool {
         let flag: Bool? = try decode(column, "a boolean") { bytes, type in
             type == 16 && bytes.count == 1 ? bytes[0] != 0 : nil
@@ -104,6 +111,9 @@ struct PostgresRow {
             [25, 1043, 19].contains(type) ? String(validating: bytes, as: UTF8.self) : nil
         }
     }
+
+    /// The server checked the type `uuid`.
+    func eventID(_ column: Int) throws(DamagedValue) -> String { try text(column) }
 
     func destination(_ column: Int) throws(DamagedValue) -> DestinationName { DestinationName(try text(column)) }
 

@@ -94,45 +94,20 @@ extension PostgresStore {
     }
 }
 
-extension MediaURLRecord {
-    fileprivate static let columns =
-        "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
-
-    /// Reads ``columns``.
-    fileprivate init(_ row: PostgresRow) throws {
-        self.init(
-            id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self), state: try row.word(2),
-            attempts: try row.count(3), due: try row.date(4), wantedAt: try row.date(5),
-            checkedAt: try row.optionalDate(6), failure: try MediaFailure(row, from: 7),
-            sha256: try row.optionalText(9), remarks: [MediaRemark](codes: try row.optionalText(10)))
-    }
-}
-
 extension MediaFileRecord {
     /// `condition`: with order and limit. A file has at most five of its URLs.
     fileprivate static func all(
         _ condition: String, _ values: [PostgresValue], on connection: PostgresConnection
     ) throws -> [MediaFileRecord] {
-        let rows = try connection.run(
-            """
-            SELECT id, kept_at, used_at, sha256, bytes, type, width, height, duration FROM files WHERE \(condition)
-            """, values)
-        let files = try rows.map { row -> (PostgresRow, MediaFile) in
-            guard let file = try MediaFile(row, from: 3) else { throw DamagedValue("a file has no digest") }
-            return (row, file)
-        }
+        let rows = try connection.run("SELECT \(columns) FROM files WHERE \(condition)", values)
         let named = try connection.run(
             """
             SELECT f.sha256, m.url FROM unnest($1::text[]) AS f (sha256)
                 CROSS JOIN LATERAL (SELECT url FROM media WHERE sha256 = f.sha256 LIMIT 5) m
-            """, [.texts(files.map(\.1.sha256))])
+            """, [.texts(try rows.map { try $0.text(3) })])
         let urls = try named.map { $0 }.reduce(into: [String: [String]]()) { urls, row in
             urls[try row.text(0), default: []].append(String(decoding: try row.bytes(1), as: UTF8.self))
         }
-        return try files.map { row, file in
-            MediaFileRecord(
-                id: try row.number(0), file: file, urls: (urls[file.sha256] ?? []).sorted(),
-                keptAt: try row.date(1), usedAt: try row.date(2))
-        }
+        return try rows.map { row in try MediaFileRecord(row) { urls[$0] ?? [] } }
     }
 }
