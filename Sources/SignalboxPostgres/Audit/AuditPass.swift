@@ -19,7 +19,10 @@ struct AuditPass {
         case stray
     }
 
+    /// The name of the table.
     let table: String
+    /// The clause after `FROM` for a table that has no number of its own; nil for the table itself.
+    private var source: String? = nil
     /// One row, in the singular.
     private let noun: String
     /// The number of a row, by which the table is read.
@@ -35,7 +38,7 @@ struct AuditPass {
         var counts: [Finding: Int] = [:]
         let sums = conditions.map { "count(*) FILTER (WHERE \($0.sql))" }.joined(separator: ", ")
         try connection.readAll(
-            "SELECT max(\(key)), count(*), \(sums) FROM (SELECT * FROM \(table) WHERE \(key) > $1 ORDER BY \(key) LIMIT $2) s",
+            "SELECT max(\(key)), count(*), \(sums) FROM (SELECT * FROM \(source ?? table) WHERE \(key) > $1 ORDER BY \(key) LIMIT $2) s",
             end: { row -> (last: Int64?, rows: Int)? in
                 for (position, condition) in conditions.enumerated() {
                     counts[condition.finding, default: 0] += try row.count(2 + position)
@@ -92,14 +95,16 @@ struct AuditPass {
     private static let events = AuditPass(
         table: "events", noun: "event", key: "seq", conditions: [(.unreadable, isWrong(times: "accepted_at"))])
     private static let attempts = AuditPass(
-        table: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
+        table: "attempts",
+        source: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
         noun: "list of attempts", key: "delivery",
         conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let waits = AuditPass(
         table: "media_waits", noun: "wait", key: "delivery",
         conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let destinations = AuditPass(
-        table: "(SELECT row_number() OVER () AS number, state FROM destinations) d", noun: "destination", key: "number",
+        table: "destinations", source: "(SELECT row_number() OVER () AS number, state FROM destinations) d",
+        noun: "destination", key: "number",
         conditions: [
             (
                 .unreadable,

@@ -25,14 +25,6 @@ final class PostgresRows {
     /// The first row; nil for none.
     var first: PostgresRow? { isEmpty ? nil : PostgresRow(self, 0) }
 
-    /// Reads every row.
-    func map<T, E: Error>(_ read: (PostgresRow) throws(E) -> T) throws(E) -> [T] {
-        var values: [T] = []
-        values.reserveCapacity(count)
-        for index in 0..<count { values.append(try read(PostgresRow(self, index))) }
-        return values
-    }
-
     /// The bytes of a value, valid inside `body`; nil for NULL.
     fileprivate func value<T>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer, UInt32) throws -> T?) rethrows
         -> T?
@@ -47,6 +39,15 @@ final class PostgresRows {
     fileprivate func name(_ column: Int) -> String {
         PQfname(result, Int32(column)).map { String(cString: $0) } ?? "\(column)"
     }
+}
+
+extension PostgresRows: Sequence {
+    /// In the order in which the statement returned them.
+    func makeIterator() -> some IteratorProtocol<PostgresRow> {
+        (0..<count).lazy.map { PostgresRow(self, $0) }.makeIterator()
+    }
+
+    var underestimatedCount: Int { count }
 }
 
 /// One row. Every accessor throws ``DamagedValue`` for a value of another type.
@@ -108,7 +109,10 @@ struct PostgresRow: RecordRow {
     /// A `text`, `varchar` or `name`; nil for NULL.
     func optionalText(_ column: Int) throws(DamagedValue) -> String? {
         try decode(column, "a text") { bytes, type in
-            [25, 1043, 19].contains(type) ? String(validating: bytes, as: UTF8.self) : nil
+            switch type {
+            case 25, 1043, 19: String(validating: bytes, as: UTF8.self)
+            default: nil
+            }
         }
     }
 

@@ -57,7 +57,7 @@ extension PostgresValue {
                 $1.append(bigEndian: $0)
             }
         case .flags(let flags):
-            Self.encode(flags.map { $0 }, of: 16, into: &buffer) {
+            Self.encode(flags, of: 16, into: &buffer) {
                 $1.append(bigEndian: Int32(1))
                 $1.append($0 ? 1 : 0)
             }

@@ -65,7 +65,7 @@ extension PostgresStore {
         var (rows, last) = (UnreadableRows(), "")
         while true {
             let page = try connection.run(sql, [.text(last)])
-            for row in page.map({ $0 }) {
+            for row in page {
                 last = try row.text(0)
                 do { try read(row) } catch let error as DamagedValue { rows.add(error) }
             }

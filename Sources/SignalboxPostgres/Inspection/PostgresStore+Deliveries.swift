@@ -48,7 +48,7 @@ extension PostgresStore {
                 SELECT attempts, \(AttemptRecord.columns) FROM deliveries WHERE id = $1 AND attempts > 0
                 ORDER BY 1
                 """, [.number(delivery)]
-            ).map { try AttemptRecord(number: $0.count(0), $0, from: 1) }.compactMap(\.self)
+            ).compactMap { try AttemptRecord(number: $0.count(0), $0, from: 1) }
         }
     }
 
@@ -109,9 +109,12 @@ extension PostgresConnection {
         while let start = position {
             position = nil
             let rows = try run(sql, [.number(start), .number(Int64(DeliveryWalk.step))] + arguments)
-            _ = try rows.map { row in
-                guard let step = try end(row) else { return try each(row) }
-                guard step.rows == DeliveryWalk.step, let last = step.last else { return }
+            for row in rows {
+                guard let step = try end(row) else {
+                    try each(row)
+                    continue
+                }
+                guard step.rows == DeliveryWalk.step, let last = step.last else { continue }
                 guard last > start else { throw DamagedValue("the rows of a table are out of order") }
                 position = last
             }

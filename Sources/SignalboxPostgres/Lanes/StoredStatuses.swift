@@ -18,7 +18,7 @@ struct StoredStatuses: Sendable {
 
     /// Decodes the rows of ``statement``.
     init(_ rows: PostgresRows) throws {
-        for row in rows.map({ $0 }) {
+        for row in rows {
             let name = try row.destination(0)
             if try row.optionalText(1) != nil { states[name] = try DestinationStatus(row, from: 1) }
             if try row.optionalDate(6) != nil { withheld[name] = try DestinationStatus(withheld: row, from: 5) }

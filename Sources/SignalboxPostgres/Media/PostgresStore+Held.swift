@@ -62,11 +62,11 @@ private struct HeldPage: Sendable {
     init(upTo limit: Int, at now: Int64, of node: Int64, on connection: PostgresConnection) throws {
         let rows = try connection.run(
             Self.page, [.number(node), .number(now), .number(Int64(limit)), .number(Self.bytes)])
-        let found = try rows.map { row -> (row: PostgresRow, event: Int64, isOver: Bool)? in
+        let found = try rows.compactMap { row -> (row: PostgresRow, event: Int64, isOver: Bool)? in
             guard try row.flag(6) else { return (row, try row.number(1), try row.flag(2)) }
             ended.append(try row.number(0))
             return nil
-        }.compactMap(\.self)
+        }
         let states = try Self.states(of: Set(found.map(\.event)).sorted(), on: connection)
         held = try found.map { row, event, isOver in
             HeldDelivery(
@@ -114,6 +114,6 @@ private struct HeldPage: Sendable {
             FROM media_events e JOIN media m ON m.id = e.media LEFT JOIN files f ON f.sha256 = m.sha256
             WHERE e.event = ANY ($1)
             """, [.numbers(events)])
-        return try rows.map { $0 }.reduce(into: [:]) { $0[try $1.number(0), default: []].append($1) }
+        return try rows.reduce(into: [:]) { $0[try $1.number(0), default: []].append($1) }
     }
 }

@@ -12,7 +12,7 @@ extension PostgresStore {
                 SELECT q.destination, count(*) FROM media_waits w JOIN queue q ON q.id = w.delivery
                 WHERE q.begun = 0 AND q.holder IS NULL GROUP BY q.destination
                 """
-            ).map { $0 }.reduce(into: [:]) { $0[try $1.destination(0)] = try $1.count(1) }
+            ).reduce(into: [:]) { $0[try $1.destination(0)] = try $1.count(1) }
         }
     }
 
@@ -84,9 +84,7 @@ extension PostgresStore {
     }
 
     package func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String> {
-        // Digests are hexadecimal; another name, such as one with NUL, is of no file.
-        let digests = digests.filter { !$0.utf8.contains(0) }
-        return try await readers.read { connection in
+        try await readers.read { connection in
             Set(
                 try connection.run("SELECT sha256 FROM files WHERE sha256 = ANY ($1)", [.texts(digests)])
                     .map { try $0.text(0) })
@@ -105,7 +103,7 @@ extension MediaFileRecord {
             SELECT f.sha256, m.url FROM unnest($1::text[]) AS f (sha256)
                 CROSS JOIN LATERAL (SELECT url FROM media WHERE sha256 = f.sha256 LIMIT 5) m
             """, [.texts(try rows.map { try $0.text(3) })])
-        let urls = try named.map { $0 }.reduce(into: [String: [String]]()) { urls, row in
+        let urls = try named.reduce(into: [String: [String]]()) { urls, row in
             urls[try row.text(0), default: []].append(String(decoding: try row.bytes(1), as: UTF8.self))
         }
         return try rows.map { row in try MediaFileRecord(row) { urls[$0] ?? [] } }

@@ -36,11 +36,15 @@ enum NodeUpkeep {
             held = c.held + excluded.held
         """
 
-    /// Adds the rows of nodes that are gone to those of node 0, which is not a node. Their writers have ended.
+    /// Adds the rows of nodes that are gone to those of node 0, which is not a node: otherwise the ledger
+    /// would grow with each start of a gateway. Their writers have ended. The rest is left to the next round.
     private static let ledger = """
-        WITH gone AS (
-            DELETE FROM ledger l WHERE node > 0
-                AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = l.node AND n.is_live) RETURNING *
+        WITH old AS MATERIALIZED (
+            SELECT destination, node, lane FROM ledger l
+            WHERE node > 0 AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = l.node AND n.is_live)
+            ORDER BY destination, node, lane LIMIT 5000 FOR UPDATE
+        ), gone AS (
+            DELETE FROM ledger WHERE (destination, node, lane) IN (SELECT destination, node, lane FROM old) RETURNING *
         )
         INSERT INTO ledger AS l (destination, node, lane, undelivered_since, \(sums.joined(separator: ", ")))
         SELECT destination, 0, 0, min(undelivered_since), \(sums.map { "sum(\($0))" }.joined(separator: ", ")) FROM gone
