@@ -109,7 +109,7 @@ struct GatewayOptions: ParsableArguments {
             guard let text else { continue }
             do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: text) } catch {
                 // Without the text, which may have a password.
-                throw ValidationError("\(name) is not a store: \(error.problem).")
+                throw ValidationError("Invalid \(name): \(error.problem).")
             }
         }
         if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {

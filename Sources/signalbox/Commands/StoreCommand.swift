@@ -91,7 +91,7 @@ struct StoreCommand: AsyncParsableCommand {
             guard let target else { return }
             do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: target) } catch {
                 // Without the text, which may have a password.
-                throw ValidationError("--to is not a store: \(error.problem).")
+                throw ValidationError("Invalid --to: \(error.problem).")
             }
         }
 
@@ -101,7 +101,8 @@ struct StoreCommand: AsyncParsableCommand {
             options.store = target ?? options.store
             let config = try options.optionalConfig().config
             guard let target = try options.database(of: config) else {
-                throw CommandFailure.refused("The target is not named. Name it with --to postgres://….")
+                throw CommandFailure.refused(
+                    "No database is named. Name one with --to postgres://… or in gateway.store.")
             }
             let path = source ?? options.dataDirectory(file: config.gateway.dataDirectory)
             // Before the lock, which would make a missing directory.
