@@ -84,7 +84,7 @@ extension StoreConformance {
             // Longer than an entry of an index of PostgreSQL, also when it is compressed.
             let long = String(decoding: (0..<5000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)
             for key in ["a", String(repeating: "b", count: 1500), long] {
-                let event = bench.event(1, under: key)
+                let event = bench.event(1, to: [DeliveryOrder(to: bench.crm, orderKey: key)])
                 try await queue.append([event])
                 var order = ManualDelivery(event.event.id.description, to: bench.crm)
                 order.orderKey = key
