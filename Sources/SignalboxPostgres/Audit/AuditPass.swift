@@ -143,9 +143,7 @@ extension AuditPass {
 
     /// The counts that metrics show, against the rows.
     static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
-        let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
-        let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
-        let counted = try connection.run("SELECT \(sums) FROM media_counts").first
+        let counted = try connection.run("SELECT \(MediaCounts.sums) FROM media_counts").first
         var found: [Int] = []
         for pass in media {
             var sums = [Int](repeating: 0, count: pass.count)
@@ -157,9 +155,9 @@ extension AuditPass {
                 }, each: { _ in })
             found += sums
         }
-        return try names.indices.compactMap { index in
+        return try MediaCounts.names.enumerated().compactMap { index, name in
             let count = try counted?.count(index) ?? 0
-            return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
+            return count == found[index] ? nil : "the count of media \(name) is \(count), not \(found[index])"
         }
     }
 

@@ -19,14 +19,9 @@ extension PostgresStore {
     package func mediaGauges() async throws(StoreError) -> MediaGauges {
         try await readers.read { connection in
             var gauges = MediaGauges()
-            let row = try connection.run(
-                """
-                SELECT coalesce(sum(wanted), 0)::bigint, coalesce(sum(stored), 0)::bigint,
-                    coalesce(sum(failed), 0)::bigint, coalesce(sum(files), 0)::bigint,
-                    coalesce(sum(bytes), 0)::bigint, coalesce(sum(held), 0)::bigint FROM media_counts
-                """
-            ).first
-            guard let row else { return gauges }
+            guard let row = try connection.run("SELECT \(MediaCounts.sums) FROM media_counts").first else {
+                return gauges
+            }
             (gauges.wanted, gauges.stored, gauges.failed) = (try row.count(0), try row.count(1), try row.count(2))
             (gauges.files, gauges.bytes, gauges.held) = (try row.count(3), try row.number(4), try row.count(5))
             return gauges
