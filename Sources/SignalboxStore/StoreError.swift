@@ -68,9 +68,9 @@ extension StoreError: CustomStringConvertible {
                 + "migrate, with a role that may create tables."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."
         case .stalled(let time):
-            "The queue cannot be written: the disk has not completed a commit for \(time.components.seconds) s."
+            "The queue cannot be written: it has not completed a commit for \(time.components.seconds) s."
         case .undecided(let time):
-            "The disk has not completed the commit within \(time.components.seconds) s: its outcome is not known."
+            "The commit was not confirmed within \(time.components.seconds) s: its outcome is not known."
         }
     }
 }

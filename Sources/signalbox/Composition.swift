@@ -121,9 +121,6 @@ struct GatewayOpening: Sendable {
         return gateway(queue, tokenKey: try directory.key("token.key") { randomBytes(32) })
     }
 
-    /// For people: the data directory, or the database.
-    var queue: String { database?.place ?? directory.path }
-
     /// Warns of deliveries in the data directory, which a gateway on a database does not send, unless they were copied.
     private func reportFormerQueue(_ database: PostgresTarget) {
         let path = directory.path + "/queue.db"
@@ -156,7 +153,8 @@ struct GatewayOpening: Sendable {
     /// A gateway that accepts nothing, until the store can be opened. `reason`: a clause.
     func standIn(for database: PostgresTarget, because reason: String) -> Gateway {
         let store = PostgresStore(insteadOf: database, reason: reason)
-        return gateway(store, tokenKey: store.tokenKey)
+        // Nobody can know it, and it ends with the stand-in.
+        return gateway(store, tokenKey: randomBytes(32))
     }
 
     /// Of the data directory, or shared with other gateways.

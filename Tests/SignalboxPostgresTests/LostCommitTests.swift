@@ -24,7 +24,7 @@ import Testing
         try await Self.withWriter { writer, proxy, rows in
             proxy.cutOne(in: 3, seed: seed)
             for number in 1...120 {
-                // Several cuts in a row say that nothing was written.
+                // After several cuts in a row, the writer gives up without a write.
                 try await Self.write(number, with: writer)
             }
             #expect(proxy.cuts > 10, "seed \(seed)")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Repeats a write that was not made until it is.
+    /// Repeats a write until it succeeds. Only failures without a write are repeated.
     private static func write(_ number: Int, with writer: PostgresWriter) async throws {
         while true {
             do throws(StoreError) {
@@ -71,9 +71,10 @@ import Testing
             _ = try location.open(ManualDate())
             let direct = try PostgresConnection(location.target)
             _ = try direct.run("CREATE TABLE rows (number bigint)")
-            let port = try #require(URLComponents(string: location.target.url)?.port)
-            let proxy = try CuttingProxy(to: port)
-            let target = PostgresTarget(url: PostgresServer.url(port: proxy.port), schema: location.target.schema)
+            var url = try #require(URLComponents(string: location.target.url))
+            let proxy = try CuttingProxy(to: try #require(url.port))
+            url.port = proxy.port
+            let target = PostgresTarget(url: try #require(url.string), schema: location.target.schema)
             let membership = NodeMembership(location.target)
             let writer = PostgresWriter(.others, of: target, membership, now: { Date() })
             try await body(writer, proxy) {

@@ -79,13 +79,14 @@ package struct ServePreparation: Sendable {
     }
 
     /// Announces that the gateway listens: lines for people, or one object for programs, at the level of the default
-    /// log. Called once; the addresses have the assigned ports. `queue`: where it is.
+    /// log. Called once; the addresses have the assigned ports.
     package func announce(
-        _ addresses: GatewayServer.Addresses, _ config: GatewayConfig, version: String, queue: String,
+        _ addresses: GatewayServer.Addresses, _ config: GatewayConfig, version: String, dataDirectory: String,
         to logger: Logger
     ) {
         guard format == .json else {
-            return StandardError.write(addresses.greeting(config, version: version, queue: queue))
+            let queue = store.url == nil ? dataDirectory : store.words
+            return StandardError.write(addresses.greeting(config, version: version, dataDirectory: queue))
         }
         var metadata: Logger.Metadata = ["version": "\(version)", "http": "http://\(addresses.http)"]
         if let providers = addresses.providers { metadata["apns"] = "\(providers)" }

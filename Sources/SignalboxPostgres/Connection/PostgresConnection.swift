@@ -39,7 +39,7 @@ final class PostgresConnection: @unchecked Sendable {
         // libpq treats the value of `dbname` as a connection string when the last argument is 1.
         let connection = PQconnectdbParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
         guard let connection else {
-            throw PostgresFailure(kind: .connection, message: "there is no memory for a connection")
+            throw PostgresFailure(kind: .connection, message: "not enough memory for a connection")
         }
         handle = connection
         guard PQstatus(connection) == CONNECTION_OK else {
@@ -55,19 +55,32 @@ final class PostgresConnection: @unchecked Sendable {
             throw PostgresFailure(
                 kind: .connection, message: "\(target.place) \(Self.tooOld)", remedy: "upgrade the server")
         }
-        target.reach.succeeded()
         PQsetnonblocking(connection, 1)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         PQenterPipelineMode(connection)
+        do throws(PostgresFailure) { try check(target) } catch {
+            target.reach.failed(error)
+            throw error
+        }
+        target.reach.succeeded()
+    }
+
+    /// Throws for a database that is not the expected one.
+    private func check(_ target: PostgresTarget) throws(PostgresFailure) {
+        guard let identity = target.identity else { return }
+        let row = try run("SELECT id = $1 FROM meta", [.text(identity)]).first
+        let isExpected: Bool
+        do { isExpected = try row?.flag(0) ?? false } catch { isExpected = false }
+        guard isExpected else {
+            throw PostgresFailure(
+                kind: .otherDatabase, message: "\(target.place) is not the database that the gateway opened")
+        }
     }
 
     deinit { PQfinish(handle) }
 
     /// Ends the connection at once: the server rolls its transaction back.
     func close() { isOpen = false }
-
-    /// The socket, for a caller that waits for notifications.
-    var socket: Int32 { PQsocket(handle) }
 
     // MARK: Statements
 

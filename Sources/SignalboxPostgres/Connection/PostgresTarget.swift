@@ -13,12 +13,23 @@ package struct PostgresTarget: Sendable {
     package let reach: PostgresReach
 
     /// `password`: reads the reference of the config; returns nil for a server that asks for none, and for libpq's own
-    /// ways to find it. `schema`: for tests, and for several gateways in one database.
+    /// ways to find it. `schema`: for tests, and for several independent queues in one database.
     package init(url: String, schema: String? = nil, password: @escaping @Sendable () -> String? = { nil }) {
         self.init(url, schema, password, PostgresReach())
     }
 
-    /// Settings of the session besides those of all connections.
+    /// `meta.id` of the database; nil for any. A connection to a database with another one fails. The address may lead
+    /// to another cluster after a change of names, and numbers of nodes and deliveries mean something else there.
+    private(set) var identity: String?
+
+    /// The same database, for connections that refuse another one at its address.
+    func expecting(_ identity: String) -> PostgresTarget {
+        var target = self
+        target.identity = identity
+        return target
+    }
+
+    /// Settings of the session in addition to those of all connections.
     private var more: [String] = []
 
     private init(
@@ -46,7 +57,7 @@ package struct PostgresTarget: Sendable {
         return place.isEmpty ? "the database" : "the database \(place)"
     }
 
-    /// The text without the password, which libpq repeats in no error that is known.
+    /// Replaces the password in a text. As far as is known, no error of libpq contains it.
     func masked(_ text: String) -> String {
         guard let password = password(), !password.isEmpty else { return text }
         return text.replacing(password, with: "***")

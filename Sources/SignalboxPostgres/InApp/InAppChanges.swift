@@ -3,13 +3,12 @@ import Foundation
 import SignalboxInApp
 import SignalboxStore
 
-/// Reports changes of in-app messages, those of this node and of others, in an order that no message contradicts.
+/// Reports changes of in-app messages by this node and by others. No report of a message is older than the one before.
 ///
 /// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. A look reads the rows of
-/// all transactions that could not be seen by the former look: those from the oldest one that ran then. Commits
-/// are in another order than numbers, so rows that were reported already are left out by their key. The messages are
-/// read afterwards as they are by then. One look runs at a time, so each report of a message is newer than the one
-/// before.
+/// all transactions from the oldest one that was still open at the former look, which could not see it. Transactions
+/// do not commit in the order of their numbers, so a look leaves out rows that were reported, by their key. It then
+/// reads the messages. One look runs at a time, so each report of a message is newer than the one before.
 ///
 /// A class because it owns a connection and an observer; calls are serialised by a lock that blocks, so they come from
 /// threads of the store.
@@ -56,7 +55,9 @@ final class InAppChanges: Sendable {
         }
     }
 
-    /// Reports the changes since the last look. Blocks. A failure leaves them to the next look, which every tick makes.
+    /// Reports the changes since the last look. Blocks: the caller's write answers after the report, so that the next
+    /// decision of its sender knows the message. One read for a whole group of writes, and only if one of them changed
+    /// a message. A failure leaves the changes to the next look, which every tick makes.
     func look() { do { try report() } catch { close() } }
 
     /// Like ``look()``, off Swift's threads. Throws the failure.
@@ -101,8 +102,8 @@ final class InAppChanges: Sendable {
             """
             SELECT oldest, transaction, number, message
             FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest) AS snapshot
-            LEFT JOIN inapp_changes ON transaction >= $1 ORDER BY transaction, number
-            """, [.number(state.position ?? 0)])
+            LEFT JOIN inapp_changes ON transaction >= coalesce($1, oldest) ORDER BY transaction, number
+            """, [.number(state.position)])
         guard let oldest = try rows.first?.number(0) else { return [] }
         if let position = state.position, oldest < position {
             // Another server took over without the latest transactions: numbers begin again.
@@ -112,7 +113,7 @@ final class InAppChanges: Sendable {
         let isFirst = state.position == nil && state.observer == nil
         var (ids, reported): ([MessageID], Set<Key>) = ([], [])
         var known: Set<MessageID> = []
-        for row in rows.map({ $0 }) {
+        for row in rows {
             guard let transaction = try row.optionalNumber(1) else { continue }
             let key = Key(transaction: transaction, number: try row.number(2))
             if transaction >= oldest { reported.insert(key) }

@@ -4,45 +4,25 @@ package import SignalboxStore
 
 /// Destinations that accept nothing for now, as operators see and change them.
 extension PostgresStore {
-    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off. Of the
-    /// backoffs of several nodes, an open breaker precedes a requested pause, and the one that ends last the others.
+    /// Only destinations that are not active. A paused destination is reported as paused, also while it backs off. If
+    /// several nodes back off, an open breaker precedes a requested pause; among equals, the latest end decides.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
         return try await readers.read { connection in
             let rows = try connection.run(all: [
-                PostgresStatement(
-                    """
-                    SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
-                    WHERE state IS NOT NULL OR withheld_reason IS NOT NULL
-                    """),
+                StoredStatuses.statement,
                 PostgresStatement(
                     """
                     SELECT DISTINCT ON (destination) destination, kind, reason, since, until FROM backoffs
                     ORDER BY destination, kind = 'breaker-open' DESC, until DESC
                     """),
             ])
-            var (states, withheld): ([DestinationName: DestinationStatus], [DestinationName: DestinationStatus])
-            (states, withheld) = ([:], [:])
-            _ = try rows[0].map { row in
-                let name = try row.destination(0)
-                if try row.optionalText(1) != nil {
-                    states[name] = DestinationStatus(
-                        try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
-                        until: try row.optionalDate(4))
-                }
-                if let reason = try row.optionalText(5) {
-                    withheld[name] = DestinationStatus(withheld: reason, since: try row.date(6))
-                }
-            }
+            let stored = try StoredStatuses(rows[0])
             let backoffs = try rows[1].map { row in
-                (
-                    try row.destination(0),
-                    DestinationBackoff(
-                        try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
-                )
+                (try row.destination(0), try DestinationBackoff(row, from: 1))
             }
             return DestinationStatus.all(
-                states: states, withheld: withheld,
+                states: stored.states, withheld: stored.withheld,
                 backoffs: Dictionary(backoffs, uniquingKeysWith: { first, _ in first }), at: now)
         }
     }

@@ -12,13 +12,13 @@ extension PostgresStore {
                 PostgresStatement("LOCK TABLE channels IN SHARE ROW EXCLUSIVE MODE"),
                 PostgresStatement(
                     """
-                    INSERT INTO channels (app, id, stores_last, created_at, source)
-                    SELECT $1, $2, $3, $4, $5
-                    WHERE (SELECT count(*) FROM channels WHERE app = $1) < $6 AND (SELECT count(*) FROM channels) < $7
+                    INSERT INTO channels (app, id, stores_last, source)
+                    SELECT $1, $2, $3, $4
+                    WHERE (SELECT count(*) FROM channels WHERE app = $1) < $5 AND (SELECT count(*) FROM channels) < $6
                     RETURNING id
                     """,
                     [
-                        .text(channel.app), .text(channel.id), .flag(channel.storesLast), .time(transaction.now),
+                        .text(channel.app), .text(channel.id), .flag(channel.storesLast),
                         .text(channel.source?.name), .number(Int64(most)), .number(Int64(total)),
                     ]),
             ])
@@ -29,22 +29,18 @@ extension PostgresStore {
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
         try await readers.read { connection in
             try connection.run(
-                "SELECT id, stores_last, source FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
-            ).first.map { try Self.channel($0, of: app) }
+                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
+            ).first.map { try BroadcastChannel($0, of: app) }
         }
     }
 
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
         try await readers.read { connection in
-            try connection.run("SELECT id, stores_last, source FROM channels WHERE app = $1 ORDER BY id", [.text(app)])
-                .map { try Self.channel($0, of: app) }
+            try connection.run(
+                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 ORDER BY id", [.text(app)]
+            )
+            .map { try BroadcastChannel($0, of: app) }
         }
-    }
-
-    private static func channel(_ row: PostgresRow, of app: String) throws -> BroadcastChannel {
-        BroadcastChannel(
-            id: try row.text(0), app: app, storesLast: try row.flag(1),
-            source: try row.optionalText(2).map { SourceName($0) })
     }
 
     package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {

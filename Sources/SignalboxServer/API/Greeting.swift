@@ -5,8 +5,8 @@ import SignalboxNotification
 extension GatewayServer.Addresses {
     /// The lines that `serve` prints when it listens: the addresses, the destinations and a first request, with a line
     /// end. Names an example of the repository if the working directory has it. `config`: the active one.
-    /// `queue`: where it is.
-    package func greeting(_ config: GatewayConfig, version: String, queue: String) -> String {
+    /// `dataDirectory`: the path of the queue.
+    package func greeting(_ config: GatewayConfig, version: String, dataDirectory: String) -> String {
         let example = "Examples/payloads/synerise-simple-push.json"
         let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"
         let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
@@ -16,7 +16,7 @@ extension GatewayServer.Addresses {
             + (proxy.map { "\nproxy for push services on http://\($0)" } ?? "")
         return """
             signalbox \(version) listening on http://\(http)\(endpoints)
-            destinations: \(config.destinations.map(\.name.name).joined(separator: ", ")); queue: \(queue)
+            destinations: \(config.destinations.map(\.name.name).joined(separator: ", ")); queue: \(dataDirectory)
             Try:  curl -H 'content-type: application/json'\(token) --data \(body) http://\(http)/v1/notifications
 
             """

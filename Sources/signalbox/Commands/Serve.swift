@@ -57,7 +57,8 @@ struct Serve: AsyncParsableCommand {
             probe: { await slot.gateway.fault() },
             onListening: { addresses in
                 slot.gateway.plan.config.reportWarnings(to: logger)
-                preparation.announce(addresses, config, version: Version.current, queue: opening.queue, to: logger)
+                preparation.announce(
+                    addresses, config, version: Version.current, dataDirectory: opening.directory.path, to: logger)
             })
         if slot.isOpen { try await slot.gateway.prepare() }
         let services = services(slot, opening, preparation, server, stamps, logger)
