@@ -114,7 +114,7 @@ import Testing
             #expect(
                 before.contains(
                     "Deliveries wait in the data directory, and are not sent; signalbox store copy moves them. "
-                        + #"queue="data/queue.db" waiting="3""#), "\(before)")
+                        + "queue=data/queue.db waiting=3"), "\(before)")
             try database.run("UPDATE nodes SET is_live = false")
             let copied = try await binary.run(["store", "copy", "--to", database.url], in: directory)
             #expect(copied.status == 0, "\(copied.errors)")
