@@ -12,8 +12,8 @@ package enum FrequentStatements {
     package static let deliveries = AppendedChunk.insert
     /// `(node, lane, destinations, accepted, waiting, dead, delivered, expired)`: adds to the ledger.
     package static let ledger = DeliveryMoves.sql
-    /// `(destination, now, limit, node, unreadable, dueSince)`: leases deliveries; the third column is their number, the
-    /// sixteenth when they became due.
+    /// `(destination, now, limit, node, unreadable, dueSince)`: leases deliveries; the third column is their number,
+    /// the sixteenth when they became due.
     package static let claim = ClaimStatement.unordered
     /// `(destination, now)`: sent with each claim.
     package static let nextDue = ClaimStatement.nextDue

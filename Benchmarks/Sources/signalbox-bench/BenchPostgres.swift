@@ -5,7 +5,7 @@ import Foundation
 final class BenchPostgres {
     private let process = Process()
     private let input = Pipe()
-    /// The connection string of its only user, who needs no password.
+    /// The connection string of its only user. It needs no password.
     let url: String
 
     /// The programs with which the tests start servers, too.

@@ -1,7 +1,7 @@
 import Foundation
 import SignalboxMeasures
 
-/// The stores of several nodes: two beside each other, deliveries that a node has no room for, and a long backlog.
+/// Stores on one database: two at once, deliveries for which a node has no room, and a long backlog.
 struct NodesBacklogBench {
     /// The URL of a database for measurements.
     let database: String
