@@ -200,7 +200,7 @@ extension WriteTransaction {
         try db.run(
             """
             UPDATE deliveries SET started_at = NULL, duration = NULL, status = NULL, error = 'interrupted',
-                reason = 'the gateway ended before it was known how this attempt went', remote = NULL, excerpt = NULL,
+                reason = 'the gateway ended during this attempt; its outcome is unknown', remote = NULL, excerpt = NULL,
                 exchange = NULL, attempts = ?
             WHERE id = ?
             """, [number, delivery])

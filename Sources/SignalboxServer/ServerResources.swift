@@ -24,8 +24,6 @@ struct ServerResources: Sendable {
     let counters = ServerCounters()
     /// The live streams.
     let streams = LiveStreams()
-    /// Confirms bulk changes.
-    let confirmations = BulkConfirmations()
     /// Admits requests that compute over payloads.
     let reads = ReadGate()
 

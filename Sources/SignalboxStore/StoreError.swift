@@ -57,7 +57,8 @@ extension StoreError: CustomStringConvertible {
                 + "gateway's version. Otherwise start this version once with: signalbox serve. That updates the queue."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
-        case .unreachable(let reason): "\(reason.prefix(1).uppercased())\(reason.dropFirst()). It is retried."
+        case .unreachable(let reason):
+            "\(reason.prefix(1).uppercased())\(reason.dropFirst()). Check the server, and its address in gateway.store."
         case .refused(let reason, let remedy):
             "\(reason.prefix(1).uppercased())\(reason.dropFirst()). \(remedy.prefix(1).uppercased())\(remedy.dropFirst())."
         case .otherTables(let place, isNewer: true):
@@ -68,9 +69,9 @@ extension StoreError: CustomStringConvertible {
                 + "migrate, with a role that may create tables."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."
         case .stalled(let time):
-            "The queue cannot be written: the disk has not completed a commit for \(time.components.seconds) s."
+            "The queue cannot be written: it has not completed a commit for \(time.components.seconds) s."
         case .undecided(let time):
-            "The disk has not completed the commit within \(time.components.seconds) s: its outcome is not known."
+            "The commit was not confirmed within \(time.components.seconds) s: its outcome is not known."
         }
     }
 }

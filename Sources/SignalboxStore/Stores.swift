@@ -107,7 +107,8 @@ package protocol LaneStore: StoreStatus {
     /// a read that does not end.
     func readingNumber(of destination: DestinationName) -> Int?
 
-    /// Whether a destination is neither paused nor disabled, as far as this process knows.
+    /// Whether a destination is neither paused nor disabled, as far as this process knows. False while another process
+    /// may have taken over the leases of this one.
     func isActive(_ destination: DestinationName) -> Bool
 
     /// Whether a destination withholds its permission, as far as this process knows.

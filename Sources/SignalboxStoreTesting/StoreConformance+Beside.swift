@@ -20,7 +20,7 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(gateway) == [1])
             #expect(gateway.isActive(bench.crm))
         },
-        Self("purgeSparesWhatAnotherProcessHasInProgress") { bench in
+        Self("purgeSparesAttemptsInProgressElsewhere") { bench in
             let gateway = try bench.open()
             try await gateway.append([bench.event(1)])
             let lease = try await bench.claimOne(gateway)
@@ -30,7 +30,7 @@ extension StoreConformance {
             #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 1)
             #expect(try await operators.audit().isRight)
         },
-        Self("retryDoesNotLeaseAgainWhatIsInProgress") { bench in
+        Self("retryDoesNotRepeatAnAttemptInProgress") { bench in
             let gateway = try bench.open()
             try await gateway.append([bench.event(1)])
             let lease = try await bench.claimOne(gateway)
@@ -40,7 +40,7 @@ extension StoreConformance {
             #expect(try await gateway.settle(lease, .delivered(status: 204)) == .recorded)
             #expect(try await gateway.audit().isRight)
         },
-        Self("whatAnotherProcessAppendsIsLeased") { bench in
+        Self("eventsOfAnotherProcessAreLeased") { bench in
             let gateway = try bench.open()
             let command = try bench.location.openBeside(bench.clock)
             try await gateway.append([bench.event(1)])

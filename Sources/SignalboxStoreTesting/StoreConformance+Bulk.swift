@@ -21,7 +21,7 @@ extension StoreConformance {
 
     /// A bulk change touches what its preview counted.
     static let bulk = [
-        Self("aPreviewCountsWhatTheFilterSelects") { bench in
+        Self("aPreviewCountsTheSelectedDeliveries") { bench in
             let queue = try bench.open()
             let start = bench.clock.now
             try await addDead(3, bench, queue)
@@ -39,7 +39,7 @@ extension StoreConformance {
             #expect(try await queue.knows(bench.inbox))
             #expect(try await !queue.knows(DestinationName("other")))
         },
-        Self("aRetryChangesExactlyWhatItsPreviewCounted") { bench in
+        Self("aRetryChangesExactlyTheCountedDeliveries") { bench in
             let queue = try bench.open()
             // These die after the preview although their numbers are smaller.
             try await bench.fill(queue, from: 0, count: 50)
@@ -55,7 +55,7 @@ extension StoreConformance {
             let log = try await queue.actionPage(ActionFilter(), limit: 9, examining: 9).records
             #expect(log.map(\.count) == [1_200], "one row for all steps")
         },
-        Self("aPurgeRemovesExactlyWhatItsPreviewCounted") { bench in
+        Self("aPurgeRemovesExactlyTheCountedDeliveries") { bench in
             let queue = try bench.open()
             try await addDead(700, bench, queue)
             bench.clock.advance(by: 1)

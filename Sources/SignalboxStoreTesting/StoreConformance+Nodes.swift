@@ -27,7 +27,7 @@ extension StoreConformance {
             #expect(try await bench.count(.delivered, in: sender) == 400)
             #expect(try await sender.audit().isRight)
         },
-        Self("aNodeDoesNotLeaseWhatAnotherHoldsInMemory") { bench in
+        Self("aNodeDoesNotLeaseDeliveriesInTheMemoryOfAnother") { bench in
             let (first, second) = (try bench.open(), try bench.openBeside())
             try await first.append((0..<10).map { bench.event($0) })
             #expect(try await bench.claimNumbers(second).isEmpty)
@@ -48,7 +48,7 @@ extension StoreConformance {
             try await second.settle(lease, .delivered(status: 204))
             #expect(try await first.attempts(of: lease.delivery).map(\.number) == [1, 2])
         },
-        Self("whatANodeGivesBackIsLeasedByAnother") { bench in
+        Self("returnedLeasesAreLeasedByAnotherNode") { bench in
             let (first, second) = (try bench.open(), try bench.openBeside())
             try await first.append([bench.event(1), bench.event(2)])
             let lease = try await bench.claimOne(first)

@@ -121,7 +121,8 @@ struct GatewayOpening: Sendable {
     /// A gateway that accepts nothing, until the store can be opened. `reason`: a clause.
     func standIn(for database: PostgresTarget, because reason: String) -> Gateway {
         let store = PostgresStore(insteadOf: database, reason: reason)
-        return gateway(store, tokenKey: store.tokenKey)
+        // Nobody can know it, and it ends with the stand-in.
+        return gateway(store, tokenKey: randomBytes(32))
     }
 
     /// Of the data directory, or shared with other gateways.

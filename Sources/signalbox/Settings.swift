@@ -26,7 +26,7 @@ struct GatewayOptions: ParsableArguments {
 
     /// Wins over the config. Never has a password: every user of the machine sees the command line.
     @Option(
-        help: "Store: sqlite, or the postgres:// URL of a database without password (SIGNALBOX_STORE; default: sqlite)."
+        help: "Store: sqlite, or a postgres:// URL without a password (SIGNALBOX_STORE; default: sqlite)."
     )
     var store: String?
 
@@ -109,7 +109,7 @@ struct GatewayOptions: ParsableArguments {
             guard let text else { continue }
             do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: text) } catch {
                 // Without the text, which may have a password.
-                throw ValidationError("\(name) is not a store: \(error.problem).")
+                throw ValidationError("Invalid \(name): \(error.problem).")
             }
         }
         if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {

@@ -62,7 +62,7 @@ import Testing
                 try await play.database.start()
                 try await play.accept(100)
             }
-            #expect(try play.number("SELECT count(*) FROM nodes") == nodes, "nobody takes over, seed \(play.seed)")
+            #expect(try play.number("SELECT count(*) FROM nodes") == nodes, "no node takes over, seed \(play.seed)")
         }
     }
 

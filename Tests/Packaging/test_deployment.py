@@ -93,8 +93,20 @@ class Image(unittest.TestCase):
 
 
 class Schemas(unittest.TestCase):
-    def test_the_compose_file_obeys_the_specification(self):
-        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml")
+    SEVERAL = ROOT / "deploy/several-nodes/compose.yml"
+
+    def test_the_compose_files_obey_the_specification(self):
+        run(packages.VENV / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml",
+            self.SEVERAL)
+
+    def test_several_gateways_read_the_secrets_of_their_config_from_files(self):
+        compose = yaml.safe_load(self.SEVERAL.read_text())
+        config = (ROOT / "deploy/several-nodes/routes.json").read_text()
+        named = set(re.findall(r'"file:/run/secrets/([a-z-]+)"', config))
+        self.assertEqual(named, set(compose["secrets"]))
+        self.assertNotIn('"env:', config)
+        for number in (1, 2, 3):
+            self.assertEqual(set(compose["services"][f"gateway-{number}"]["secrets"]), named)
 
     def test_a_published_port_is_on_loopback(self):
         gateway = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["gateway"]
@@ -195,16 +207,6 @@ class Proxies(unittest.TestCase):
         text = (ROOT / "deploy/nginx/signalbox.conf").read_text()
         for name in ("pem", "key"):
             text = text.replace(f"/etc/nginx/tls/push.example.com.{name}", str(folder / name))
-        self.read_by_nginx(text, folder)
-
-    def test_nginx_reads_its_config_for_several_gateways(self):
-        folder = packages.path("nginx-several")
-        (folder / "logs").mkdir(parents=True)
-        # The names exist inside of the Compose network only.
-        text = re.sub(r"gateway-\d:", "127.0.0.1:", (ROOT / "deploy/several-nodes/nginx.conf").read_text())
-        self.read_by_nginx(text, folder)
-
-    def read_by_nginx(self, text, folder):
         (folder / "site.conf").write_text(text)
         temporary = "".join(f"{name}_temp_path {folder}/{name};"
                             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -214,10 +216,21 @@ class Proxies(unittest.TestCase):
             "-g", f"pid {folder}/pid; error_log stderr;")
 
     def test_caddy_reads_its_config(self):
+        self.assertIn('"dial":"127.0.0.1:8080"', self.read_by_caddy("deploy/caddy/Caddyfile"))
+
+    def test_caddy_asks_each_of_several_gateways_whether_it_is_ready(self):
+        text = self.read_by_caddy("deploy/several-nodes/Caddyfile")
+        for number in (1, 2, 3):
+            self.assertIn(f'"dial":"gateway-{number}:8080"', text)
+        self.assertIn('"uri":"/readyz"', text)
+        # It decides which requests are repeated; without it, Caddy repeats no POST that was sent.
+        self.assertNotIn('"retry_match"', text)
+
+    def read_by_caddy(self, path):
         environment = {"HOME": str(packages.path("caddy")), "PATH": "/usr/bin:/bin"}
-        text = run(packages.TOOLS / "caddy", "adapt", "--validate", "--adapter", "caddyfile", "--config",
-                   ROOT / "deploy/caddy/Caddyfile", env=environment)
-        self.assertIn('"dial":"127.0.0.1:8080"', text.replace(" ", ""))
+        text = run(packages.TOOLS / "caddy", "adapt", "--validate", "--adapter", "caddyfile", "--config", ROOT / path,
+                   env=environment)
+        return text.replace(" ", "")
 
 
 class Monitoring(unittest.TestCase):

@@ -11,7 +11,7 @@ import Testing
         try #require(try config(json).gateway.store)
     }
 
-    /// The words of the only mistake.
+    /// All mistakes of a config with this store; empty for none.
     private func problem(_ store: String) throws -> String {
         do {
             _ = try config(store)
@@ -47,7 +47,7 @@ import Testing
         #"{"url": "postgres://db", "schema": "a b"}"#,
         #""postgres://db/queue?options=-c%20fsync=off""#, #"{"url": "postgres://db", "password": "hunter2"}"#,
     ])
-    func refusesOtherTexts(_ text: String) throws {
+    func rejectsTextsThatNameNoStore(_ text: String) throws {
         #expect(try !problem(text).isEmpty)
     }
 

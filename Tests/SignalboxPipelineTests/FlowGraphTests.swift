@@ -30,16 +30,16 @@ import Testing
 
     @Test func countsEachWay() {
         let counts = FlowCounts()
-        for _ in 0..<3 { counts.count(source: "app", vendor: "mce", routes: ["a", "b"], times: 2) }
-        counts.count(source: "app", vendor: "braze", routes: [], times: 1)
-        counts.count(source: "app", vendor: "mce", routes: ["a", "b"], times: 1)
+        for _ in 0..<3 { counts.count(from: SourceName("app"), of: VendorID("mce"), routes: ["a", "b"], times: 2) }
+        counts.count(from: SourceName("app"), of: VendorID("braze"), routes: [], times: 1)
+        counts.count(from: SourceName("app"), of: VendorID("mce"), routes: ["a", "b"], times: 1)
         #expect(counts.all.map(\.count) == [7, 1])
     }
 
     @Test func furtherWaysShareOneCount() {
         let counts = FlowCounts()
         for number in 0..<(FlowCounts.most + 50) {
-            counts.count(source: "app", vendor: "v\(number)", routes: [], times: 1)
+            counts.count(from: SourceName("app"), of: VendorID("v\(number)"), routes: [], times: 1)
         }
         #expect(counts.all.count == FlowCounts.most + 1)
         #expect(counts.all.last?.vendor == FlowCounts.other && counts.all.last?.count == 50)
@@ -48,8 +48,8 @@ import Testing
     @Test func connectsSourcesVendorsRoutesAndDestinations() throws {
         let table = try Self.table([("a", ["crm"]), ("b", ["crm", "inbox"]), ("idle", ["inbox"])])
         let counts = FlowCounts()
-        counts.count(source: "app", vendor: "mce", routes: ["a", "b"], times: 5)
-        counts.count(source: "web", vendor: "mce", routes: [], times: 2)
+        counts.count(from: SourceName("app"), of: VendorID("mce"), routes: ["a", "b"], times: 5)
+        counts.count(from: SourceName("web"), of: VendorID("mce"), routes: [], times: 2)
         let graph = FlowGraph(counts.all, routes: table)
         #expect(Self.edge("source:app", "vendor:mce", in: graph) == 5)
         #expect(Self.edge("vendor:mce", "route:a", in: graph) == 5)
@@ -65,7 +65,7 @@ import Testing
     @Test func theFallbackIsARoute() throws {
         let table = try Self.table([("a", ["crm"])], fallback: ["inbox"])
         let counts = FlowCounts()
-        counts.count(source: "app", vendor: "mce", routes: [], times: 2)
+        counts.count(from: SourceName("app"), of: VendorID("mce"), routes: [], times: 2)
         let graph = FlowGraph(counts.all, routes: table)
         #expect(Self.edge("route:\(FlowGraph.fallback)", "destination:inbox", in: graph) == 2)
     }
@@ -74,7 +74,8 @@ import Testing
         let table = try Self.table((0..<300).map { ("r\($0)", ["d\($0)"]) })
         let counts = FlowCounts()
         for number in 0..<300 {
-            counts.count(source: "s\(number)", vendor: "v\(number)", routes: ["r\(number)"], times: number + 1)
+            counts.count(
+                from: SourceName("s\(number)"), of: VendorID("v\(number)"), routes: ["r\(number)"], times: number + 1)
         }
         let graph = FlowGraph(counts.all, routes: table)
         #expect(graph.isFolded && graph.nodes.count == 200)

@@ -62,7 +62,7 @@ import Testing
         let counters = GatewayCounters()
         let event = Self.event(vendor: "mce", source: "mobile")
         counters.expect(GatewayConfig())
-        counters.accepted([event, event], without: [:])
+        counters.accepted(EventTally([event, event], without: [:]))
         #expect(received(counters)["other/mce/alert"] == 2)
         let text = #"""
             {"sources":{"mobile":{"auth":{"bearer":["env:TOKEN"]}}},
@@ -70,7 +70,7 @@ import Testing
              "routes":[{"name":"all","match":{},"to":["crm"]}]}
             """#
         counters.expect(try RoutedConfig(Array(text.utf8)).config)
-        counters.accepted([event], without: [:])
+        counters.accepted(EventTally([event], without: [:]))
         #expect(received(counters)["mobile/mce/alert"] == 1)
         #expect(received(counters)["other/mce/alert"] == 2)
     }
@@ -80,7 +80,7 @@ import Testing
         let event = Event(
             id: EventID(at: TestPipeline.time, random: (1, 2)), source: source, acceptedAt: TestPipeline.time,
             vendor: VendorID("mce"), kind: .alert, warnings: [], subject: "mce/tap", body: [])
-        counters.accepted([RoutedEvent(event: event, routes: [], deliveries: [])], without: [:])
+        counters.accepted(EventTally([RoutedEvent(event: event, routes: [], deliveries: [])], without: [:]))
         #expect(received(counters).isEmpty && counters.unrouted.value == 0)
     }
 
@@ -124,21 +124,21 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let names = (0..<3000).map { _ in "v\(Int.random(in: 0..<60, using: &random))" }
         let counters = GatewayCounters()
-        counters.accepted(names.map { Self.event(vendor: $0) }, without: [:])
+        counters.accepted(EventTally(names.map { Self.event(vendor: $0) }, without: [:]))
         let expected = names.reduce(into: [:]) { $0["default/\($1)/alert", default: 0] += 1 }
         #expect(received(counters) == expected, "seed \(seed)")
     }
 
     @Test func repeatsAreNotCounted() {
         let counters = GatewayCounters()
-        counters.accepted((1...3).map { _ in Self.event(vendor: "mce") }, without: [1: "earlier"])
+        counters.accepted(EventTally((1...3).map { _ in Self.event(vendor: "mce") }, without: [1: "earlier"]))
         #expect(received(counters) == ["default/mce/alert": 2])
     }
 
     @Test func vendorsBeyondTheLimitShareALabel() {
         let counters = GatewayCounters()
         for number in 0..<(GatewayCounters.mostVendors + 50) {
-            counters.accepted([Self.event(vendor: "v\(number)")], without: [:])
+            counters.accepted(EventTally([Self.event(vendor: "v\(number)")], without: [:]))
         }
         let vendors = Set(counters.received.all.map(\.key.vendor.name))
         #expect(vendors.count == GatewayCounters.mostVendors && vendors.contains("other"))
@@ -175,7 +175,7 @@ import Testing
         let counters = GatewayCounters()
         counters.expect(GatewayConfig())
         for number in 0..<50 {
-            counters.accepted([Self.event(vendor: "mce", source: "s\(number)")], without: [:])
+            counters.accepted(EventTally([Self.event(vendor: "mce", source: "s\(number)")], without: [:]))
             counters.rejected("payload-not-json", from: SourceName("s\(number)"))
         }
         #expect(received(counters)["other/mce/alert"] == 50)
@@ -188,7 +188,7 @@ import Testing
         for source in 0..<200 {
             for vendor in 0..<100 {
                 let event = Self.event(vendor: "v\(vendor)", source: "s\(source)", warnings: ["w\(vendor).\(source)"])
-                counters.accepted([event], without: [:])
+                counters.accepted(EventTally([event], without: [:]))
                 counters.rejected("payload-not-json", from: event.event.source)
             }
             _ = counters.destinations.series(for: DestinationName("d\(source)"))

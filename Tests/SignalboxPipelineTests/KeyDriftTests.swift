@@ -84,7 +84,8 @@ import Testing
         let setting = ObservationSetting()
         let service = DriftService(setting.observation, file: "/nowhere", logger: Logger(label: "test"))
         func send(_ custom: String) {
-            setting.observation.accepted([ObservationSetting.event(of: "braze", custom: custom)], without: [:])
+            setting.observation.accepted(
+                EventTally([ObservationSetting.event(of: "braze", custom: custom)], without: [:]))
         }
         send(#"{"promo":{"id":"secret-value"}}"#)
         var position = service.examine(after: RecentPosition())
@@ -105,7 +106,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let file = directory + "/vendor-keys.json"
             let first = ObservationSetting()
-            first.observation.accepted([ObservationSetting.event(of: "braze", custom: #"{"a/b":1}"#)], without: [:])
+            first.observation.accepted(
+                EventTally([ObservationSetting.event(of: "braze", custom: #"{"a/b":1}"#)], without: [:]))
             let service = DriftService(first.observation, file: file, logger: Logger(label: "test"))
             _ = service.examine(after: RecentPosition())
             service.store(.init())
@@ -122,7 +124,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let folder = directory + "/later"
             let setting = ObservationSetting()
-            setting.observation.accepted([ObservationSetting.event(of: "braze", custom: #"{"a":1}"#)], without: [:])
+            setting.observation.accepted(
+                EventTally([ObservationSetting.event(of: "braze", custom: #"{"a":1}"#)], without: [:]))
             let service = DriftService(
                 setting.observation, file: folder + "/vendor-keys.json", logger: Logger(label: "test"))
             _ = service.examine(after: RecentPosition())

@@ -13,7 +13,7 @@ import Testing
     @Test func countsAcceptedEventsWithoutRepeats() {
         let setting = ObservationSetting()
         let events = ["mce", "mce", "braze"].map { ObservationSetting.event(of: $0, warnings: ["x.y"]) }
-        setting.observation.accepted(events, without: [0: "earlier"])
+        setting.observation.accepted(EventTally(events, without: [0: "earlier"]))
         #expect(setting.observation.activity.vendors["mce"] == .init(events: 1, warnings: ["x.y": 1]))
         #expect(setting.observation.activity.vendors["braze"] == .init(events: 1, warnings: ["x.y": 1]))
         #expect(setting.observation.recent.position.events == 2)
@@ -23,7 +23,7 @@ import Testing
     @Test func aFloodIsCountedAndSampled() {
         let setting = ObservationSetting()
         let flood = Array(repeating: ObservationSetting.event(of: "braze"), count: 30_000)
-        setting.observation.accepted(flood, without: [:])
+        setting.observation.accepted(EventTally(flood, without: [:]))
         let shown = setting.observation.recent.newestEvents(upTo: .max).count
         #expect(shown == 205)
         #expect(setting.observation.recent.position.events == 30_000)
@@ -39,7 +39,7 @@ import Testing
                 setting.observation.sampling($0, of: VendorID("mce"))
             }
             if case .shown(let payload?) = sampling, payload.count == 10 { kept += 1 }
-            setting.observation.accepted([ObservationSetting.event(sampling: sampling)], without: [:])
+            setting.observation.accepted(EventTally([ObservationSetting.event(sampling: sampling)], without: [:]))
         }
         #expect(kept == 205)
         #expect(setting.observation.recent.newestEvents(upTo: .max).count == 205)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aLogThatIsSwitchedOffKeepsNoEvent() {
         let setting = ObservationSetting(recent: 0)
-        setting.observation.accepted([ObservationSetting.event()], without: [:])
+        setting.observation.accepted(EventTally([ObservationSetting.event()], without: [:]))
         setting.observation.settled([ObservationSetting.settlement(.delivered(status: 200))])
         setting.observation.changed(DestinationName("crm"), to: "paused")
         #expect(setting.observation.recent.newestEvents(upTo: 9).isEmpty)

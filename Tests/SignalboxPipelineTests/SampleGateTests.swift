@@ -21,7 +21,7 @@ import Testing
 
     /// 30,000 events a second of one vendor.
     @Test func aFloodIsSampledAtTheCommonRateAndItsOwn() {
-        let gate = SampleGate()
+        let gate = SampleGate<String>()
         let admitted = (0..<300_000).count { number in gate.admits("braze", at: Int64(number) * Self.second / 30_000) }
         // Ten seconds, and the tokens of the first moment.
         #expect((2_000...2_260).contains(admitted))
@@ -29,7 +29,7 @@ import Testing
 
     /// 21
     @Test func oneEventOfARareVendorPassesAmongAFlood() {
-        let gate = SampleGate()
+        let gate = SampleGate<String>()
         for number in 0..<60_000 { _ = gate.admits("braze", at: Int64(number) * Self.second / 30_000) }
         let now = 2 * Self.second
         // Its own tokens, and at most one that the flood has not taken yet.
@@ -37,9 +37,9 @@ import Testing
     }
 
     @Test func furtherKeysShareOneRate() {
-        let gate = SampleGate()
+        let gate = SampleGate<String>()
         while gate.admits("flood", at: 0) {}
-        for key in 1..<SampleGate.mostKeys { #expect(gate.admits("key\(key)", at: 0)) }
+        for key in 1..<SampleGate<String>.mostKeys { #expect(gate.admits("key\(key)", at: 0)) }
         let rest = (0..<1000).count { gate.admits("more\($0)", at: 0) }
         #expect(rest == 5)
     }

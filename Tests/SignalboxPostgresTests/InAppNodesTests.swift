@@ -114,10 +114,12 @@ import Testing
                 }
             }
             #expect(try await stores[0].dueDevices(at: now, upTo: 99).count == 20)
-            #expect(try await stores[1].dueDevices(at: now, upTo: 99) == [], "the other node is at it")
+            #expect(try await stores[1].dueDevices(at: now, upTo: 99) == [], "they are the other node's for a second")
             #expect(try await stores[0].nextInAppDue() == now)
             #expect(try await stores[1].nextInAppDue() == now + 1000)
-            #expect(try await stores[1].dueDevices(at: now + 1000, upTo: 99).count == 20, "it did not come to it")
+            #expect(
+                try await stores[1].dueDevices(at: now + 1000, upTo: 99).count == 20,
+                "the other node did not advance them")
             let advanced = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<20 {
                     for store in stores {
@@ -183,7 +185,7 @@ import Testing
             _ = try await stores[1].tick()
             let message = InAppRegistration(id: "m", body: Array("{}".utf8))
             _ = try await stores[0].register(message)
-            #expect(reports.last.isEmpty, "it was told before it looked")
+            #expect(reports.last.isEmpty, "reported before the tick")
             _ = try await stores[1].tick()
             #expect(reports.last["m"]?.revision == 1)
             _ = try await stores[1].tick()

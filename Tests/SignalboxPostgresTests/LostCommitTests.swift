@@ -24,7 +24,7 @@ import Testing
         try await Self.withWriter { writer, proxy, rows in
             proxy.cutOne(in: 3, seed: seed)
             for number in 1...120 {
-                // Several cuts in a row say that nothing was written.
+                // After several cuts in a row, the writer gives up without a write.
                 try await Self.write(number, with: writer)
             }
             #expect(proxy.cuts > 10, "seed \(seed)")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Repeats a write that was not made until it is.
+    /// Repeats a write until it succeeds. Only failures without a write are repeated.
     private static func write(_ number: Int, with writer: PostgresWriter) async throws {
         while true {
             do throws(StoreError) {

@@ -139,8 +139,8 @@ import Testing
     @Test func unknownAndExpiredTokensLookAlike() async throws {
         try await GoogleBench.run(GoogleBench.sources) { bench in
             let account = ServiceAccountKey(email: "sender@demo.iam.gserviceaccount.com", keyID: "key-1")
-            let token = bench.state.accessTokens.grant(to: account, at: bench.clock.now)
-            let unknown = "ya29.c." + String(repeating: "0", count: 64)
+            let token = bench.tokens.grant(to: account, at: bench.clock.now)
+            let unknown = "ya29.c.signalbox-" + String(repeating: "0", count: 64)
             func reply(_ token: String) async throws -> ProviderReply {
                 try await bench.post(Self.path, Self.message, Self.json, ("authorization", "Bearer \(token)"))
             }

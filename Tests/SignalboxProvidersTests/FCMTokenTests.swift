@@ -96,17 +96,33 @@ import Testing
         #expect(table[99] == nil)
     }
 
-    @Test func anAccountEndsItsOwnTokensOnly() {
-        let table = AccessTokenTable()
-        let now = Date(timeIntervalSince1970: 0)
-        let busy = ServiceAccountKey(email: "busy@demo.iam.gserviceaccount.com", keyID: "key-1")
-        let calm = ServiceAccountKey(email: "calm@demo.iam.gserviceaccount.com", keyID: "key-1")
-        let kept = table.grant(to: calm, at: now)
-        let tokens = (0...1_000).map { _ in table.grant(to: busy, at: now) }
-        #expect(table.account(of: tokens[0], at: now) == nil)
-        #expect(table.account(of: tokens[1], at: now) == busy)
-        #expect(table.account(of: tokens[1_000], at: now) == busy)
-        #expect(table.account(of: kept, at: now) == calm)
+    @Test func aTokenIsValidForAnHourAtEachGatewayWithTheKey() {
+        let keys = DerivedKeys(Array(repeating: 3, count: 32))
+        let gateways = (0..<2).map { _ in GrantedTokens(key: keys.key(for: .accessTokens)) }
+        let now = Date(timeIntervalSince1970: 1_800_000_000.5)
+        let account = ServiceAccountKey(email: "sender@demo.iam.gserviceaccount.com", keyID: "key-1")
+        let token = gateways[0].grant(to: account, at: now)
+        #expect(gateways[1].account(of: token, at: now.addingTimeInterval(3599)) == account)
+        #expect(gateways[1].account(of: token, at: now.addingTimeInterval(3600)) == nil)
+        let others = [
+            DerivedKeys(Array(repeating: 4, count: 32)).key(for: .accessTokens), keys.key(for: .confirmations),
+        ]
+        for key in others { #expect(GrantedTokens(key: key).account(of: token, at: now) == nil) }
+    }
+
+    @Test func aChangedTokenIsUnknown() {
+        let tokens = GrantedTokens(key: Array(repeating: 3, count: 32))
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let account = ServiceAccountKey(email: "sender@demo.iam.gserviceaccount.com", keyID: "key-1")
+        let token = tokens.grant(to: account, at: now)
+        for index in token.indices {
+            let other: Character = token[index] == "0" ? "1" : "0"
+            let changed = token.replacingCharacters(in: index..<token.index(after: index), with: String(other))
+            #expect(tokens.account(of: changed, at: now) == nil, "\(changed)")
+        }
+        for text in ["", "ya29.c.signalbox-", token + "0", token + "00", token.uppercased(), String(token.dropLast())] {
+            #expect(tokens.account(of: text, at: now) == nil, "\(text)")
+        }
     }
 
     @Test func formsAreDecoded() {

@@ -18,6 +18,7 @@ struct GoogleBench {
     let endpoints: ProviderEndpoints
     let queue: SQLiteQueue
     let state: ProviderState
+    let tokens: GrantedTokens
     let clock: ManualDate
 
     /// Two sources: `mobile` with a service account, a server key, a project, a token of Expo and a bearer token;
@@ -63,6 +64,7 @@ struct GoogleBench {
             let clock = ManualDate()
             clock.set(by: assertions.now.timeIntervalSince(clock.now))
             let state = ProviderState(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let tokens = GrantedTokens(key: [UInt8](repeating: 7, count: 32))
             let acceptance = PushAcceptance(
                 admission: SourceAdmission(
                     usage: state.usage, limits: SourceUsageLimits.all(in: config), now: { .uptimeNanoseconds(1) }),
@@ -70,9 +72,8 @@ struct GoogleBench {
                 store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), held: state.held)
             let endpoints = ProviderEndpoints(
                 try ProviderSenders(config, by: resolver), sources: sources.isEmpty ? .open : SourceAccess(sources),
-                acceptance, queue, state,
-                now: { clock.now })
-            try await body(GoogleBench(endpoints: endpoints, queue: queue, state: state, clock: clock))
+                acceptance, queue, state, granted: tokens, now: { clock.now })
+            try await body(GoogleBench(endpoints: endpoints, queue: queue, state: state, tokens: tokens, clock: clock))
         }
     }
 

@@ -161,7 +161,7 @@ import Testing
         try await run { forwarding in
             let certificate = forwarding.plan(for: [push()], of: request(Self.device, []))
             #expect(reason(certificate)?.contains("client certificate") == true)
-            let granted = AccessTokenTable().grant(to: nil, at: Date())
+            let granted = GrantedTokens(key: [1]).grant(to: nil, at: Date())
             for token in ["Bearer \(granted)", "Bearer own-token", "key=AAAA"] {
                 let plan = forwarding.plan(for: [push(.fcm)], of: request(Self.send, [("authorization", token)]))
                 #expect(reason(plan)?.contains("the gateway issued") == true, "\(token)")

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxEgress
 import SignalboxNotification
 import SignalboxStore
 import SignalboxTesting
@@ -8,13 +9,17 @@ import Testing
 
 @Suite struct BulkConfirmationsTests {
     private let clock = ManualDate()
+    private let previewed: Date
     private let conditions = ["state": "dead", "destination": "crm"]
+
+    init() { previewed = clock.now }
+
     private var confirmations: BulkConfirmations {
-        BulkConfirmations(key: Array(repeating: 7, count: 32)) { [clock] in clock.elapsed }
+        BulkConfirmations(key: Array(repeating: 7, count: 32)) { [clock] in clock.now }
     }
 
     private var preview: BulkPreview {
-        var preview = BulkPreview(at: Date(timeIntervalSince1970: 1_800_000_000.123))
+        var preview = BulkPreview(at: previewed)
         (preview.count, preview.through) = (12, 34)
         return preview
     }
@@ -71,7 +76,16 @@ import Testing
         for text in ["", ".", "a.b", token + "A", String(token.dropLast(8)), "🙂"] {
             #expect(outcome(text) == .failure(.confirmExpired), "\(text)")
         }
-        let restarted = BulkConfirmations(key: Array(repeating: 8, count: 32)) { .zero }
-        #expect(outcome(token, by: restarted) == .failure(.confirmExpired))
+        let other = BulkConfirmations(key: Array(repeating: 8, count: 32)) { [clock] in clock.now }
+        #expect(outcome(token, by: other) == .failure(.confirmExpired))
+    }
+
+    @Test func gatewaysWithOneStoreConfirmEachOthersPreviews() throws {
+        let keys = DerivedKeys(Array(repeating: 9, count: 32))
+        let gateways = (0..<2).map { _ in
+            BulkConfirmations(key: keys.key(for: .confirmations)) { [clock] in clock.now }
+        }
+        let token = gateways[0].token(for: preview, of: .purge, conditions)
+        #expect(try gateways[1].claims(of: token, for: .purge, conditions).count == 12)
     }
 }

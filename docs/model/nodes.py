@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks every reachable state of two gateways on one PostgreSQL database.
 
-The model has two nodes, two deliveries, with one order key or without, transactions that end at any time with or without an answer,
-crashes, and heartbeats that do not come. A stopped node is one without steps for a while, which the search covers like every
-other order of steps. After every step it checks the invariants. The search is breadth
+The model has two nodes, two deliveries with one order key or one without, transactions that end at any time with or
+without an answer, crashes, and heartbeats that do not come. A stopped node is a node without steps for a while, which
+the search covers like every other order of steps. After every step it checks the invariants. The search is breadth
 first, so a broken rule is printed with the shortest sequence of steps.
 
     python3 docs/model/nodes.py                 check that every rule holds

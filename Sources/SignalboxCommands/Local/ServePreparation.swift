@@ -85,7 +85,8 @@ package struct ServePreparation: Sendable {
         to logger: Logger
     ) {
         guard format == .json else {
-            return StandardError.write(addresses.greeting(config, version: version, dataDirectory: dataDirectory))
+            let queue = store.url == nil ? dataDirectory : store.words
+            return StandardError.write(addresses.greeting(config, version: version, dataDirectory: queue))
         }
         var metadata: Logger.Metadata = ["version": "\(version)", "http": "http://\(addresses.http)"]
         if let providers = addresses.providers { metadata["apns"] = "\(providers)" }

@@ -21,7 +21,7 @@ package struct StoreCopyResult: Sendable {
 
     /// The sentence for a copy that gateways must not use.
     package var refusal: String {
-        "The queue changed during the copy, or the copy is not equal. Drop the tables of the database, and copy again."
+        "The copy differs from the queue, or the queue changed meanwhile. Drop the tables of the database, and copy again."
     }
 
     /// The accounts of the copy.

@@ -249,7 +249,8 @@ extension GatewayConfig.Retention {
             "The same for an event with a dead delivery.")
         Option(
             "bytes", \.bytes, .int64(.whole((1 << 20)...(1 << 50))),
-            "Largest size of the queue's file without in-app rows. Beyond it, the gateway removes old ended events.")
+            "Largest size of the queue's file, or of the content of a database, without in-app rows. Beyond it, the gateway removes old ended events."
+        )
     }
 }
 

@@ -29,35 +29,20 @@ package struct EventVariants: Sendable {
     /// not stored. Followers count with their event. Call it after the commit only, so that a rejected request does
     /// not count.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
-        observation?.accepted(events, without: duplicates)
-        // Neighbours usually take the same way, so they are counted together.
-        var (way, times): (RoutedEvent?, Int) = (nil, 0)
-        func count(_ event: RoutedEvent) {
-            if let former = way, !event.tookTheWay(of: former) {
-                record(times, like: former)
-                times = 0
+        let tally = EventTally(events, without: duplicates)
+        observation?.accepted(tally)
+        // Neighbours usually match the same routes, so they are counted together.
+        var (routes, times): ([String], Int) = ([], 0)
+        for group in tally.groups {
+            if group.first.routes != routes {
+                writer.counts.countMatch(of: routes, times: times)
+                (routes, times) = (group.first.routes, 0)
             }
-            way = event
-            times += 1
-            for follower in event.followers { count(follower) }
+            times += group.count
+            writer.counts.flows.count(
+                from: group.first.event.source, of: group.first.event.vendor, routes: routes, times: group.count)
         }
-        for (position, event) in events.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
-            count(event)
-        }
-        if let way { record(times, like: way) }
-    }
-
-    private func record(_ times: Int, like event: RoutedEvent) {
-        writer.counts.countMatch(of: event.routes, times: times)
-        writer.counts.flows.count(
-            source: event.event.source.name, vendor: event.event.vendor.name, routes: event.routes, times: times)
-    }
-}
-
-extension RoutedEvent {
-    /// Whether both have the same source, vendor and routes.
-    fileprivate func tookTheWay(of other: RoutedEvent) -> Bool {
-        event.source == other.event.source && event.vendor == other.event.vendor && routes == other.routes
+        writer.counts.countMatch(of: routes, times: times)
     }
 }
 

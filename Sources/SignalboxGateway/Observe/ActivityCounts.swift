@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxNotification
 import Synchronization
 
 /// Counts of the last 15 minutes by the second, and totals since the start, in memory.
@@ -36,10 +37,14 @@ package final class ActivityCounts: Sendable {
     static let other = "other"
 
     /// The counts of one part for one second.
-    private struct Part: Sendable {
-        var second: Int64 = 0
-        var counts: [Label: Int] = [:]
-        var warnings: [WarningLabel: Int] = [:]
+    struct Part: Sendable {
+        fileprivate(set) var second: Int64 = 0
+        /// Accepted events, which are counted most often, by a key that is found faster than a label.
+        fileprivate(set) var received: [VendorID: Int] = [:]
+        fileprivate(set) var counts: [Label: Int] = [:]
+        fileprivate(set) var warnings: [WarningLabel: Int] = [:]
+
+        fileprivate var isEmpty: Bool { received.isEmpty && counts.isEmpty && warnings.isEmpty }
     }
 
     private let parts = Sharded(Part())
@@ -57,12 +62,17 @@ package final class ActivityCounts: Sendable {
         }
     }
 
-    /// Adds the warnings of an event.
-    func count(warnings: [String], of vendor: String, at now: Int64) {
+    /// Adds the accepted events of a request and their warnings.
+    func count(_ tally: EventTally, at now: Int64) {
         let second = clock.second(at: now)
         parts.withCurrent { part in
             advance(&part, to: second)
-            for code in warnings { part.warnings[WarningLabel(vendor: vendor, code: code), default: 0] += 1 }
+            for group in tally.groups { part.received[group.first.event.vendor, default: 0] += group.count }
+            for warned in tally.warned {
+                for code in warned.event.warnings {
+                    part.warnings[WarningLabel(vendor: warned.event.vendor.name, code: code), default: 0] += 1
+                }
+            }
         }
     }
 
@@ -74,8 +84,9 @@ package final class ActivityCounts: Sendable {
     }
 
     private func flush(_ part: inout Part) {
-        guard !part.counts.isEmpty || !part.warnings.isEmpty else { return }
-        history.withLock { $0.add(part.counts, part.warnings, at: part.second) }
+        guard !part.isEmpty else { return }
+        history.withLock { $0.add(part) }
+        part.received.removeAll(keepingCapacity: true)
         part.counts.removeAll(keepingCapacity: true)
         part.warnings.removeAll(keepingCapacity: true)
     }
@@ -124,19 +135,21 @@ struct ActivityHistory: Sendable {
     private var totals: [String: Int] = [:]
     private var warnings: [String: [String: Int]] = [:]
 
-    mutating func add(
-        _ counts: [ActivityCounts.Label: Int], _ warnings: [ActivityCounts.WarningLabel: Int], at second: Int64
-    ) {
-        for (label, count) in counts {
-            let name = Self.name(label.name, in: series[label.group])
-            series[label.group, default: [:]][name, default: SecondSeries()].add(count, at: second)
-            if label.group == .received { totals[Self.name(label.name, in: totals), default: 0] += count }
-        }
-        for (label, count) in warnings {
+    /// Adds the counts of a part's second.
+    mutating func add(_ part: ActivityCounts.Part) {
+        for (vendor, count) in part.received { add(count, to: .received, vendor.name, at: part.second) }
+        for (label, count) in part.counts { add(count, to: label.group, label.name, at: part.second) }
+        for (label, count) in part.warnings {
             let vendor = Self.name(label.vendor, in: self.warnings)
             let code = Self.name(label.code, in: self.warnings[vendor])
             self.warnings[vendor, default: [:]][code, default: 0] += count
         }
+    }
+
+    private mutating func add(_ count: Int, to group: ActivityCounts.Group, _ label: String, at second: Int64) {
+        let name = Self.name(label, in: series[group])
+        series[group, default: [:]][name, default: SecondSeries()].add(count, at: second)
+        if group == .received { totals[Self.name(label, in: totals), default: 0] += count }
     }
 
     private static func name<Value>(_ name: String, in known: [String: Value]?) -> String {

@@ -18,6 +18,12 @@ package final class GatewayCounters: Sendable {
         package let source: SourceName
         package let vendor: VendorID
         package let kind: PushNotification.Kind
+
+        /// The kind is left out: it has few values.
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(source)
+            hasher.combine(vendor)
+        }
     }
 
     /// Rejected payloads with one code.
@@ -57,44 +63,30 @@ package final class GatewayCounters: Sendable {
     package let telemetry = DropCounts()
     private let vendors = VendorLabels()
     private let sources = SourceLabels()
-    private let resolved = Mutex(Resolved())
+    /// Counters by the values of events, whose labels need not be looked up again.
+    private let resolved = Mutex<[Received: Counter]>([:])
+    /// Further combinations are looked up each time.
+    private static let mostResolved = 4000
 
     package init() {}
 
-    /// Counts the events of payloads among committed events of one request. `duplicates`: positions of events that
-    /// repeat an earlier one.
-    func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
-        resolved.withLock { resolved in
-            for (position, routed) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
-                // Not held in a constant, which would be a copy of the whole event.
-                guard routed.event.isOfPayload else { continue }
-                counter(of: routed, in: &resolved).add()
-                if routed.routes.isEmpty { unrouted.add() }
-                if !routed.event.warnings.isEmpty { countWarnings(of: routed.event) }
+    /// Counts the events of payloads among the committed events of one request.
+    func accepted(_ tally: EventTally) {
+        resolved.withLock { counters in
+            for group in tally.groups where group.first.event.isOfPayload {
+                counter(of: group.first, in: &counters).add(group.count)
+                if group.first.routes.isEmpty { unrouted.add(group.count) }
             }
         }
+        for event in tally.warned where event.event.isOfPayload { countWarnings(of: event.event) }
     }
 
-    /// Counters by the values of events, whose labels need not be looked up again.
-    private struct Resolved {
-        /// Further combinations are looked up each time.
-        private static let most = 4000
-        var last: (key: Received, counter: Counter)?
-        var counters: [Received: Counter] = [:]
-
-        var hasRoom: Bool { counters.count < Self.most }
-    }
-
-    /// The counter of an event. Neighbours usually have the same one.
-    private func counter(of routed: RoutedEvent, in resolved: inout Resolved) -> Counter {
+    /// The counter of an event. Looks its labels up once.
+    private func counter(of routed: RoutedEvent, in counters: inout [Received: Counter]) -> Counter {
         let key = Received(source: routed.event.source, vendor: routed.event.vendor, kind: routed.event.kind)
-        if let last = resolved.last, last.key == key { return last.counter }
-        if let known = resolved.counters[key] {
-            resolved.last = (key, known)
-            return known
-        }
+        if let known = counters[key] { return known }
         let counter = received.series(for: labels(of: key))
-        if resolved.hasRoom { resolved.counters[key] = counter }
+        if counters.count < Self.mostResolved { counters[key] = counter }
         return counter
     }
 
@@ -134,7 +126,7 @@ extension GatewayCounters {
         let sources = config.sources.isEmpty ? [SourceName.default] : config.sources.keys.sorted { $0.name < $1.name }
         self.sources.know(sources)
         // A source that had the label of the others may have its own now.
-        resolved.withLock { $0 = Resolved() }
+        resolved.withLock { $0 = [:] }
         let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
         for source in sources {
             rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })

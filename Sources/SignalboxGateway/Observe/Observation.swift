@@ -23,8 +23,8 @@ package final class Observation: Sendable {
     /// The time of everything here.
     package let clock: ObservationClock
     /// Choose the events and the deliveries of ``recent``.
-    private let events = SampleGate()
-    private let deliveries = SampleGate()
+    private let events = SampleGate<VendorID>()
+    private let deliveries = SampleGate<DestinationName>()
 
     /// `recent`: the most events and the most other entries of the log; 0 for none.
     package init(recent: Int = 1_000, clock: ObservationClock = .system) {
@@ -40,33 +40,16 @@ package final class Observation: Sendable {
     /// Decides whether operators see the event of a payload, and keeps the payload then. Called when the payload is
     /// read, with its bytes; see ``Event/Sampling``.
     func sampling(_ payload: UnsafeBufferPointer<UInt8>, of vendor: VendorID) -> Event.Sampling {
-        guard recent.isOn, events.admits(vendor.name, at: clock.nanoseconds()) else { return .passed }
+        guard recent.isOn, events.admits(vendor, at: clock.nanoseconds()) else { return .passed }
         return .shown(payload: payload.count <= RecentLog.largestPayload ? Array(payload) : nil)
     }
 
-    /// Committed events of one request. `duplicates`: positions of events that repeat an earlier one and were not
-    /// stored. Followers count with their event.
-    func accepted(_ routed: [RoutedEvent], without duplicates: [Int: String]) {
+    /// Committed events of one request.
+    func accepted(_ tally: EventTally) {
         let now = clock.nanoseconds()
-        counters.accepted(routed, without: duplicates)
-        // Neighbours usually have the same vendor, so they are counted together.
-        var (vendor, times, passed) = ("", 0, 0)
-        func observe(_ routed: RoutedEvent) {
-            if routed.event.vendor.name != vendor {
-                if times > 0 { activity.count(.received, vendor, times: times, at: now) }
-                (vendor, times) = (routed.event.vendor.name, 0)
-            }
-            times += 1
-            if !routed.event.warnings.isEmpty {
-                activity.count(warnings: routed.event.warnings, of: vendor, at: now)
-            }
-            if !show(routed, at: now) { passed += 1 }
-            for follower in routed.followers { observe(follower) }
-        }
-        for (position, event) in routed.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
-            observe(event)
-        }
-        if times > 0 { activity.count(.received, vendor, times: times, at: now) }
+        counters.accepted(tally)
+        activity.count(tally, at: now)
+        let passed = tally.count - tally.sampled.count { show($0, at: now) }
         if passed > 0 { recent.pass(.event, count: passed) }
     }
 
@@ -76,8 +59,7 @@ package final class Observation: Sendable {
         switch routed.event.sampling {
         case .passed: return false
         case .shown(let bytes): payload = bytes
-        case .undecided:
-            guard recent.isOn, events.admits(routed.event.vendor.name, at: now) else { return false }
+        case .undecided: guard recent.isOn, events.admits(routed.event.vendor, at: now) else { return false }
         }
         recent.append(.event(RecentEvent(routed, payload: payload)))
         return true
@@ -106,7 +88,7 @@ package final class Observation: Sendable {
             case .retry, .dead, .expired: activity.count(.failed, name, at: now)
             case .postponed, .returned: continue
             }
-            if recent.isOn, deliveries.admits(name, at: now),
+            if recent.isOn, deliveries.admits(settlement.lease.destination, at: now),
                 let delivery = RecentDelivery(settlement, at: clock.date(at: now))
             {
                 recent.append(.delivery(delivery))

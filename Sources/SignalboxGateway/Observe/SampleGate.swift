@@ -6,15 +6,15 @@ import Synchronization
 ///
 /// A class because all threads ask it. It takes no lock that all threads share, and writes nothing for most events of
 /// a flood.
-final class SampleGate: Sendable {
+final class SampleGate<Key: Hashable & Sendable>: Sendable {
     /// The most keys with a rate of their own. Further keys share one.
-    static let mostKeys = 200
+    static var mostKeys: Int { 200 }
 
     private let common: AtomicBucket
     private let perKey: Double
-    private let shards = Sharded<[String: AtomicBucket]>([:])
+    private let shards = Sharded<[Key: AtomicBucket]>([:])
     /// Asked once for each key and shard.
-    private let buckets = Mutex<[String: AtomicBucket]>([:])
+    private let buckets = Mutex<[Key: AtomicBucket]>([:])
     private let others: AtomicBucket
 
     /// `perSecond`: for all keys together. `perKey`: for each key besides.
@@ -25,9 +25,9 @@ final class SampleGate: Sendable {
     }
 
     /// True if the live view has the next event of a key. Takes its token. `now`: nanoseconds of one clock.
-    func admits(_ key: String, at now: Int64) -> Bool { common.take(at: now) || bucket(of: key).take(at: now) }
+    func admits(_ key: Key, at now: Int64) -> Bool { common.take(at: now) || bucket(of: key).take(at: now) }
 
-    private func bucket(of key: String) -> AtomicBucket {
+    private func bucket(of key: Key) -> AtomicBucket {
         shards.withCurrent { known in
             if let bucket = known[key] { return bucket }
             let bucket = shared(key)
@@ -37,7 +37,7 @@ final class SampleGate: Sendable {
         }
     }
 
-    private func shared(_ key: String) -> AtomicBucket {
+    private func shared(_ key: Key) -> AtomicBucket {
         buckets.withLock { buckets in
             if let bucket = buckets[key] { return bucket }
             guard buckets.count < Self.mostKeys else { return others }

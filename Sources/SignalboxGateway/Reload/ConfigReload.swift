@@ -45,7 +45,9 @@ package struct ConfigReload: Sendable {
             gateway.resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
             gateway.queue.announce(config: plan.config.origin.digest, version: gateway.resources.version)
             if plan.config.needsRestart(after: former) {
-                logger.warning("Listen address, data directory or store changed; restart the gateway to apply it.")
+                logger.warning(
+                    "Listen address, data directory, store or media directory changed; restart the gateway to apply it."
+                )
             }
             logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
             // A reference can lead to another URL, although the files are the same.

@@ -35,7 +35,8 @@ package struct Gateway: Sendable {
         self.logger = logger
         let observation = Observation(recent: resolved.config.console.recent)
         resources = GatewayPlan.Resources(
-            queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(),
+            queue: queue, media: media, tokens: TokenHash(key: tokenKey), keys: DerivedKeys(tokenKey),
+            counts: RouteCounts(),
             failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
             telemetry: Telemetry(counts: observation.counters.telemetry), observation: observation)

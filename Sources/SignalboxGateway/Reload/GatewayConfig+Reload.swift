@@ -2,7 +2,8 @@ package import Logging
 package import SignalboxConfig
 
 extension GatewayConfig {
-    /// True if a setting changed that is read at the start only: the listen addresses and the data directory.
+    /// True if a setting changed that is read at the start only: listen addresses, data directory, store and media
+    /// directory.
     package func needsRestart(after former: GatewayConfig) -> Bool {
         let (listen, other) = (gateway.listen, former.gateway.listen)
         return listen.http != other.http || listen.apns != other.apns || listen.proxy != other.proxy

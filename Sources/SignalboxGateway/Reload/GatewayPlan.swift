@@ -57,6 +57,8 @@ package struct GatewayPlan: Sendable {
         /// The stored files of the data directory.
         package let media: MediaStore
         package let tokens: TokenHash
+        /// Keys for other uses, which gateways with the same store share.
+        package let keys: DerivedKeys
         /// Matches and failures by route, since the start of the process.
         package let counts: RouteCounts
         /// The failure rules of the API and of the active config.

@@ -10,6 +10,9 @@ extension UInt8 {
     /// True for a letter, in either case, or a decimal digit.
     package var isLetterOrDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
 
+    /// The lower-case form of a letter; any other byte unchanged.
+    var lowercasedASCII: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
+
     /// True for the white space that JSON allows between tokens (RFC 8259, section 2).
     var isJSONSpace: Bool { self == UInt8(ascii: " ") || self == 0x0A || self == 0x0D || self == 0x09 }
 }

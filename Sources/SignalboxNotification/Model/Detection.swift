@@ -2,9 +2,18 @@
 package struct VendorID: Sendable, Hashable, CustomStringConvertible {
     /// Stable: events, routes and the config use it.
     package let name: String
+    /// The hash of the name, different in each process. Computed once, because a vendor is looked up for every event.
+    package let mark: Int
     /// Accepts any name; the config and the catalogue check names by ``NameRule``.
-    package init(_ name: String) { self.name = name }
+    package init(_ name: String) {
+        self.name = name
+        mark = name.hashValue
+    }
     package var description: String { name }
+    package static func == (left: VendorID, right: VendorID) -> Bool {
+        left.mark == right.mark && left.name == right.name
+    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(mark) }
 
     /// The vendor of a payload without a signature or proof.
     package static let unknown = VendorID("unknown")

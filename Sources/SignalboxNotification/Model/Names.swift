@@ -2,9 +2,18 @@
 package struct SourceName: Sendable, Hashable, CustomStringConvertible {
     /// The name, compared exactly.
     package let name: String
+    /// The hash of the name, computed once, because a source is looked up for every event.
+    private let mark: Int
     /// Accepts any name; the config checks names by ``NameRule``.
-    package init(_ name: String) { self.name = name }
+    package init(_ name: String) {
+        self.name = name
+        mark = name.hashValue
+    }
     package var description: String { name }
+    package static func == (left: SourceName, right: SourceName) -> Bool {
+        left.mark == right.mark && left.name == right.name
+    }
+    package func hash(into hasher: inout Hasher) { hasher.combine(mark) }
 
     /// The source of every payload if the config has no sources.
     package static let `default` = SourceName("default")

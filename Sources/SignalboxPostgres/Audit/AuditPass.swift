@@ -15,7 +15,7 @@ struct AuditPass {
         case lostVariant
         /// A delivery that waits and has ended.
         case doubled
-        /// A row that belongs to none.
+        /// A row without its delivery.
         case stray
     }
 

@@ -39,7 +39,7 @@ final class PostgresConnection: @unchecked Sendable {
         // libpq treats the value of `dbname` as a connection string when the last argument is 1.
         let connection = PQconnectdbParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
         guard let connection else {
-            throw PostgresFailure(kind: .connection, message: "there is no memory for a connection")
+            throw PostgresFailure(kind: .connection, message: "not enough memory for a connection")
         }
         handle = connection
         guard PQstatus(connection) == CONNECTION_OK else {

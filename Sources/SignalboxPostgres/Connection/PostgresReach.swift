@@ -7,7 +7,7 @@ import Synchronization
 /// not wait one after another for a host that does not answer. A class because connections on several threads share
 /// it.
 package final class PostgresReach: Sendable {
-    /// How long an attempt that failed speaks for the next ones.
+    /// How long further attempts fail at once after an attempt that failed.
     static let pause: Duration = .milliseconds(500)
 
     private struct State {

@@ -13,12 +13,12 @@ package struct PostgresTarget: Sendable {
     package let reach: PostgresReach
 
     /// `password`: reads the reference of the config; returns nil for a server that asks for none, and for libpq's own
-    /// ways to find it. `schema`: for tests, and for several gateways in one database.
+    /// ways to find it. `schema`: for tests, and for several independent queues in one database.
     package init(url: String, schema: String? = nil, password: @escaping @Sendable () -> String? = { nil }) {
         self.init(url, schema, password, PostgresReach())
     }
 
-    /// Settings of the session besides those of all connections.
+    /// Settings of the session in addition to those of all connections.
     private var more: [String] = []
 
     private init(
@@ -46,7 +46,7 @@ package struct PostgresTarget: Sendable {
         return place.isEmpty ? "the database" : "the database \(place)"
     }
 
-    /// The text without the password, which libpq repeats in no error that is known.
+    /// Replaces the password in a text. As far as is known, no error of libpq contains it.
     func masked(_ text: String) -> String {
         guard let password = password(), !password.isEmpty else { return text }
         return text.replacing(password, with: "***")

@@ -13,9 +13,9 @@ enum WriterLane: Int64, CaseIterable, Sendable {
     /// Everything else.
     case others = 5
 
-    /// Settings of the lane's session. The statements about leases touch a few rows by their keys, which the planner
-    /// cannot know: to it, a `LIMIT` that is an argument is a tenth of the table. Planned for their arguments, they
-    /// would read whole tables next to a long queue.
+    /// Settings of the lane's session. The statements about leases touch a few rows by their keys. The planner cannot
+    /// know that: it expects a `LIMIT` that is an argument to return a tenth of the table. With plans for each
+    /// argument, these statements would read whole tables next to a long queue.
     var settings: [String] {
         switch self {
         case .settlements, .claims:
@@ -143,7 +143,7 @@ final class PostgresWriter: Sendable {
     ) throws -> T {
         do throws(PostgresFailure) {
             // The time limit of statements would end the wait for a standby, and the server would report a commit that
-            // is only its own. The limit of the connection is left, and leaves the outcome open.
+            // only the primary has. The limit of the connection still applies, and leaves the outcome open.
             _ = try connection.run(all: [
                 PostgresStatement("SET LOCAL statement_timeout = 0"), PostgresStatement("COMMIT"),
             ])

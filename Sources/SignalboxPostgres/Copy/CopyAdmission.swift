@@ -11,7 +11,7 @@ struct CopyAdmission {
         (self.target, self.source, self.connection) = (target, source, connection)
     }
 
-    /// Throws while a node is alive. One that ended without a word counts for 15 s.
+    /// Throws while a node is alive. A node that was killed counts for 15 s.
     func refuseGateways() throws {
         let isUsed =
             try connection.run(

@@ -29,7 +29,7 @@ package struct PostgresCopy {
             let admission = CopyAdmission(target, source, connection)
             try admission.refuseGateways()
             start = try admission.begin()
-            // Again: one may have opened the database before it could see the copy.
+            // Again: a gateway may have opened the database before it could see the copy.
             do { try admission.refuseGateways() } catch {
                 if start == nil { _ = try connection.run("DELETE FROM copies") }
                 throw error

@@ -3,13 +3,12 @@ import Foundation
 import SignalboxInApp
 import SignalboxStore
 
-/// Reports changes of in-app messages, those of this node and of others, in an order that no message contradicts.
+/// Reports changes of in-app messages by this node and by others. No report of a message is older than the one before.
 ///
 /// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. A look reads the rows of
-/// all transactions that could not be seen by the former look: those from the oldest one that ran then. Commits
-/// are in another order than numbers, so rows that were reported already are left out by their key. The messages are
-/// read afterwards as they are by then. One look runs at a time, so each report of a message is newer than the one
-/// before.
+/// all transactions from the oldest one that was still open at the former look, which could not see it. Transactions
+/// do not commit in the order of their numbers, so a look leaves out rows that were reported, by their key. It then
+/// reads the messages. One look runs at a time, so each report of a message is newer than the one before.
 ///
 /// A class because it owns a connection and an observer; calls are serialised by a lock that blocks, so they come from
 /// threads of the store.

@@ -28,8 +28,8 @@ extension PostgresStore {
     /// How often a group is run again because its changes concern rows that were not read.
     private static let mostRuns = 16
 
-    /// Makes decisions in their order, and commits their rows and events in one transaction. The rows of all of them
-    /// are locked and read first, so that decisions about a device or a user never overlap, on any node.
+    /// Makes decisions in their order, and commits their rows and events in one transaction. Locks and reads the rows
+    /// of all decisions first, so that decisions about a device or a user never overlap, on any node.
     func decide(_ decisions: [InAppDecision]) throws(CommitFailure) {
         var keys = InAppKeys(decisions)
         for _ in 0..<Self.mostRuns {

@@ -16,7 +16,7 @@ struct InAppLoading {
         let schema: String?
     }
 
-    /// Reads the rows of the keys. Adds the devices and users that are found by others to the keys. Throws
+    /// Reads the rows of the keys. Adds the devices and users of offers, and the users of devices, to the keys. Throws
     /// ``DamagedValue`` for rows that cannot be read, and ``InAppKeysMissing`` if another transaction changed the user
     /// of a due device meanwhile.
     func load(_ keys: inout InAppKeys) throws -> InAppRowsInMemory {

@@ -39,7 +39,7 @@ struct InAppUpkeepStep: Sendable {
 
     /// Returns the next step; nil when there is nothing more to remove.
     func run(in transaction: PostgresTransaction, schema: String?) throws -> InAppUpkeepStep? {
-        // Steps of two nodes would remove each other's ground: the total of a message that the other one removes.
+        // One node at a time: another one could remove a message whose totals this step is reading.
         try transaction.run(InAppKeys.lockAll, [.numbers([InAppKeys.lockOfUpkeep(in: schema)])])
         switch subject {
         case .endless: return try withdrawEndless(in: transaction)

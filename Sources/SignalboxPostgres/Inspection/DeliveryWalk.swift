@@ -2,7 +2,7 @@ import Foundation
 import SignalboxNotification
 import SignalboxStore
 
-/// The deliveries among which a filter searches, in the order of their numbers: those that an index finds. The other
+/// The deliveries that a filter searches, in the order of their numbers: those that an index finds. The other
 /// conditions are evaluated row by row. So the number of different statements stays small, and each is prepared once.
 enum DeliveryWalk: CaseIterable {
     case all, waiting, delivered, dead, expired
@@ -88,7 +88,7 @@ enum DeliveryWalk: CaseIterable {
 }
 
 extension DeliveryFilter {
-    /// The smallest set that contains what it selects. Nil if it selects nothing, because no event has its id.
+    /// The smallest set that contains all selected deliveries; nil if no event can have the id of the filter.
     var walk: DeliveryWalk? {
         if let event, !PostgresValue.isEventID(event) { return nil }
         if ids != nil { return .ids }
@@ -102,10 +102,10 @@ extension DeliveryFilter {
         }
     }
 
-    /// Numbers from here on are not selected.
+    /// The first number after those that may be selected.
     var end: Int64 { min(before ?? .max, through.map { $0 == .max ? .max : $0 + 1 } ?? .max) }
 
-    /// The arguments of the statements of a walk. `lower`, `upper`: not among the numbers of this step.
+    /// The arguments of the statements of a walk. `lower`, `upper`: exclusive bounds of the numbers of this step.
     func arguments(after lower: Int64, before upper: Int64, limit: Int) -> [PostgresValue] {
         [
             .number(lower), .number(upper), .number(Int64(limit)), .numbers(ids ?? []), .text(event),

@@ -4,8 +4,8 @@ package import SignalboxStore
 
 /// Deliveries as operators see them. Every statement reads a bounded number of rows.
 extension PostgresStore {
-    /// The newest first, in pages without a limit of time: each of them is a snapshot of its own, so that a filter that
-    /// matches little does not hold one for long.
+    /// The newest first, in pages without a time limit. Each page is a snapshot of its own, so a filter with few
+    /// matches does not hold a snapshot for long.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
         var (found, filter): ([DeliveryRecord], DeliveryFilter) = ([], filter)
         while found.count < limit {

@@ -4,9 +4,9 @@ package import SignalboxStore
 
 /// The counts that metrics show. Their cost does not grow with the queue.
 extension PostgresStore {
-    /// Adds up the ledger, and reads of each destination with waiting deliveries the first entry of its index. Leased
-    /// deliveries, of which each node has a bounded number, are read one by one. `oldestDue` is nil unless a delivery
-    /// is overdue. One snapshot. Destinations that never had a delivery are missing.
+    /// Adds up the ledger. Reads the first index entry of each destination with waiting deliveries, and every leased
+    /// delivery: each node has a bounded number of these. `oldestDue` is nil unless a delivery is overdue. One
+    /// snapshot. Destinations that never had a delivery are missing.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
         let now = now
         return try await readers.read { connection in
@@ -44,8 +44,8 @@ extension PostgresStore {
         try await readers.read { try LedgerSum.all(on: $0).map(\.account) }
     }
 
-    /// The size of the tables with their indexes, and with the space that the server keeps for later rows. How much
-    /// room its disk has is known to its host only.
+    /// The size of the tables with their indexes, and with the space that the server keeps for later rows. The free
+    /// space of its disk cannot be read by SQL.
     package func space() async throws(StoreError) -> StoreSpace {
         try await readers.read { connection in
             let used = try connection.run(

@@ -4,8 +4,8 @@ package import SignalboxStore
 
 /// Destinations that accept nothing for now, as operators see and change them.
 extension PostgresStore {
-    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off. Of the
-    /// backoffs of several nodes, an open breaker precedes a requested pause, and the one that ends last the others.
+    /// Only destinations that are not active. A paused destination is reported as paused, also while it backs off. If
+    /// several nodes back off, an open breaker precedes a requested pause; among equals, the latest end decides.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
         return try await readers.read { connection in

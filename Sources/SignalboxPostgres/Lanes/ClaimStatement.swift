@@ -182,7 +182,7 @@ enum EndStatement {
     /// received it, so it counts. It has neither times nor a status.
     static func interrupted(_ row: String, when condition: String, assigning: Bool) -> String {
         let values = [
-            "error": "'interrupted'", "reason": "'the gateway ended before it was known how this attempt went'",
+            "error": "'interrupted'", "reason": "'the gateway ended during this attempt; its outcome is unknown'",
         ]
         return PostgresSchema.lastAttemptNames.split(separator: ", ").map { column in
             let value = "CASE WHEN \(condition) THEN \(values[String(column)] ?? "NULL") ELSE \(row).\(column) END"

@@ -2,9 +2,9 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// The beginnings of searches of long queues: the time at which the last claimed delivery became due. So they do not
-/// pass the entries of all deliveries that were claimed since the last vacuum. Every so often a search begins at the
-/// first entry, since a delivery that was given back is due as before. A class because claims share it.
+/// The start of searches of long queues: the time at which the last claimed delivery became due. So they skip the
+/// index entries of deliveries that were claimed since the last vacuum. Every seventeenth search begins at the first
+/// entry, because a delivery that was given back is due as before. A class because claims share it.
 final class DueHints: Sendable {
     /// Searches in a row that begin at a hint.
     private static let run = 16

@@ -16,7 +16,7 @@ struct SettlementGroup {
     private(set) var retried: [SettlementStatement.Made] = []
     private(set) var returned: [(lease: Lease, due: Date?, reason: String?)] = []
     private(set) var expired: [Lease] = []
-    /// The settlements with something that follows from them.
+    /// The first settlement of each lease of this node.
     private(set) var settlements: [Settlement] = []
     /// The first write of each delivery. A second one comes after the end of the lease.
     private var seen: Set<Int64> = []

@@ -136,7 +136,7 @@ extension PostgresStore {
         }
     }
 
-    /// Removes those of nodes that ended.
+    /// Removes the backoffs of this node and of nodes that ended.
     package func forgetBackoffs() async throws(StoreError) {
         try await writer(.others).write { transaction in
             _ = try transaction.run(

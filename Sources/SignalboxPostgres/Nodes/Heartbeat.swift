@@ -109,7 +109,7 @@ struct Pulse {
         return true
     }
 
-    /// Every now and then, at the node that has the duties. A lock that is held too long leaves it to a later round.
+    /// Runs upkeep if it is due, on the node that has the duties. If a lock is held too long, a later round does it.
     private mutating func upkeep(_ connection: PostgresConnection) throws(PostgresFailure) {
         rest -= 1
         guard rest < 0 else { return }

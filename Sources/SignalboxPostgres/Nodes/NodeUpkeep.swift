@@ -1,4 +1,4 @@
-/// Removes what nodes leave behind that are gone. One node does it, every now and then.
+/// Removes the rows of nodes that are gone. One node does it, every ten minutes.
 enum NodeUpkeep {
     /// Heartbeats between two rounds.
     static let interval = 300
@@ -36,7 +36,7 @@ enum NodeUpkeep {
             held = c.held + excluded.held
         """
 
-    /// Adds the rows of nodes that are gone to those of node 0, which is none. Their writers change them no longer.
+    /// Adds the rows of nodes that are gone to those of node 0, which is not a node. Their writers have ended.
     private static let ledger = """
         WITH gone AS (
             DELETE FROM ledger l WHERE node > 0

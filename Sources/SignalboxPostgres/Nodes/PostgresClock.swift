@@ -10,7 +10,8 @@ final class PostgresClock: Sendable {
         /// The time at `anchor`, in seconds since 1970.
         var base: Double
         var anchor: ContinuousClock.Instant
-        /// By how many seconds the clock was ahead of the server at `anchor`. It loses them at half the speed.
+        /// By how many seconds the clock was ahead of the server at `anchor`. It runs at half speed until they are
+        /// gone.
         var lead: Double = 0
 
         func time(at instant: ContinuousClock.Instant) -> Double {

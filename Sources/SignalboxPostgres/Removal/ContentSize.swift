@@ -6,7 +6,7 @@ import SignalboxStore
 /// The files of the tables never shrink, because the server keeps the space of removed rows for new ones. So the size
 /// of the content is estimated from a sample of the pages, which costs the same for any size.
 enum ContentSize {
-    /// The most pages of a table that an estimate reads: it is then within some percent.
+    /// The most pages of a table that an estimate reads. The estimate is then within a few percent.
     private static let pages = 2000
 
     /// The approximate size of a row of `ended` with its entries in indexes.

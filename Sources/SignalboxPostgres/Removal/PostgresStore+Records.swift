@@ -104,7 +104,7 @@ extension PostgresStore {
         }) { await pause() }
     }
 
-    /// Adds the accounts of nodes that have ended to those of node 0, which is none. Their transactions no longer
+    /// Adds the accounts of ended nodes to those of node 0, which is not a node. Transactions of ended nodes no longer
     /// commit, because their marks are closed; see ``PostgresWriter``. Without this, the ledger would grow with each
     /// start of a gateway.
     func mergeAccounts(pause: () async -> Void) async throws(StoreError) {

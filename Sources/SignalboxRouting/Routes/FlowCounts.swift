@@ -1,3 +1,4 @@
+package import SignalboxNotification
 import Synchronization
 
 /// Counts events by the way they took: source, vendor and the routes that matched. Since the gateway started, in memory
@@ -11,31 +12,27 @@ package final class FlowCounts: Sendable {
         /// The routes that matched, in their order; empty if none did.
         package let routes: [String]
         package var count: Int
-
-        /// Ways are equal regardless of their counts.
-        func isSame(_ source: String, _ vendor: String, _ routes: [String]) -> Bool {
-            self.source == source && self.vendor == vendor && self.routes == routes
-        }
     }
 
     private struct Key: Hashable {
-        let source, vendor: String
+        let source: SourceName
+        let vendor: VendorID
         let routes: [String]
     }
 
     private struct State {
         var flows: [Flow] = []
         var indexes: [Key: Int] = [:]
-        /// The index of the way that was counted last: neighbours usually take the same.
-        var last = 0
 
         /// The index of a new way, or of the one for ways beyond the limit.
         mutating func begin(_ key: Key) -> Int {
             let isOther = flows.count >= FlowCounts.most
-            let key = isOther ? Key(source: FlowCounts.other, vendor: FlowCounts.other, routes: []) : key
+            let key =
+                isOther
+                ? Key(source: SourceName(FlowCounts.other), vendor: VendorID(FlowCounts.other), routes: []) : key
             if let index = indexes[key] { return index }
             indexes[key] = flows.count
-            flows.append(Flow(source: key.source, vendor: key.vendor, routes: key.routes, count: 0))
+            flows.append(Flow(source: key.source.name, vendor: key.vendor.name, routes: key.routes, count: 0))
             return flows.count - 1
         }
     }
@@ -50,17 +47,12 @@ package final class FlowCounts: Sendable {
     /// No event is counted yet.
     package init() {}
 
-    /// Counts events that are on disk.
-    package func count(source: String, vendor: String, routes: [String], times: Int) {
+    /// Counts events that are on disk. `routes`: names of those that matched.
+    package func count(from source: SourceName, of vendor: VendorID, routes: [String], times: Int) {
+        let key = Key(source: source, vendor: vendor, routes: routes)
         state.withLock { state in
-            if state.last < state.flows.count, state.flows[state.last].isSame(source, vendor, routes) {
-                state.flows[state.last].count += times
-                return
-            }
-            let key = Key(source: source, vendor: vendor, routes: routes)
             let index = state.indexes[key] ?? state.begin(key)
             state.flows[index].count += times
-            state.last = index
         }
     }
 

@@ -8,7 +8,7 @@ import SignalboxStore
 struct BulkAPI: Sendable {
     /// Reads and changes deliveries.
     let operations: OperationsAPI
-    /// Shared by all configs.
+    /// Makes and checks the tokens of runs.
     let confirmations: BulkConfirmations
 
     private var queue: any InspectionStore { operations.queue }

@@ -1,23 +1,21 @@
 import Foundation
 import SignalboxEgress
-import SignalboxGateway
 import SignalboxStore
 
 /// Makes and checks the tokens that confirm bulk changes. A token says what its preview showed; nothing is stored.
 ///
-/// Tokens are authenticated by HMAC-SHA256 under a random key of the process, so they end with it. Shared by the APIs
-/// of all configs.
+/// Tokens are authenticated by HMAC-SHA256 under a key that gateways with the same store share.
 struct BulkConfirmations: Sendable {
     /// How long a token is valid.
-    static let lifetime: Duration = .seconds(300)
+    static let lifetime: TimeInterval = 300
 
     private let key: MessageAuthentication
-    private let elapsed: @Sendable () -> Duration
+    private let now: @Sendable () -> Date
 
-    /// `elapsed`: time since any start, from a clock that does not jump.
-    init(key: [UInt8] = randomBytes(32), elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart) {
+    /// `now`: the clock of the store, which dates previews.
+    init(key: [UInt8], now: @escaping @Sendable () -> Date) {
         self.key = MessageAuthentication(key: key)
-        self.elapsed = elapsed
+        self.now = now
     }
 
     /// The statements of a token about its preview.
@@ -34,12 +32,12 @@ struct BulkConfirmations: Sendable {
     /// `conditions`: those of the filter, by name.
     func token(for preview: BulkPreview, of change: BulkChange, _ conditions: [String: String]) -> String {
         let at = Int64((preview.at.timeIntervalSince1970 * 1000).rounded(.down))
-        let claims = [preview.through, Int64(preview.count), at, milliseconds].map { String($0) }
+        let claims = [preview.through, Int64(preview.count), at].map { String($0) }
         let text = ([change.rawValue, Self.digest(of: conditions)] + claims).joined(separator: ".")
         return PageCursor.text("\(text).\(code(of: text))", in: Self.list)
     }
 
-    /// Throws ``Problem/confirmExpired`` for a token of another process, a changed one, and one that is too old, and
+    /// Throws ``Problem/confirmExpired`` for a token of another store, a changed one, and one that is too old, and
     /// ``Problem/confirmMismatch`` for the token of another preview. Takes the same time for every wrong code.
     func claims(
         of token: String, for change: BulkChange, _ conditions: [String: String]
@@ -51,16 +49,15 @@ struct BulkConfirmations: Sendable {
         guard equalInConstantTime(Array(code(of: signed).utf8), given) else { throw .confirmExpired }
         let parts = signed.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.dropFirst(2).compactMap { Int64($0) }
-        guard parts.count == 6, numbers.count == 4, milliseconds - numbers[3] <= Int64(Self.lifetime / .milliseconds(1))
-        else { throw .confirmExpired }
+        guard parts.count == 5, numbers.count == 3 else { throw .confirmExpired }
+        let claims = Claims(through: numbers[0], count: Int(numbers[1]), at: numbers[2])
+        guard now().timeIntervalSince(claims.date) <= Self.lifetime else { throw .confirmExpired }
         guard parts[0] == change.rawValue, parts[1] == Self.digest(of: conditions) else { throw .confirmMismatch }
-        return Claims(through: numbers[0], count: Int(numbers[1]), at: numbers[2])
+        return claims
     }
 
     /// Tells tokens from cursors.
     private static let list: StaticString = "bulk:"
-
-    private var milliseconds: Int64 { Int64(elapsed() / .milliseconds(1)) }
 
     private func code(of text: String) -> String { hexadecimal(key.authenticate(Array(text.utf8))) }
 

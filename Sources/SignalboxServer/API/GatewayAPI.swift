@@ -33,7 +33,7 @@ struct GatewayAPI: Sendable {
     }
 
     /// Changes of all deliveries that a filter selects.
-    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: resources.confirmations) }
+    var bulk: BulkAPI { BulkAPI(operations: surface.operations, confirmations: surface.confirmations) }
 
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, sources: surface.sources, alarm: resources.alarm) }

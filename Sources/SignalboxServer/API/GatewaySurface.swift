@@ -1,4 +1,5 @@
 import SignalboxConfig
+import SignalboxEgress
 package import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -49,6 +50,10 @@ package struct GatewaySurface: Sendable {
     let queue: any IntakeStore & ChannelStore
     /// Hashes device tokens as events show them.
     let tokens: TokenHash
+    /// Keys of what the server signs for itself.
+    let keys: DerivedKeys
+    /// Confirms bulk changes.
+    let confirmations: BulkConfirmations
     /// How many pushes to provider endpoints are kept in memory.
     let captures: GatewayConfig.Captures
     /// Identities of senders at provider endpoints.
@@ -107,6 +112,8 @@ package struct GatewaySurface: Sendable {
         media = MediaAPI(store: gateway.resources.media, links: plan.links)
         queue = gateway.queue
         tokens = plan.normalizer.tokens
+        keys = gateway.resources.keys
+        confirmations = BulkConfirmations(key: keys.key(for: .confirmations)) { [queue] in queue.now }
         captures = config.gateway.captures
         self.senders = senders
         passThrough = plan.passThrough

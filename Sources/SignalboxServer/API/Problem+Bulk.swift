@@ -6,10 +6,10 @@ extension Problem {
     static let reasonRequired = Problem(
         .badRequest, "reason-required", title: "A reason is required",
         "Send a reason; the action log keeps it. No delivery was removed.")
-    /// Also for a token of a former process, and for one that was changed.
+    /// Also for a token that was changed.
     static let confirmExpired = Problem(
         .conflict, "confirm-expired", title: "No change was made",
-        "The confirmation is older than 5 minutes, or not of this process: preview the change again.")
+        "The confirmation is older than 5 minutes, or of another store: preview the change again.")
     /// The preview showed other deliveries.
     static let confirmMismatch = Problem(
         .conflict, "confirm-mismatch", title: "No change was made",

@@ -130,7 +130,7 @@ package struct ProblemDescription: Sendable {
             "reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
         Self(
             "confirm-expired", 409,
-            "The confirmation of a bulk change is older than 5 minutes, or of an earlier process; nothing changed.",
+            "The confirmation of a bulk change is older than 5 minutes, or of another store; nothing changed.",
             "Preview the change again."),
         Self(
             "confirm-mismatch", 409, "The confirmation is of another filter or another change; nothing changed.",
@@ -215,7 +215,7 @@ package struct ProblemDescription: Sendable {
             "queue-unavailable", 503, "The queue cannot be written; nothing was accepted.",
             "Retry later. Operators: see [troubleshooting](../troubleshooting.md)."),
         Self(
-            "queue-timeout", 503, "The disk did not complete the commit within 15 s; it may still succeed.",
+            "queue-timeout", 503, "The commit was not confirmed within 15 s; it may still succeed.",
             "Retry later, with the same `idempotency-key` to avoid duplicates."),
         Self("internal-error", 500, "A bug in the gateway.", "Read the gateway's log and report it."),
     ]

@@ -15,27 +15,29 @@ extension ProviderEndpoints {
             captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
             held: state.held,
             forwarding: surface.passThrough.isEmpty ? nil : forwarding)
-        self.init(surface.senders, sources: surface.sources, acceptance, surface.queue, state)
+        self.init(
+            surface.senders, sources: surface.sources, acceptance, surface.queue, state,
+            granted: GrantedTokens(key: surface.keys.key(for: .accessTokens)))
         telemetry = surface.telemetry
         timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }
 
-    /// `now`: the clock of tokens and subscriptions.
+    /// `granted`: grants access tokens to service accounts. `now`: the clock of tokens and subscriptions.
     init(
         _ senders: ProviderSenders, sources: SourceAccess, _ acceptance: PushAcceptance,
-        _ queue: any IntakeStore & ChannelStore, _ state: ProviderState,
+        _ queue: any IntakeStore & ChannelStore, _ state: ProviderState, granted: GrantedTokens,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let google = GoogleAccess(
             sources: sources, accounts: senders.accounts, serverKeys: senders.serverKeys,
-            projects: senders.projects, tokens: state.accessTokens)
+            projects: senders.projects, tokens: granted)
         self.init(
             // In the order of `ProviderKind`.
             all: [
                 APNsEndpoint(
                     senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
                 FCMEndpoint(
-                    access: google, acceptance: acceptance, topics: state.topics, tokens: state.accessTokens,
+                    access: google, acceptance: acceptance, topics: state.topics, tokens: granted,
                     contents: state.contents, failures: state.failures, proofs: state.bearerProofs, now: now),
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,

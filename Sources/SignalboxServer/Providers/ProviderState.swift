@@ -4,8 +4,6 @@ import SignalboxGateway
 /// The state that provider endpoints keep between requests, for all configs of the process.
 final class ProviderState: Sendable {
     // A class because the endpoints of all configs share it: a reload must not end the sessions of senders.
-    /// Access tokens of service accounts.
-    let accessTokens = AccessTokenTable()
     /// Access tokens that Google issued.
     let bearerProofs = BearerProofs()
     /// Subscriptions of registrations to topics.

@@ -16,7 +16,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// Exits with 1 when the tables are of another version, or the audit found something. Also while gateways run.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say whether the tables fit this version, and audit the store.",
+            abstract: "Check that the tables fit this version, and audit the store.",
             discussion: "Writes nothing. The audit is that of \"signalbox audit\".")
 
         /// Only the location of the store is read from the config, which may be missing.
@@ -43,7 +43,7 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Apply the migrations that this version needs.",
             discussion: """
-                In PostgreSQL, gateways may run meanwhile. In SQLite, the gateway of the data directory must not run.
+                With PostgreSQL, gateways may run meanwhile. With SQLite, stop the gateway of the data directory first.
                 """)
 
         /// Only the location of the store is read from the config, which may be missing.
@@ -73,7 +73,7 @@ struct StoreCommand: AsyncParsableCommand {
             abstract: "Copy the queue of a data directory into an empty PostgreSQL database.",
             discussion: """
                 Stop the gateway first. Run the command again after an interruption: it continues. The password of the \
-                database is that of gateway.store, PGPASSWORD or PGPASSFILE. Files of media stay in DIR/media.
+                database is that of gateway.store, PGPASSWORD or PGPASSFILE. Copy DIR/media to media.directory yourself.
                 """)
 
         /// Gives the password of the database.
@@ -82,7 +82,8 @@ struct StoreCommand: AsyncParsableCommand {
             name: .customLong("from"), help: "Data directory with the queue (default: --data-dir).",
             completion: .directory)
         var source: String?
-        @Option(name: .customLong("to"), help: "postgres:// URL of the database without password (default: --store).")
+        @Option(
+            name: .customLong("to"), help: "postgres:// URL of the database, without a password (default: --store).")
         var target: String?
 
         /// ArgumentParser calls it before the command runs.
@@ -90,7 +91,7 @@ struct StoreCommand: AsyncParsableCommand {
             guard let target else { return }
             do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: target) } catch {
                 // Without the text, which may have a password.
-                throw ValidationError("--to is not a store: \(error.problem).")
+                throw ValidationError("Invalid --to: \(error.problem).")
             }
         }
 
@@ -100,7 +101,8 @@ struct StoreCommand: AsyncParsableCommand {
             options.store = target ?? options.store
             let config = try options.optionalConfig().config
             guard let target = try options.database(of: config) else {
-                throw CommandFailure.refused("The target is not named. Name it with --to postgres://….")
+                throw CommandFailure.refused(
+                    "No database is named. Name one with --to postgres://… or in gateway.store.")
             }
             let path = source ?? options.dataDirectory(file: config.gateway.dataDirectory)
             // Before the lock, which would make a missing directory.

@@ -14,7 +14,7 @@ import Testing
         try await NodePlay.run(nodes: nodes, disk: .fast) { play, _ in try await play.accept(500) }
     }
 
-    @Test func cutsAroundCommits() async throws {
+    @Test func keepsEveryEventThroughCutCommits() async throws {
         try await NodePlay.run(nodes: Self.isLong ? 3 : 2, disk: .fast) { play, random in
             for node in play.nodes { node.proxy.cutOne(in: 15, seed: random.next()) }
             try await play.accept(Self.isLong ? 5000 : 400)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func terminatedConnections() async throws {
+    @Test func keepsEveryEventThroughTerminatedConnections() async throws {
         try await NodePlay.run(disk: .fast) { play, _ in
             let admin = try PostgresAdmin(play.target)
             for _ in 0..<(Self.isLong ? 30 : 6) {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aKilledServer() async throws {
+    @Test func keepsEveryEventOfAKilledServer() async throws {
         try await NodePlay.run { play, _ in
             try await play.accept(50)
             let incarnations = try await Self.incarnations(of: play)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aKilledNode() async throws {
+    @Test func takesOverFromAKilledNode() async throws {
         try await NodePlay.run { play, random in
             for _ in 0..<(Self.isLong ? 10 : 1) {
                 try await play.accept(100)
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A node that nothing reaches, and that reaches nothing, until others have taken over from it. Then it continues.
-    @Test func aNodeThatIsCutOff() async throws {
+    @Test func takesOverFromANodeThatIsCutOff() async throws {
         try await NodePlay.run { play, _ in
             try await play.accept(100)
             let lonely = try #require(play.nodes.first)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aServerWhoseTransactionsConflict() async throws {
+    @Test func retriesTransactionsThatConflict() async throws {
         try await NodePlay.run(disk: .fast) { play, _ in
             let admin = try PostgresAdmin(play.target)
             try admin.run("SET search_path = \(play.schema)")
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyServer() async throws {
+    @Test func recoversFromAReadOnlyServer() async throws {
         try await NodePlay.run(disk: .fast) { play, _ in
             let admin = try PostgresAdmin(play.target)
             try await play.accept(50)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(.enabled(if: PostgresServer.canLimitDisks, "only root can mount a file system"))
-    func aFullDisk() async throws {
+    func recoversFromAFullDisk() async throws {
         try await NodePlay.run(disk: .small(mebibytes: 200)) { play, _ in
             try await play.accept(50)
             try await play.server.fill()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aSlowServer() async throws {
+    @Test func keepsEveryEventOfASlowServer() async throws {
         try await NodePlay.run(disk: .fast) { play, _ in
             try await play.accept(50)
             for node in play.nodes { node.proxy.delay(by: .seconds(1)) }
@@ -146,8 +146,8 @@ import Testing
         }
     }
 
-    /// An old snapshot keeps dead rows: claims get slower, and nothing else.
-    @Test(.enabled(if: isLong, "takes minutes")) func anOldSnapshot() async throws {
+    /// An old snapshot keeps dead rows. Claims become slower; every event still arrives.
+    @Test(.enabled(if: isLong, "takes minutes")) func keepsDeliveringNextToAnOldSnapshot() async throws {
         try await NodePlay.run { play, _ in
             let reader = try PostgresConnection(play.target)
             _ = try reader.run("SET idle_in_transaction_session_timeout = 0")

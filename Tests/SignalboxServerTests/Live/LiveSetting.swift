@@ -46,9 +46,9 @@ struct LiveSetting {
                 warnings: ["x.y"], body: Array(body.utf8))
             return RoutedEvent(event: event, routes: ["all"], deliveries: [])
         }
-        observation.accepted(events, without: [:])
+        observation.accepted(EventTally(events, without: [:]))
         guard let last = events.last, count > events.count else { return }
-        observation.accepted(Array(repeating: last, count: count - events.count), without: [:])
+        observation.accepted(EventTally(Array(repeating: last, count: count - events.count), without: [:]))
     }
 
     /// The frames of some bytes.

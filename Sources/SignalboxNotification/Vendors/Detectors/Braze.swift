@@ -10,7 +10,7 @@ import SignalboxJSON
 /// Keys: braze-docs, push_payload.json, apple_object.md and android_object.md; braze-swift-sdk, ABKPushUtils.m;
 /// braze-android-sdk, constant values; braze-roku-sdk, BrazeSDK.brs.
 struct Braze: VendorDetector {
-    var vendor: VendorID { VendorID("braze") }
+    let vendor = VendorID("braze")
     var looksFor: String {
         """
         `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items`, `ab_cat`, `ab_carousel` or `ab_cd`, or next \

@@ -10,7 +10,7 @@ import SignalboxJSON
 struct Granify: VendorDetector {
     /// The vendor's name in events and in the config.
     static let name = "granify"
-    var vendor: VendorID { VendorID(Self.name) }
+    let vendor = VendorID(Self.name)
     var looksAt: [StaticString] { [] }
     var looksFor: String { "nothing: only a source that is configured as Granify's has its labels" }
 

@@ -7,7 +7,7 @@ import SignalboxJSON
 /// Keys: IBM, "Default actions for mobile app messages"; Acoustic-Mobile-Push/iOS, plug-ins and samples;
 /// Acoustic-Mobile-Push/Android, constant values and plug-ins.
 struct MCE: VendorDetector {
-    var vendor: VendorID { VendorID("mce") }
+    let vendor = VendorID("mce")
     var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
     var looksFor: String {
         """

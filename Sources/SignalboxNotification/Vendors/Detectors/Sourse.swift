@@ -12,7 +12,7 @@ import SignalboxJSON
 ///
 /// Every value is a string. The push arrives silently; the SDK shows the text when it finds the user receptive.
 struct Sourse: VendorDetector {
-    var vendor: VendorID { VendorID("sourse") }
+    let vendor = VendorID("sourse")
     var looksFor: String {
         "`handler` that is exactly `com.sourse.notification`; a condition that leaves out `sourse_sdk_integrated` is a hint"
     }

@@ -7,7 +7,7 @@ import SignalboxJSON
 /// `content-type` determines how to read `content`; `message-type` has no effect. On APNs `content` is an object, in
 /// FCM's data the JSON text of one. `Synerise+Campaigns.swift` reads pushes, banners and walkthroughs.
 struct Synerise: VendorDetector {
-    var vendor: VendorID { VendorID("synerise") }
+    let vendor = VendorID("synerise")
     var looksFor: String { "`issuer` that is exactly `Synerise`" }
     var looksAt: [StaticString] { ["issuer"] }
 

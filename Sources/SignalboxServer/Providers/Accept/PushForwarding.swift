@@ -156,7 +156,7 @@ struct PushForwarding: Sendable {
     /// True for tokens of sources, those that the gateway granted to service accounts, and legacy server keys.
     func isOwnToken(_ authorization: String, _ request: ProviderRequest) -> Bool {
         let token = authorization.split(separator: " ", maxSplits: 1).last ?? ""
-        return authorization.lowercased().hasPrefix("key=") || AccessTokenTable.mayBeGranted(String(token))
+        return authorization.lowercased().hasPrefix("key=") || GrantedTokens.mayBeGranted(String(token))
             || sources.owner(of: Credentials(request)) != nil
     }
 }

@@ -87,7 +87,7 @@ extension FCMEndpoint {
         return .json { json in
             json.member("access_token", tokens.grant(to: account, at: now()))
             // As Google, which begins to count before it answers.
-            json.member("expires_in", AccessTokenTable.lifetime - 1)
+            json.member("expires_in", GrantedTokens.lifetime - 1)
             json.member("token_type", "Bearer")
         }
     }

@@ -11,7 +11,7 @@ struct FCMEndpoint: ProviderEndpoint {
     /// Shared by all configs.
     let topics: TopicSubscriptions
     /// Shared by all configs.
-    let tokens: AccessTokenTable
+    let tokens: GrantedTokens
     /// Shared by all configs.
     let contents: ContentMemory
     /// Rejected credentials; shared by all configs.

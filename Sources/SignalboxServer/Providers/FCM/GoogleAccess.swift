@@ -20,12 +20,12 @@ struct GoogleAccess: Sendable {
     private let projects: [String: SourceName]
     /// Sources that list projects.
     private let owners: Set<SourceName>
-    private let tokens: AccessTokenTable
+    private let tokens: GrantedTokens
 
-    /// `projects`: the projects and their owners. `tokens`: shared by all configs.
+    /// `projects`: the projects and their owners. `tokens`: verifies access tokens.
     init(
         sources: SourceAccess, accounts: [ServiceAccountKey: Account],
-        serverKeys: [(value: SourceName, token: [UInt8])], projects: [String: SourceName], tokens: AccessTokenTable
+        serverKeys: [(value: SourceName, token: [UInt8])], projects: [String: SourceName], tokens: GrantedTokens
     ) {
         self.sources = sources
         self.accounts = accounts
@@ -59,7 +59,7 @@ struct GoogleAccess: Sendable {
         if let account = tokens.account(of: String(token), at: now), let source = accounts[account]?.source {
             return source
         }
-        throw .unauthenticated(AccessTokenTable.mayBeGranted(String(token)) ? .expired : .unsupported)
+        throw .unauthenticated(GrantedTokens.mayBeGranted(String(token)) ? .expired : .unsupported)
     }
 
     /// The source that lists a project; nil if none does.
