@@ -29,7 +29,7 @@ struct CopyOrigin {
             let expression = expressions[column.name] ?? column.name
             return switch column.kind {
             case .bytes, .digest: "CAST(\(expression) AS BLOB)"
-            case .number, .text, .flag, .eventID, .reference: expression
+            case .number, .text, .orderKey, .flag, .eventID, .reference: expression
             }
         }
         let names = key.joined(separator: ", ")

@@ -18,12 +18,8 @@ extension SQLiteQueue {
                 "SELECT id, (\(condition)) FROM actions WHERE id < ? ORDER BY id DESC",
                 arguments + [filter.before ?? Int64.max], limit: limit, examining: rows, in: db)
             let records = try found.ids.compactMap { id in
-                try db.row(
-                    """
-                    SELECT id, at, count, actor, role, remote, via, operation, target, parameters, reason, result
-                    FROM actions WHERE id = ?
-                    """, [id]
-                ).map { try ActionRecord($0) }
+                try db.row("SELECT \(ActionRecord.columns) FROM actions WHERE id = ?", [id])
+                    .map { try ActionRecord($0) }
             }
             return StorePage(records: records, next: found.next, isComplete: found.isComplete)
         }
@@ -41,9 +37,6 @@ extension SQLiteQueue {
 extension Database {
     /// Adds a row to the log, in the transaction of the change. Returns its number.
     func record(_ action: OperatorAction, count: Int?, at now: Date) throws -> Int64 {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let parameters = String(decoding: try encoder.encode(action.parameters), as: UTF8.self)
         try run(
             """
             INSERT INTO actions (at, count, actor, role, remote, via, operation, target, parameters, reason, result)
@@ -51,23 +44,9 @@ extension Database {
             """,
             [
                 now.milliseconds, count, action.actor, action.role, action.remote, action.via.rawValue,
-                action.operation, action.target, parameters, action.reason, action.result,
+                action.operation, action.target, try action.storedParameters(), action.reason, action.result,
             ])
         return lastInsertedRowID
-    }
-}
-
-extension ActionRecord {
-    /// Reads the columns of the listing, in its order.
-    fileprivate init(_ row: StoredRow) throws {
-        guard let parameters = try? JSONDecoder().decode([String: String].self, from: Data(row.bytes(9))) else {
-            throw DamagedValue("column parameters does not hold an object of texts")
-        }
-        let action = OperatorAction(
-            by: try row.text(3), role: try row.optionalText(4), remote: try row.optionalText(5), via: try row.word(6),
-            try row.text(7), target: try row.optionalText(8), parameters: parameters,
-            reason: try row.optionalText(10), result: try row.text(11))
-        self.init(id: try row.number(0), at: try row.date(1), action: action, count: try row.optionalCount(2))
     }
 }
 

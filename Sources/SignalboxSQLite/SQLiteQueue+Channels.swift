@@ -21,23 +21,17 @@ extension SQLiteQueue {
     /// One lookup by the primary key.
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
         try await file.read { db in
-            try db.row("SELECT id, stores_last, source FROM channels WHERE app = ? AND id = ?", [app, id])
-                .map { try Self.channel($0, of: app) }
+            try db.row("SELECT \(BroadcastChannel.columns) FROM channels WHERE app = ? AND id = ?", [app, id])
+                .map { try BroadcastChannel($0, of: app) }
         }
     }
 
     /// In the order of the primary key.
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
         try await file.read { db in
-            try db.rows("SELECT id, stores_last, source FROM channels WHERE app = ? ORDER BY id", [app])
-                .map { try Self.channel($0, of: app) }
+            try db.rows("SELECT \(BroadcastChannel.columns) FROM channels WHERE app = ? ORDER BY id", [app])
+                .map { try BroadcastChannel($0, of: app) }
         }
-    }
-
-    private static func channel(_ row: StoredRow, of app: String) throws -> BroadcastChannel {
-        BroadcastChannel(
-            id: try row.text(0), app: app, storesLast: try row.flag(1),
-            source: try row.optionalText(2).map { SourceName($0) })
     }
 
     /// Durable when it returns.

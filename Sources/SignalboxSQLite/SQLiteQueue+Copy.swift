@@ -76,7 +76,7 @@ private struct CopyReading {
         columns = table.columns.map { column in
             switch column.kind {
             case .number, .flag: .numbers([])
-            case .text, .eventID, .reference: .texts([])
+            case .text, .orderKey, .eventID, .reference: .texts([])
             case .bytes, .digest: .bytes([])
             }
         }

@@ -151,23 +151,21 @@ extension Database {
     /// Paused and disabled destinations.
     fileprivate func states() throws -> [DestinationName: DestinationStatus] {
         try byDestination("SELECT name, state, reason, since, until FROM destinations") { row in
-            DestinationStatus(
-                try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
-                until: try row.optionalDate(4))
+            try DestinationStatus(row, from: 1)
         }
     }
 
     /// Destinations that wait for a permission.
     fileprivate func withheld() throws -> [DestinationName: DestinationStatus] {
         try byDestination("SELECT destination, reason, since FROM withheld") { row in
-            DestinationStatus(withheld: try row.text(1), since: try row.date(2))
+            try DestinationStatus(withheld: row, from: 1)
         }
     }
 
     /// Destinations that the gateway leaves alone for now.
     fileprivate func backoffs() throws -> [DestinationName: DestinationBackoff] {
         try byDestination("SELECT destination, kind, reason, since, until FROM backoffs") { row in
-            DestinationBackoff(try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
+            try DestinationBackoff(row, from: 1)
         }
     }
 

@@ -22,7 +22,7 @@ extension SQLiteQueue {
                     (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
                     (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
                         AND destination = d.destination AND order_key = d.order_key AND id < d.id),
-                    d.manual, \(AttemptRecord.listColumns)
+                    d.manual, started_at, duration, status, error, reason, remote, excerpt, NULL
                 FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                 """, arguments: arguments + [limit]
         ).map { try DeliveryRecord($0) }
@@ -170,41 +170,5 @@ extension Database {
     /// 0 when there is no row.
     func count(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int {
         try row(sql, arguments)?.count(0) ?? 0
-    }
-}
-
-/// A row of the listing. The order of the columns is that of the query.
-extension DeliveryRecord {
-    /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects. Throws ``DamagedValue`` for values that the
-    /// gateway never writes.
-    fileprivate init(_ row: StoredRow) throws {
-        self.init(
-            id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),
-            destination: DestinationName(try row.text(3)), state: try row.word(4), attempts: try row.count(5),
-            due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
-            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 14))
-        isInProgress = try row.flag(10)
-        mediaUntil = try row.optionalDate(11)
-        predecessor = try row.optionalNumber(12)
-        isManual = try row.flag(13)
-    }
-}
-
-/// The last attempt is read from its delivery, earlier ones from their own table, by the same columns.
-extension AttemptRecord {
-    /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
-    static let columns = "started_at, duration, status, error, reason, remote, excerpt, exchange"
-    /// The same for lists.
-    fileprivate static let listColumns = "started_at, duration, status, error, reason, remote, excerpt, NULL"
-
-    /// Reads ``columns`` from `first` on. Nil before the first attempt, unless something prevented that attempt.
-    fileprivate init?(number: Int, _ row: StoredRow, from first: Int) throws {
-        let reason = try row.optionalText(first + 4)
-        guard number > 0 || reason != nil else { return nil }
-        self.init(
-            number: number, startedAt: try row.optionalDate(first), duration: try row.optionalCount(first + 1),
-            status: try row.optionalCount(first + 2), error: try row.optionalText(first + 3), reason: reason,
-            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [],
-            exchange: try row.optionalBytes(first + 7))
     }
 }

@@ -139,12 +139,10 @@ struct MediaSearch {
             while places > 0, let row = try rows.next() {
                 let id = try row.number(0)
                 guard !excluding.contains(id) else { continue }
-                let validators = MediaValidators(etag: try row.optionalText(3), lastModified: try row.optionalText(4))
-                let isKnown = try row.flag(5) && validators != MediaValidators()
                 jobs.append(
                     MediaJob(
                         id: id, url: try row.text(1), host: host, attempts: try row.count(2),
-                        validators: isKnown ? validators : nil))
+                        validators: try MediaValidators(row, from: 3)))
                 places -= 1
             }
         }
@@ -249,52 +247,9 @@ struct HeldSearch: Sendable {
     private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
         if let last, last.event == event, last.isOver == isOver { return last.media }
         let media = try db.rows(Self.states, [event]).reduce(into: [:]) { media, row in
-            media[try row.text(0)] = try MediaState(row, isOver: isOver)
+            media[try row.text(0)] = try MediaState(row, from: 1, isOver: isOver)
         }
         last = (event, isOver, media)
         return media
-    }
-}
-
-extension MediaState {
-    /// Reads a row of `HeldSearch.states`. A download that ended since the event waits for it counts, even if it was
-    /// requested again. Pending unless the download has ended, or the wait is over and an older file is stored.
-    fileprivate init(_ row: StoredRow, isOver: Bool) throws {
-        let (state, isDone) = (try row.word(1, as: MediaURLRecord.State.self), try row.flag(2))
-        let isWanted = state == .wanted || state == .resting
-        self = .pending
-        guard !isWanted || isDone || isOver else { return }
-        if let file = try MediaFile(row, from: 6) {
-            self = .stored(file, remarks: [MediaRemark](codes: try row.optionalText(5)))
-        } else if isDone || !isWanted, let failure = try MediaFailure(row, from: 3) {
-            self = .failed(failure)
-        }
-    }
-}
-
-extension MediaFile {
-    /// Reads digest, size, type, width, height and duration from `first` on; nil when there is no file.
-    init?(_ row: StoredRow, from first: Int) throws {
-        guard let sha256 = try row.optionalText(first), let bytes = try row.optionalCount(first + 1),
-            let type = try row.optionalText(first + 2)
-        else { return nil }
-        self.init(
-            sha256: sha256, bytes: bytes, contentType: type, width: try row.optionalCount(first + 3),
-            height: try row.optionalCount(first + 4), milliseconds: try row.optionalCount(first + 5))
-    }
-}
-
-extension MediaFailure {
-    /// Reads code and words from `first` on; nil when there is no known code.
-    init?(_ row: StoredRow, from first: Int) throws {
-        guard let code = try row.optionalText(first).flatMap({ Code(rawValue: $0) }) else { return nil }
-        self.init(code, try row.optionalText(first + 1) ?? "")
-    }
-}
-
-extension [MediaRemark] {
-    /// Reads codes with spaces between them.
-    init(codes: String?) {
-        self = codes?.split(separator: " ").compactMap { MediaRemark(rawValue: String($0)) } ?? []
     }
 }

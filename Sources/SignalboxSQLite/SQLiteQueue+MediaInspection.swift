@@ -40,36 +40,15 @@ extension SQLiteQueue {
     }
 }
 
-extension MediaURLRecord {
-    /// The columns of a row of `media`, in the order in which ``init(_:)`` reads them.
-    static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
-
-    /// Reads ``columns``. Throws ``DamagedValue`` for values that the gateway never writes.
-    init(_ row: StoredRow) throws {
-        self.init(
-            id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
-            due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
-            failure: try MediaFailure(row, from: 7), sha256: try row.optionalText(9),
-            remarks: [MediaRemark](codes: try row.optionalText(10)))
-    }
-}
-
 /// Used by the listing and by the removal of files.
 extension Database {
     /// `condition`: with the order of the files; the last argument is the limit. Throws ``DamagedValue`` for a file
     /// without a digest.
     fileprivate func files(_ condition: String, _ arguments: StatementArguments) throws -> [MediaFileRecord] {
-        try rows(
-            """
-            SELECT id, kept_at, used_at, sha256, bytes, type, width, height, duration FROM files
-            WHERE \(condition) LIMIT ?
-            """, arguments
-        ).map { row in
-            guard let file = try MediaFile(row, from: 3) else { throw DamagedValue("a file has no digest") }
-            let urls = try rows("SELECT url FROM media WHERE sha256 = ? LIMIT 5", [file.sha256])
-            return MediaFileRecord(
-                id: try row.number(0), file: file, urls: try urls.map { try $0.text(0) }.sorted(),
-                keptAt: try row.date(1), usedAt: try row.date(2))
+        try rows("SELECT \(MediaFileRecord.columns) FROM files WHERE \(condition) LIMIT ?", arguments).map { row in
+            try MediaFileRecord(row) { digest in
+                try rows("SELECT url FROM media WHERE sha256 = ? LIMIT 5", [digest]).map { try $0.text(0) }
+            }
         }
     }
 

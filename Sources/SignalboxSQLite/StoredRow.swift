@@ -7,7 +7,7 @@ import SignalboxStore
 ///
 /// The row is a copy, which stays valid after the next step of its statement. Columns are counted from 0. Reads
 /// without `optional` in their name throw for NULL.
-struct StoredRow: FetchableRecord {
+struct StoredRow: FetchableRecord, RecordRow {
     private let row: Row
 
     /// Called by GRDB for each row of a result.

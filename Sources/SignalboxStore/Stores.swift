@@ -255,6 +255,7 @@ extension LaneStore {
     package func beginProbe(
         of destination: DestinationName, lasting time: Duration
     ) async throws(StoreError) -> Duration? { nil }
+
     /// Opens a lane whose deliveries need no order.
     package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
         openLane(destination, isOrdered: false, wake: wake)

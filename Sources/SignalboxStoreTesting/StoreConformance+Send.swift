@@ -79,6 +79,23 @@ extension StoreConformance {
                 try await queue.mediaURLs(named: ["https://media.example/b.png", "https://media.example/a.png"])
                     .map(\.url) == ["https://media.example/a.png"])
         },
+        Self("anOrderedDeliveryJoinsTheLineOfItsKey") { bench in
+            let queue = try bench.open(isOrdered: true)
+            // Longer than an entry of an index of PostgreSQL, also when it is compressed.
+            let long = String(decoding: (0..<5000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)
+            for key in ["a", String(repeating: "b", count: 1500), long] {
+                let event = bench.event(1, to: [DeliveryOrder(to: bench.crm, orderKey: key)])
+                try await queue.append([event])
+                var order = ManualDelivery(event.event.id.description, to: bench.crm)
+                order.orderKey = key
+                _ = try await queue.send(order, as: nil)
+                for _ in 0..<2 {
+                    let lease = try await bench.claimOne(queue)
+                    #expect(try await bench.claimNumbers(queue).isEmpty, "the other one waits")
+                    try await queue.settle(lease, .delivered(status: 200))
+                }
+            }
+        },
         Self("anOrderedDeliveryWaitsForAPausedDestination") { bench in
             let queue = try bench.open()
             let event = bench.event(1, to: [])

@@ -17,7 +17,7 @@ import Testing
         return RoutedEvent(event: event, routes: routes, deliveries: [], followers: followers)
     }
 
-    /// What a group has in common, as a text.
+    /// The values that the events of a group have in common, as a text.
     private static func name(_ routed: RoutedEvent) -> String {
         let event = routed.event
         return "\(event.source) \(event.vendor) \(event.kind) \(event.isOfPayload) \(routed.routes)"

@@ -23,15 +23,21 @@ import Testing
         }
     }
 
+    /// Begins a transaction of another node that accepts a request.
+    private func accept(_ key: String, answer: String, in target: PostgresTarget) throws -> PostgresAdmin {
+        let other = try PostgresAdmin(target)
+        try other.run("BEGIN")
+        try other.run(
+            """
+            INSERT INTO requests (source, key, digest, answer, status, at)
+            VALUES ('default', '\(key)', '\\x01', '\(answer)', 202, 9007199254740991)
+            """)
+        return other
+    }
+
     @Test func aRequestWaitsForAnEqualOneThatIsBeingAccepted() async throws {
         try await withNodes { nodes in
-            let other = try PostgresAdmin(nodes[0].target)
-            try other.run("BEGIN")
-            try other.run(
-                """
-                INSERT INTO requests (source, key, digest, answer, status, at)
-                VALUES ('default', 'k', '\\x01', 'first', 202, 9007199254740991)
-                """)
+            let other = try accept("k", answer: "first", in: nodes[0].target)
             async let result = nodes[0].append([event()], of: request("k", answer: "second"))
             try other.run("COMMIT")
             let answer = try await result.answer
@@ -42,13 +48,7 @@ import Testing
 
     @Test func aRequestIsAcceptedWhenAnEqualOneIsRolledBack() async throws {
         try await withNodes { nodes in
-            let other = try PostgresAdmin(nodes[0].target)
-            try other.run("BEGIN")
-            try other.run(
-                """
-                INSERT INTO requests (source, key, digest, answer, status, at)
-                VALUES ('default', 'k', '\\x01', 'first', 202, 9007199254740991)
-                """)
+            let other = try accept("k", answer: "first", in: nodes[0].target)
             async let result = nodes[0].append([event()], of: request("k", answer: "second"))
             try other.run("ROLLBACK")
             let appended = try await result

@@ -71,9 +71,10 @@ import Testing
             _ = try location.open(ManualDate())
             let direct = try PostgresConnection(location.target)
             _ = try direct.run("CREATE TABLE rows (number bigint)")
-            let port = try #require(URLComponents(string: location.target.url)?.port)
-            let proxy = try CuttingProxy(to: port)
-            let target = PostgresTarget(url: PostgresServer.url(port: proxy.port), schema: location.target.schema)
+            var url = try #require(URLComponents(string: location.target.url))
+            let proxy = try CuttingProxy(to: try #require(url.port))
+            url.port = proxy.port
+            let target = PostgresTarget(url: try #require(url.string), schema: location.target.schema)
             let membership = NodeMembership(location.target)
             let writer = PostgresWriter(.others, of: target, membership, now: { Date() })
             try await body(writer, proxy) {

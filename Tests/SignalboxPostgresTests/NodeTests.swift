@@ -115,6 +115,8 @@ import Testing
             let before = try await second.accounts()
             let connection = try PostgresConnection(second.target)
             _ = try connection.run(all: NodeUpkeep.statements)
+            let nodes = try connection.run("SELECT DISTINCT node FROM ledger").map { try $0.number(0) }
+            #expect(nodes == [0], "the rows of the node are merged")
             #expect(try await second.accounts() == before)
             #expect(try await second.audit().isRight)
             try second.exec("UPDATE nodes SET seen_at = seen_at - interval '2 days' WHERE NOT is_live")
@@ -151,9 +153,10 @@ import Testing
         try await PostgresLocation.withLocation { location in
             let clock = ManualDate()
             let direct = try #require(try location.open(clock) as? PostgresStore)
-            let port = try #require(URLComponents(string: location.target.url)?.port)
-            let proxy = try CuttingProxy(to: port)
-            let target = PostgresTarget(url: PostgresServer.url(port: proxy.port), schema: location.target.schema)
+            var url = try #require(URLComponents(string: location.target.url))
+            let proxy = try CuttingProxy(to: try #require(url.port))
+            url.port = proxy.port
+            let target = PostgresTarget(url: try #require(url.string), schema: location.target.schema)
             let node = try PostgresStore(target, now: { clock.now })
             node.openLane(NodeBench.crm) {}
             for number in 0..<3 {

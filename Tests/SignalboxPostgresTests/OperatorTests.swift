@@ -88,24 +88,6 @@ import Testing
         }
     }
 
-    @Test func theAccountsOfEndedNodesAreMerged() async throws {
-        try await OperatorBench.with { bench in
-            for number in 0..<5 {
-                let node = try bench.node()
-                try await node.append([bench.event(number, to: [OperatorBench.crm, OperatorBench.inbox])])
-                try PostgresStore.declareAllGone(in: bench.location.target)
-            }
-            let last = try bench.node()
-            let before = try await last.accounts()
-            _ = try await last.remove(beyond: Retention(ended: .seconds(1e6), dead: .seconds(1e6), bytes: .max)) {}
-            #expect(try await last.accounts() == before)
-            #expect(before.map(\.accepted) == [5, 5])
-            // Two rows are left, both of node 0.
-            try bench.run("ALTER TABLE ledger ADD CHECK (node = 0)")
-            #expect(try await last.audit().isRight)
-        }
-    }
-
     @Test func aPageWithoutAMatchEndsAfterItsRows() async throws {
         try await OperatorBench.with { bench in
             let node = try bench.node()

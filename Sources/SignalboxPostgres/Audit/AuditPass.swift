@@ -19,7 +19,10 @@ struct AuditPass {
         case stray
     }
 
+    /// The name of the table.
     let table: String
+    /// The clause after `FROM` for a table that has no number of its own; nil for the table itself.
+    private var source: String? = nil
     /// One row, in the singular.
     private let noun: String
     /// The number of a row, by which the table is read.
@@ -35,7 +38,7 @@ struct AuditPass {
         var counts: [Finding: Int] = [:]
         let sums = conditions.map { "count(*) FILTER (WHERE \($0.sql))" }.joined(separator: ", ")
         try connection.readAll(
-            "SELECT max(\(key)), count(*), \(sums) FROM (SELECT * FROM \(table) WHERE \(key) > $1 ORDER BY \(key) LIMIT $2) s",
+            "SELECT max(\(key)), count(*), \(sums) FROM (SELECT * FROM \(source ?? table) WHERE \(key) > $1 ORDER BY \(key) LIMIT $2) s",
             end: { row -> (last: Int64?, rows: Int)? in
                 for (position, condition) in conditions.enumerated() {
                     counts[condition.finding, default: 0] += try row.count(2 + position)
@@ -92,14 +95,16 @@ struct AuditPass {
     private static let events = AuditPass(
         table: "events", noun: "event", key: "seq", conditions: [(.unreadable, isWrong(times: "accepted_at"))])
     private static let attempts = AuditPass(
-        table: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
+        table: "attempts",
+        source: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
         noun: "list of attempts", key: "delivery",
         conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let waits = AuditPass(
         table: "media_waits", noun: "wait", key: "delivery",
         conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
     private static let destinations = AuditPass(
-        table: "(SELECT row_number() OVER () AS number, state FROM destinations) d", noun: "destination", key: "number",
+        table: "destinations", source: "(SELECT row_number() OVER () AS number, state FROM destinations) d",
+        noun: "destination", key: "number",
         conditions: [
             (
                 .unreadable,
@@ -138,9 +143,7 @@ extension AuditPass {
 
     /// The counts that metrics show, against the rows.
     static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
-        let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
-        let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
-        let counted = try connection.run("SELECT \(sums) FROM media_counts").first
+        let counted = try connection.run("SELECT \(MediaCounts.sums) FROM media_counts").first
         var found: [Int] = []
         for pass in media {
             var sums = [Int](repeating: 0, count: pass.count)
@@ -152,9 +155,9 @@ extension AuditPass {
                 }, each: { _ in })
             found += sums
         }
-        return try names.indices.compactMap { index in
+        return try MediaCounts.names.enumerated().compactMap { index, name in
             let count = try counted?.count(index) ?? 0
-            return count == found[index] ? nil : "the count of media \(names[index]) is \(count), not \(found[index])"
+            return count == found[index] ? nil : "the count of media \(name) is \(count), not \(found[index])"
         }
     }
 

@@ -11,7 +11,7 @@ extension PostgresStore {
             let accounts = try notes.reading("the ledger or a delivery", orElse: []) { try Self.accounts(on: $0) }
             var (orphans, waits) = (0, 0)
             for pass in AuditPass.all {
-                let counts = try notes.reading(pass.table, orElse: nil) { try pass.counts(on: $0) }
+                let counts = try notes.reading("the table \(pass.table)", orElse: nil) { try pass.counts(on: $0) }
                 guard let counts else { continue }
                 orphans += counts[.orphan] ?? 0
                 waits += counts[.strayWait] ?? 0

@@ -25,7 +25,7 @@ struct BulkStep {
         ])
         var moves = DeliveryMoves()
         var count = results[1].affected
-        _ = try results[2].map { row in
+        for row in results[2] {
             count += try row.count(1)
             moves.requeue(try row.count(1), of: try row.destination(0))
         }
@@ -41,7 +41,7 @@ struct BulkStep {
         var removals = DeliveryRemovals()
         var (removed, events): ([Int64], Set<Int64>) = ([], [])
         for rows in try transaction.run(all: statements).dropFirst() {
-            _ = try rows.map { row in
+            for row in rows {
                 removed.append(try row.number(0))
                 events.insert(try row.number(1))
                 removals.add(1, try row.word(3), of: try row.destination(2))
@@ -93,10 +93,10 @@ struct BulkStep {
             DELETE FROM ended WHERE id IN (SELECT id FROM found) RETURNING *
         ), added AS (
             INSERT INTO queue (id, event, destination, due, begun, attempts, forgiven, not_before, not_after,
-                order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+                order_key, variant, manual, \(AttemptRecord.columns))
             OVERRIDING SYSTEM VALUE
             SELECT m.id, event, destination, greatest(n.due, not_before), begun, attempts, begun, not_before,
-                not_after, order_key, variant, manual, \(PostgresSchema.lastAttemptNames)
+                not_after, order_key, variant, manual, \(AttemptRecord.columns)
             FROM moved m JOIN unnest($4, $15) AS n (id, due) ON n.id = m.id
         )
         SELECT destination, count(*) FROM moved GROUP BY destination

@@ -2,10 +2,11 @@ import Foundation
 import SignalboxNotification
 package import SignalboxStore
 
-/// Changes of all deliveries that a filter selects.
+/// Changes of all deliveries that a filter selects. A purge leaves leased deliveries alone; a retry gives them another
+/// budget.
 ///
 /// A change works in steps: reads find the next deliveries, and a short transaction changes those that still match. So
-/// a search through a large queue holds no lock. Deliveries that any node leases are left alone.
+/// a search through a large queue holds no lock.
 extension PostgresStore {
     /// Waits for transactions that are open at the time of the preview: deliveries that they end have an earlier time,
     /// and are part of the preview.
@@ -200,9 +201,12 @@ extension PostgresConnection {
             position = nil
             let rows = try run(
                 walk.count(condition), filter.arguments(after: start, before: filter.end, limit: DeliveryWalk.step))
-            _ = try rows.map { row in
-                guard try row.optionalText(0) == nil else { return try each(row) }
-                if try row.count(1) == DeliveryWalk.step { position = try row.optionalNumber(3) }
+            for row in rows {
+                if try row.optionalText(0) != nil {
+                    try each(row)
+                } else if try row.count(1) == DeliveryWalk.step {
+                    position = try row.optionalNumber(3)
+                }
             }
         }
     }

@@ -73,6 +73,7 @@ extension PostgresStore {
             INSERT INTO variants (event, body) SELECT $1, $6 WHERE $6::bytea IS NOT NULL RETURNING id
         )
         INSERT INTO queue (event, destination, due, order_key, variant, manual)
-        VALUES ($1, $2, $3, $4, coalesce($5, (SELECT id FROM made)), true) RETURNING id
+        VALUES ($1, $2, $3, \(AppendedChunk.stored(orderKey: "$4")), coalesce($5, (SELECT id FROM made)), true)
+        RETURNING id
         """
 }

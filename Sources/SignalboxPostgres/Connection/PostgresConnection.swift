@@ -65,9 +65,6 @@ final class PostgresConnection: @unchecked Sendable {
     /// Ends the connection at once: the server rolls its transaction back.
     func close() { isOpen = false }
 
-    /// The socket, for a caller that waits for notifications.
-    var socket: Int32 { PQsocket(handle) }
-
     // MARK: Statements
 
     /// Runs one statement in one round trip.

@@ -25,14 +25,6 @@ final class PostgresRows {
     /// The first row; nil for none.
     var first: PostgresRow? { isEmpty ? nil : PostgresRow(self, 0) }
 
-    /// Reads every row.
-    func map<T, E: Error>(_ read: (PostgresRow) throws(E) -> T) throws(E) -> [T] {
-        var values: [T] = []
-        values.reserveCapacity(count)
-        for index in 0..<count { values.append(try read(PostgresRow(self, index))) }
-        return values
-    }
-
     /// The bytes of a value, valid inside `body`; nil for NULL.
     fileprivate func value<T>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer, UInt32) throws -> T?) rethrows
         -> T?
@@ -49,8 +41,17 @@ final class PostgresRows {
     }
 }
 
+extension PostgresRows: Sequence {
+    /// In the order in which the statement returned them.
+    func makeIterator() -> some IteratorProtocol<PostgresRow> {
+        (0..<count).lazy.map { PostgresRow(self, $0) }.makeIterator()
+    }
+
+    var underestimatedCount: Int { count }
+}
+
 /// One row. Every accessor throws ``DamagedValue`` for a value of another type.
-struct PostgresRow {
+struct PostgresRow: RecordRow {
     private let rows: PostgresRows
     private let index: Int
 
@@ -78,6 +79,13 @@ struct PostgresRow {
 
     func optionalCount(_ column: Int) throws(DamagedValue) -> Int? { try optionalNumber(column).map { Int($0) } }
 
+    /// The status of an HTTP response.
+    func httpStatus(_ column: Int) throws(DamagedValue) -> Int {
+        let status = try count(column)
+        guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
+        return status
+    }
+
     func flag(_ column: Int) throws(DamagedValue) -> Bool {
         let flag: Bool? = try decode(column, "a boolean") { bytes, type in
             type == 16 && bytes.count == 1 ? bytes[0] != 0 : nil
@@ -101,9 +109,15 @@ struct PostgresRow {
     /// A `text`, `varchar` or `name`; nil for NULL.
     func optionalText(_ column: Int) throws(DamagedValue) -> String? {
         try decode(column, "a text") { bytes, type in
-            [25, 1043, 19].contains(type) ? String(validating: bytes, as: UTF8.self) : nil
+            switch type {
+            case 25, 1043, 19: String(validating: bytes, as: UTF8.self)
+            default: nil
+            }
         }
     }
+
+    /// The server checked the type `uuid`.
+    func eventID(_ column: Int) throws(DamagedValue) -> String { try text(column) }
 
     func destination(_ column: Int) throws(DamagedValue) -> DestinationName { DestinationName(try text(column)) }
 

@@ -57,19 +57,12 @@ extension PostgresValue {
                 $1.append(bigEndian: $0)
             }
         case .flags(let flags):
-            Self.encode(flags.map { $0 }, of: 16, into: &buffer) {
+            Self.encode(flags, of: 16, into: &buffer) {
                 $1.append(bigEndian: Int32(1))
                 $1.append($0 ? 1 : 0)
             }
         case .texts(let texts):
-            Self.encode(texts, of: 25, into: &buffer) { text, buffer in
-                let start = buffer.count
-                buffer.append(bigEndian: Int32(text.utf8.count))
-                buffer.append(text: text)
-                // Longer if the text has a NUL.
-                let length = Int32(buffer.count - start - 4).bigEndian
-                withUnsafeBytes(of: length) { buffer.replaceSubrange(start..<start + 4, with: $0) }
-            }
+            Self.encode(texts, of: 25, into: &buffer) { $1.append(element: $0) }
         case .manyBytes(let list):
             Self.encode(list, of: 17, into: &buffer) {
                 $1.append(bigEndian: Int32($0.count))
@@ -110,6 +103,16 @@ extension [UInt8] {
         } else {
             append(contentsOf: text.utf8)
         }
+    }
+
+    /// The text with its length before it.
+    fileprivate mutating func append(element text: String) {
+        let start = count
+        append(bigEndian: Int32(text.utf8.count))
+        append(text: text)
+        // Longer if the text has a NUL.
+        let length = Int32(count - start - 4).bigEndian
+        Swift.withUnsafeBytes(of: length) { replaceSubrange(start..<start + 4, with: $0) }
     }
 
     fileprivate mutating func append(bigEndian number: some FixedWidthInteger) {

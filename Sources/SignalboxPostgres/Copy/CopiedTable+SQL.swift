@@ -12,6 +12,7 @@ extension CopiedTable {
             switch column.kind {
             case .number: add("bigint", value)
             case .text: add("text", value)
+            case .orderKey: add("text", AppendedChunk.stored(orderKey: value))
             case .bytes: add("bytea", value)
             case .flag: add("bigint", "\(value) <> 0")
             case .eventID: add("text", "\(value)::uuid")

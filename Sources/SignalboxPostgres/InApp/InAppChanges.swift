@@ -100,8 +100,8 @@ final class InAppChanges: Sendable {
             """
             SELECT oldest, transaction, number, message
             FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest) AS snapshot
-            LEFT JOIN inapp_changes ON transaction >= $1 ORDER BY transaction, number
-            """, [.number(state.position ?? 0)])
+            LEFT JOIN inapp_changes ON transaction >= coalesce($1, oldest) ORDER BY transaction, number
+            """, [.number(state.position)])
         guard let oldest = try rows.first?.number(0) else { return [] }
         if let position = state.position, oldest < position {
             // Another server took over without the latest transactions: numbers begin again.
@@ -111,7 +111,7 @@ final class InAppChanges: Sendable {
         let isFirst = state.position == nil && state.observer == nil
         var (ids, reported): ([MessageID], Set<Key>) = ([], [])
         var known: Set<MessageID> = []
-        for row in rows.map({ $0 }) {
+        for row in rows {
             guard let transaction = try row.optionalNumber(1) else { continue }
             let key = Key(transaction: transaction, number: try row.number(2))
             if transaction >= oldest { reported.insert(key) }

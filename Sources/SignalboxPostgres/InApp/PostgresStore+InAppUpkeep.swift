@@ -43,18 +43,28 @@ extension PostgresStore {
             unreadable("inapp_devices", InAppDeviceRow.columns, on: connection) { _ = try InAppDeviceRow($0) },
             unreadable("inapp_offers", Offer.columns, on: connection) { _ = try Offer($0) },
         ].compactMap(\.self)
-        let orphans =
-            try connection.run(
-                """
-                SELECT count(*) FROM inapp_offers o
-                WHERE NOT EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = o.device)
-                """
-            ).first?.count(0) ?? 0
+        let orphans = try orphanedOffers(on: connection)
         if orphans > 0 {
             let verb = orphans == 1 ? "belongs" : "belong"
             findings.append("\(Counted.words(orphans, "row")) of inapp_offers \(verb) to no device")
         }
         return findings
+    }
+
+    /// Counts the offers without a device, in steps.
+    private static func orphanedOffers(on connection: PostgresConnection) throws -> Int {
+        var (count, last): (Int, String?) = (0, "")
+        while let start = last {
+            let row = try connection.run(
+                """
+                SELECT count(*) FILTER (WHERE (SELECT 1 FROM inapp_devices d WHERE d.id = s.device) IS NULL), max(id)
+                FROM (SELECT id, device FROM inapp_offers WHERE id > $1 ORDER BY id LIMIT $2) s
+                """, [.text(start), .number(Int64(DeliveryWalk.step))]
+            ).first
+            count += try row?.count(0) ?? 0
+            last = try row?.optionalText(1)
+        }
+        return count
     }
 
     /// The rows that `read` rejects. `columns`: the first one is the key.
@@ -65,7 +75,7 @@ extension PostgresStore {
         var (rows, last) = (UnreadableRows(), "")
         while true {
             let page = try connection.run(sql, [.text(last)])
-            for row in page.map({ $0 }) {
+            for row in page {
                 last = try row.text(0)
                 do { try read(row) } catch let error as DamagedValue { rows.add(error) }
             }

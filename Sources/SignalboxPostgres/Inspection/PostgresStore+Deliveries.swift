@@ -44,11 +44,11 @@ extension PostgresStore {
         try await readers.read { connection in
             try connection.run(
                 """
-                SELECT number, \(PostgresSchema.lastAttemptNames) FROM attempts WHERE delivery = $1 UNION ALL
-                SELECT attempts, \(PostgresSchema.lastAttemptNames) FROM deliveries WHERE id = $1 AND attempts > 0
+                SELECT number, \(AttemptRecord.columns) FROM attempts WHERE delivery = $1 UNION ALL
+                SELECT attempts, \(AttemptRecord.columns) FROM deliveries WHERE id = $1 AND attempts > 0
                 ORDER BY 1
                 """, [.number(delivery)]
-            ).map { try AttemptRecord(number: $0.count(0), $0, from: 1) }.compactMap(\.self)
+            ).compactMap { try AttemptRecord(number: $0.count(0), $0, from: 1) }
         }
     }
 
@@ -109,9 +109,12 @@ extension PostgresConnection {
         while let start = position {
             position = nil
             let rows = try run(sql, [.number(start), .number(Int64(DeliveryWalk.step))] + arguments)
-            _ = try rows.map { row in
-                guard let step = try end(row) else { return try each(row) }
-                guard step.rows == DeliveryWalk.step, let last = step.last else { return }
+            for row in rows {
+                guard let step = try end(row) else {
+                    try each(row)
+                    continue
+                }
+                guard step.rows == DeliveryWalk.step, let last = step.last else { continue }
                 guard last > start else { throw DamagedValue("the rows of a table are out of order") }
                 position = last
             }
@@ -148,31 +151,4 @@ extension DeliveryRecord {
             d.manual, started_at, duration, status, error, reason, remote, excerpt, NULL::bytea
         FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ANY ($1) ORDER BY d.id DESC
         """
-
-    /// Reads the columns of ``list``. Throws ``DamagedValue`` for values that the gateway never writes.
-    init(_ row: PostgresRow) throws {
-        self.init(
-            id: try row.number(0), event: try row.text(1), subject: try row.text(2),
-            destination: try row.destination(3), state: try row.word(4), attempts: try row.count(5),
-            due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
-            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 14))
-        isInProgress = try row.flag(10)
-        mediaUntil = try row.optionalDate(11)
-        predecessor = try row.optionalNumber(12)
-        isManual = try row.flag(13)
-    }
-}
-
-extension AttemptRecord {
-    /// Reads ``PostgresSchema/lastAttemptNames`` from `first` on. Nil before the first attempt, unless something
-    /// prevented that attempt.
-    init?(number: Int, _ row: PostgresRow, from first: Int) throws {
-        let reason = try row.optionalText(first + 4)
-        guard number > 0 || reason != nil else { return nil }
-        self.init(
-            number: number, startedAt: try row.optionalDate(first), duration: try row.optionalCount(first + 1),
-            status: try row.optionalCount(first + 2), error: try row.optionalText(first + 3), reason: reason,
-            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [],
-            exchange: try row.optionalBytes(first + 7))
-    }
 }

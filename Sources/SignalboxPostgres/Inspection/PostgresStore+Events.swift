@@ -145,7 +145,7 @@ private struct EventWalk {
             if !candidates.isEmpty {
                 let bodies = try connection.run(
                     "SELECT seq, body FROM events WHERE seq = ANY ($1)", [.numbers(candidates)])
-                passed = Set(try bodies.map { matches(try $0.bytes(1)) ? try $0.number(0) : nil }.compactMap(\.self))
+                passed = Set(try bodies.compactMap { matches(try $0.bytes(1)) ? try $0.number(0) : nil })
             }
             scan.add(part.map { (id: $0.id, isMatch: passed.contains($0.id)) }[...], isEnd: isEnd && rest.isEmpty)
         } while !rest.isEmpty && scan.wanted != nil

@@ -10,39 +10,19 @@ extension PostgresStore {
         let now = now
         return try await readers.read { connection in
             let rows = try connection.run(all: [
-                PostgresStatement(
-                    """
-                    SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
-                    WHERE state IS NOT NULL OR withheld_reason IS NOT NULL
-                    """),
+                StoredStatuses.statement,
                 PostgresStatement(
                     """
                     SELECT DISTINCT ON (destination) destination, kind, reason, since, until FROM backoffs
                     ORDER BY destination, kind = 'breaker-open' DESC, until DESC
                     """),
             ])
-            var (states, withheld): ([DestinationName: DestinationStatus], [DestinationName: DestinationStatus])
-            (states, withheld) = ([:], [:])
-            _ = try rows[0].map { row in
-                let name = try row.destination(0)
-                if try row.optionalText(1) != nil {
-                    states[name] = DestinationStatus(
-                        try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
-                        until: try row.optionalDate(4))
-                }
-                if let reason = try row.optionalText(5) {
-                    withheld[name] = DestinationStatus(withheld: reason, since: try row.date(6))
-                }
-            }
+            let stored = try StoredStatuses(rows[0])
             let backoffs = try rows[1].map { row in
-                (
-                    try row.destination(0),
-                    DestinationBackoff(
-                        try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
-                )
+                (try row.destination(0), try DestinationBackoff(row, from: 1))
             }
             return DestinationStatus.all(
-                states: states, withheld: withheld,
+                states: stored.states, withheld: stored.withheld,
                 backoffs: Dictionary(backoffs, uniquingKeysWith: { first, _ in first }), at: now)
         }
     }

@@ -35,7 +35,7 @@ struct Claimed: Sendable {
 
     /// Decodes the rows of a ``ClaimStatement``.
     init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64) throws {
-        for row in rows.map({ $0 }) {
+        for row in rows {
             lastKey = try row.optionalText(0)
             isCut = try row.number(1) >= ClaimStatement.mostSteps
             guard let id = try row.optionalNumber(2) else { continue }

@@ -159,8 +159,8 @@ enum EndStatement {
     static func kept(_ rows: String) -> String {
         """
         kept AS (
-            INSERT INTO attempts (delivery, number, \(PostgresSchema.lastAttemptNames))
-            SELECT id, attempts, \(PostgresSchema.lastAttemptNames) FROM (SELECT * FROM \(rows)) k WHERE attempts > 0
+            INSERT INTO attempts (delivery, number, \(AttemptRecord.columns))
+            SELECT id, attempts, \(AttemptRecord.columns) FROM (SELECT * FROM \(rows)) k WHERE attempts > 0
             ON CONFLICT DO NOTHING RETURNING delivery
         )
         """
@@ -171,7 +171,7 @@ enum EndStatement {
     static func expired(_ rows: String) -> String {
         """
         INSERT INTO ended (id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after,
-            order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+            order_key, variant, manual, \(AttemptRecord.columns))
         SELECT id, event, destination, 'expired', $2, begun, greatest(begun, attempts), forgiven, not_before, not_after,
             order_key, variant, manual, \(interrupted("r", when: "is_interrupted", assigning: false))
         FROM (SELECT * FROM \(rows)) r
@@ -184,7 +184,7 @@ enum EndStatement {
         let values = [
             "error": "'interrupted'", "reason": "'the gateway ended during this attempt; its outcome is unknown'",
         ]
-        return PostgresSchema.lastAttemptNames.split(separator: ", ").map { column in
+        return AttemptRecord.columns.split(separator: ", ").map { column in
             let value = "CASE WHEN \(condition) THEN \(values[String(column)] ?? "NULL") ELSE \(row).\(column) END"
             return assigning ? "\(column) = \(value)" : value
         }.joined(separator: ", ")

@@ -39,7 +39,7 @@ extension PostgresStore {
     }
 
     /// Returns leases that were never begun to the table. When that fails, releases them in memory only: the sweep
-    /// frees their rows later, and counts one attempt too many.
+    /// frees their rows later.
     func giveBack(_ leases: [Lease]) async throws(StoreError) {
         guard !leases.isEmpty else { return }
         do throws(StoreError) {

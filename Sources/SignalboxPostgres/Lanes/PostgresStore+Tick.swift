@@ -112,9 +112,9 @@ struct Look: Sendable {
         ]
     }
 
-    /// Decodes the results of ``statements(_:at:)``.
+    /// Decodes the results of ``statements(_:at:besides:)``.
     init(_ results: [PostgresRows]) throws {
-        for row in results[0].map({ $0 }) {
+        for row in results[0] {
             if try row.flag(1) { loose.insert(try row.destination(0)) }
             if try row.flag(2) { keyed.insert(try row.destination(0)) }
         }

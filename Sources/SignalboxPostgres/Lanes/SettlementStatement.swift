@@ -57,9 +57,9 @@ enum SettlementStatement {
                 DELETE FROM queue q USING unnest($2, $3) AS i (id, begun) WHERE \(held) RETURNING q.*
             ), over AS (
                 INSERT INTO ended (id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after,
-                    order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+                    order_key, variant, manual, \(AttemptRecord.columns))
                 SELECT id, event, destination, 'expired', $4, attempts, attempts, least(forgiven, attempts), not_before,
-                    not_after, order_key, variant, manual, \(PostgresSchema.lastAttemptNames)
+                    not_after, order_key, variant, manual, \(AttemptRecord.columns)
                 FROM gone
             )
             SELECT id FROM gone
@@ -84,7 +84,7 @@ enum SettlementStatement {
             RETURNING q.*, i.state, i.due AS ended_at, \(renamed)
         ), \(EndStatement.kept("gone")), over AS (
             INSERT INTO ended (id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after,
-                order_key, variant, manual, \(PostgresSchema.lastAttemptNames))
+                order_key, variant, manual, \(AttemptRecord.columns))
             SELECT id, event, destination, state, ended_at, begun, begun, forgiven, not_before, not_after, order_key,
                 variant, manual, \(names { "new_\($0)" })
             FROM gone
@@ -105,7 +105,7 @@ enum SettlementStatement {
     private static let renamed = names { "i.\($0) AS new_\($0)" }
 
     private static func names(_ each: (String) -> String) -> String {
-        PostgresSchema.lastAttemptNames.split(separator: ", ").map { each(String($0)) }.joined(separator: ", ")
+        AttemptRecord.columns.split(separator: ", ").map { each(String($0)) }.joined(separator: ", ")
     }
 
     private static func arguments(of made: [Made], node: Int64) -> [PostgresValue] {

@@ -18,16 +18,10 @@ struct StoredStatuses: Sendable {
 
     /// Decodes the rows of ``statement``.
     init(_ rows: PostgresRows) throws {
-        for row in rows.map({ $0 }) {
+        for row in rows {
             let name = try row.destination(0)
-            if try row.optionalText(1) != nil {
-                states[name] = DestinationStatus(
-                    try row.word(1), reason: try row.optionalText(2), since: try row.date(3),
-                    until: try row.optionalDate(4))
-            }
-            if let since = try row.optionalDate(6) {
-                withheld[name] = DestinationStatus(withheld: try row.text(5), since: since)
-            }
+            if try row.optionalText(1) != nil { states[name] = try DestinationStatus(row, from: 1) }
+            if try row.optionalDate(6) != nil { withheld[name] = try DestinationStatus(withheld: row, from: 5) }
         }
     }
 }

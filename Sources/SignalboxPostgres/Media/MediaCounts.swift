@@ -24,6 +24,11 @@ enum MediaCounts {
 }
 
 extension MediaCounts {
+    /// The counted kinds, in the order of the columns.
+    static let names = ["wanted", "stored", "failed", "files", "bytes", "held"]
+    /// A select list with the sum of each kind.
+    static let sums = names.map { "coalesce(sum(\($0)), 0)::bigint" }.joined(separator: ", ")
+
     /// The statement that moves one URL from a state to another; nil when both count alike.
     static func moved(
         from former: MediaURLRecord.State, to state: MediaURLRecord.State, in transaction: PostgresTransaction

@@ -55,18 +55,7 @@ struct MediaEnd: Sendable {
     /// for `failed`.
     private func change(isKept: Bool, at now: Date) -> Change {
         switch settlement.end {
-        case .stored(let file, let freshness, let remarks):
-            let codes = remarks.map(\.rawValue).joined(separator: " ")
-            return Change(
-                state: .stored,
-                columns: """
-                    checked_at = $2, fresh_until = $3, etag = $4, last_modified = $5, sha256 = $6, reason = NULL,
-                    words = NULL, remarks = $7
-                    """,
-                values: [
-                    .time(now), .time(freshness.until), .text(freshness.validators.etag),
-                    .text(freshness.validators.lastModified), .text(file.sha256), .text(codes.isEmpty ? nil : codes),
-                ])
+        case .stored(let file, let freshness, let remarks): return Self.stored(file, freshness, remarks, at: now)
         case .unchanged where !isKept:
             // The stored file was removed meanwhile.
             return Change(
@@ -102,10 +91,25 @@ struct MediaEnd: Sendable {
         }
     }
 
-    /// The columns `reason` and `words`. A text of PostgreSQL holds no NUL.
+    private static func stored(
+        _ file: MediaFile, _ freshness: MediaFreshness, _ remarks: [MediaRemark], at now: Date
+    ) -> Change {
+        let codes = remarks.map(\.rawValue).joined(separator: " ")
+        return Change(
+            state: .stored,
+            columns: """
+                checked_at = $2, fresh_until = $3, etag = $4, last_modified = $5, sha256 = $6, reason = NULL,
+                words = NULL, remarks = $7
+                """,
+            values: [
+                .time(now), .time(freshness.until), .text(freshness.validators.etag),
+                .text(freshness.validators.lastModified), .text(file.sha256), .text(codes.isEmpty ? nil : codes),
+            ])
+    }
+
+    /// The columns `reason` and `words`.
     private static func values(_ failure: MediaFailure) -> [PostgresValue] {
-        let words = failure.words.prefix(longestWords).replacing("\0", with: "?")
-        return [.text(failure.code.rawValue), .text(String(words))]
+        [.text(failure.code.rawValue), .text(String(failure.words.prefix(longestWords)))]
     }
 
     /// Marks the held deliveries of events that wait for this download and no other. The waits are locked before the

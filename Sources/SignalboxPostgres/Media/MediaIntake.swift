@@ -53,7 +53,7 @@ struct MediaIntake {
         guard !urls.isEmpty else { return ready }
         let now = tx.now.milliseconds
         let list = PostgresValue.manyBytes(urls.map { Array($0.utf8) })
-        let hosts = PostgresValue.texts(urls.map { Self.host(of: $0) })
+        let hosts = PostgresValue.texts(urls.map { String(MediaJob.host(of: $0).prefix(Self.longestHost)) })
         let named = requests.flatMap { request in request.urls.map { (request, $0) } }
         let results = try tx.run(all: [
             PostgresStatement(Self.add, MediaCounts.place(tx) + [list, hosts, .number(now)]),
@@ -67,11 +67,6 @@ struct MediaIntake {
         ])
         for event in try results[2].map({ try $0.number(0) }) { ready.remove(event) }
         return ready
-    }
-
-    /// PostgreSQL has texts without NUL only.
-    private static func host(of url: String) -> String {
-        String(MediaJob.host(of: url).prefix(longestHost)).replacing("\0", with: "?")
     }
 
     /// `NOT EXISTS` spares a number of the sequence for each URL that is known.

@@ -117,11 +117,9 @@ private struct MediaSearch: Sendable {
                 .numbers(excluding.sorted()), .number(Int64(perHost)), .number(Int64(limit)),
             ])
         return try rows.map { row in
-            let validators = MediaValidators(etag: try row.optionalText(4), lastModified: try row.optionalText(5))
-            let isKnown = try row.flag(6) && validators != MediaValidators()
-            return MediaJob(
+            MediaJob(
                 id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self), host: try row.text(2),
-                attempts: try row.count(3), validators: isKnown ? validators : nil)
+                attempts: try row.count(3), validators: try MediaValidators(row, from: 4))
         }
     }
 

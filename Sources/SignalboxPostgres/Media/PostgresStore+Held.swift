@@ -62,17 +62,20 @@ private struct HeldPage: Sendable {
     init(upTo limit: Int, at now: Int64, of node: Int64, on connection: PostgresConnection) throws {
         let rows = try connection.run(
             Self.page, [.number(node), .number(now), .number(Int64(limit)), .number(Self.bytes)])
-        let found = try rows.map { row -> (row: PostgresRow, event: Int64, isOver: Bool)? in
+        let found = try rows.compactMap { row -> (row: PostgresRow, event: Int64, isOver: Bool)? in
             guard try row.flag(6) else { return (row, try row.number(1), try row.flag(2)) }
             ended.append(try row.number(0))
             return nil
-        }.compactMap(\.self)
+        }
         let states = try Self.states(of: Set(found.map(\.event)).sorted(), on: connection)
         held = try found.map { row, event, isOver in
             HeldDelivery(
                 delivery: try row.number(0), event: event, destination: try row.destination(3),
                 body: try row.bytes(4),
-                media: try (states[event] ?? []).reduce(into: [:]) { $0[$1.url] = try $1.state(isOver) },
+                media: try (states[event] ?? []).reduce(into: [:]) { media, row in
+                    media[String(decoding: try row.bytes(1), as: UTF8.self)] =
+                        try MediaState(row, from: 2, isOver: isOver)
+                },
                 transformRoute: try row.optionalText(5))
         }
     }
@@ -101,26 +104,8 @@ private struct HeldPage: Sendable {
         ORDER BY f.place
         """
 
-    /// The state of one URL of an event.
-    private struct URLState {
-        let url: String
-        let row: PostgresRow
-
-        /// A download that ended since the event waits for it counts, even if it was requested again. Pending unless
-        /// the download has ended, or the wait is over and an older file is stored.
-        func state(_ isOver: Bool) throws -> MediaState {
-            let (state, isDone) = (try row.word(2, as: MediaURLRecord.State.self), try row.flag(3))
-            let isWanted = state == .wanted || state == .resting
-            guard !isWanted || isDone || isOver else { return .pending }
-            if let file = try MediaFile(row, from: 7) {
-                return .stored(file, remarks: [MediaRemark](codes: try row.optionalText(6)))
-            }
-            if isDone || !isWanted, let failure = try MediaFailure(row, from: 4) { return .failed(failure) }
-            return .pending
-        }
-    }
-
-    private static func states(of events: [Int64], on connection: PostgresConnection) throws -> [Int64: [URLState]] {
+    /// The state of each URL of some events, as rows that ``MediaState`` reads.
+    private static func states(of events: [Int64], on connection: PostgresConnection) throws -> [Int64: [PostgresRow]] {
         guard !events.isEmpty else { return [:] }
         let rows = try connection.run(
             """
@@ -129,36 +114,6 @@ private struct HeldPage: Sendable {
             FROM media_events e JOIN media m ON m.id = e.media LEFT JOIN files f ON f.sha256 = m.sha256
             WHERE e.event = ANY ($1)
             """, [.numbers(events)])
-        return try rows.map { $0 }.reduce(into: [:]) { states, row in
-            states[try row.number(0), default: []].append(
-                URLState(url: String(decoding: try row.bytes(1), as: UTF8.self), row: row))
-        }
-    }
-}
-
-extension MediaFile {
-    /// Reads digest, size, type, width, height and duration from `first` on; nil when there is no file.
-    init?(_ row: PostgresRow, from first: Int) throws {
-        guard let sha256 = try row.optionalText(first), let bytes = try row.optionalCount(first + 1),
-            let type = try row.optionalText(first + 2)
-        else { return nil }
-        self.init(
-            sha256: sha256, bytes: bytes, contentType: type, width: try row.optionalCount(first + 3),
-            height: try row.optionalCount(first + 4), milliseconds: try row.optionalCount(first + 5))
-    }
-}
-
-extension MediaFailure {
-    /// Reads code and words from `first` on; nil when there is no known code.
-    init?(_ row: PostgresRow, from first: Int) throws {
-        guard let code = try row.optionalText(first).flatMap({ Code(rawValue: $0) }) else { return nil }
-        self.init(code, try row.optionalText(first + 1) ?? "")
-    }
-}
-
-extension [MediaRemark] {
-    /// Reads codes with spaces between them.
-    init(codes: String?) {
-        self = codes?.split(separator: " ").compactMap { MediaRemark(rawValue: String($0)) } ?? []
+        return try rows.reduce(into: [:]) { $0[try $1.number(0), default: []].append($1) }
     }
 }

@@ -12,21 +12,16 @@ extension PostgresStore {
                 SELECT q.destination, count(*) FROM media_waits w JOIN queue q ON q.id = w.delivery
                 WHERE q.begun = 0 AND q.holder IS NULL GROUP BY q.destination
                 """
-            ).map { $0 }.reduce(into: [:]) { $0[try $1.destination(0)] = try $1.count(1) }
+            ).reduce(into: [:]) { $0[try $1.destination(0)] = try $1.count(1) }
         }
     }
 
     package func mediaGauges() async throws(StoreError) -> MediaGauges {
         try await readers.read { connection in
             var gauges = MediaGauges()
-            let row = try connection.run(
-                """
-                SELECT coalesce(sum(wanted), 0)::bigint, coalesce(sum(stored), 0)::bigint,
-                    coalesce(sum(failed), 0)::bigint, coalesce(sum(files), 0)::bigint,
-                    coalesce(sum(bytes), 0)::bigint, coalesce(sum(held), 0)::bigint FROM media_counts
-                """
-            ).first
-            guard let row else { return gauges }
+            guard let row = try connection.run("SELECT \(MediaCounts.sums) FROM media_counts").first else {
+                return gauges
+            }
             (gauges.wanted, gauges.stored, gauges.failed) = (try row.count(0), try row.count(1), try row.count(2))
             (gauges.files, gauges.bytes, gauges.held) = (try row.count(3), try row.number(4), try row.count(5))
             return gauges
@@ -84,27 +79,11 @@ extension PostgresStore {
     }
 
     package func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String> {
-        // Digests are hexadecimal; another name, such as one with NUL, is of no file.
-        let digests = digests.filter { !$0.utf8.contains(0) }
-        return try await readers.read { connection in
+        try await readers.read { connection in
             Set(
                 try connection.run("SELECT sha256 FROM files WHERE sha256 = ANY ($1)", [.texts(digests)])
                     .map { try $0.text(0) })
         }
-    }
-}
-
-extension MediaURLRecord {
-    fileprivate static let columns =
-        "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
-
-    /// Reads ``columns``.
-    fileprivate init(_ row: PostgresRow) throws {
-        self.init(
-            id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self), state: try row.word(2),
-            attempts: try row.count(3), due: try row.date(4), wantedAt: try row.date(5),
-            checkedAt: try row.optionalDate(6), failure: try MediaFailure(row, from: 7),
-            sha256: try row.optionalText(9), remarks: [MediaRemark](codes: try row.optionalText(10)))
     }
 }
 
@@ -113,26 +92,15 @@ extension MediaFileRecord {
     fileprivate static func all(
         _ condition: String, _ values: [PostgresValue], on connection: PostgresConnection
     ) throws -> [MediaFileRecord] {
-        let rows = try connection.run(
-            """
-            SELECT id, kept_at, used_at, sha256, bytes, type, width, height, duration FROM files WHERE \(condition)
-            """, values)
-        let files = try rows.map { row -> (PostgresRow, MediaFile) in
-            guard let file = try MediaFile(row, from: 3) else { throw DamagedValue("a file has no digest") }
-            return (row, file)
-        }
+        let rows = try connection.run("SELECT \(columns) FROM files WHERE \(condition)", values)
         let named = try connection.run(
             """
             SELECT f.sha256, m.url FROM unnest($1::text[]) AS f (sha256)
                 CROSS JOIN LATERAL (SELECT url FROM media WHERE sha256 = f.sha256 LIMIT 5) m
-            """, [.texts(files.map(\.1.sha256))])
-        let urls = try named.map { $0 }.reduce(into: [String: [String]]()) { urls, row in
+            """, [.texts(try rows.map { try $0.text(3) })])
+        let urls = try named.reduce(into: [String: [String]]()) { urls, row in
             urls[try row.text(0), default: []].append(String(decoding: try row.bytes(1), as: UTF8.self))
         }
-        return try files.map { row, file in
-            MediaFileRecord(
-                id: try row.number(0), file: file, urls: (urls[file.sha256] ?? []).sorted(),
-                keptAt: try row.date(1), usedAt: try row.date(2))
-        }
+        return try rows.map { row in try MediaFileRecord(row) { urls[$0] ?? [] } }
     }
 }

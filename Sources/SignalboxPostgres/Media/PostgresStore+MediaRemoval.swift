@@ -73,7 +73,7 @@ extension PostgresStore {
     /// One transaction. Events that still wait for a file request it again, as a new download with its own budget;
     /// other events keep a link without a file. Unknown digests are skipped.
     package func forgetMedia(_ digests: [String]) async throws(StoreError) {
-        let digests = Set(digests.filter { !$0.utf8.contains(0) }).sorted()
+        let digests = Set(digests).sorted()
         guard !digests.isEmpty else { return }
         let wakes = try await writer(.others).write { transaction in
             let files = try transaction.run(
@@ -155,7 +155,7 @@ private struct FileRemoval: Sendable {
         let references = try references(of: rows, in: transaction)
         var position = start
         var (files, urls, events, isCut) = ([Int64](), [Int64](), (files: [Int64](), events: [Int64]()), false)
-        for row in rows.map({ $0 }) {
+        for row in rows {
             let (id, usedAt) = (try row.number(0), try row.number(3))
             guard usedAt < usedBefore || surplus > 0 else {
                 isCut = true
@@ -213,11 +213,11 @@ private struct FileRemoval: Sendable {
                 """, [.numbers(ids), .texts(digests), .number(Int64(step))]),
         ])
         var references: [Int64: References] = [:]
-        for row in results[1].map({ $0 }) {
+        for row in results[1] {
             references[try row.number(0), default: References()].events.append(try row.number(1))
             if try row.flag(2) { references[try row.number(0), default: References()].isNeeded = true }
         }
-        for row in results[2].map({ $0 }) {
+        for row in results[2] {
             references[try row.number(0), default: References()].urls.append(try row.number(1))
             if try row.flag(2) { references[try row.number(0), default: References()].isNeeded = true }
         }

@@ -70,14 +70,14 @@ struct ReleaseGroup: Sendable {
                 ORDER BY d.id FOR UPDATE OF d
                 """, [list]),
         ])
-        return try rows[1].map { row in
+        return try rows[1].compactMap { row in
             let delivery = try row.number(0)
             guard let release = releases[delivery] else { return nil }
             return Held(
                 delivery: delivery, event: try row.number(1), destination: try row.destination(2),
                 variant: try row.optionalNumber(3), isPlain: try row.flag(5), notBefore: try row.optionalNumber(4),
                 release: release)
-        }.compactMap(\.self)
+        }
     }
 
     /// The row of the body that each delivery carries: nil for the event's own, one that another delivery has, or a new
@@ -96,11 +96,6 @@ struct ReleaseGroup: Sendable {
                 .numbers(held.map(\.event)), .flags(held.map(\.isPlain)), .manyBytes(held.map(\.release.body)),
             ])
         guard rows.count == held.count else { throw DamagedValue("a held delivery has no event") }
-        struct Body: Hashable {
-            let event: Int64
-            let isPlain: Bool
-            let bytes: [UInt8]
-        }
         var found: [Int64: Int64?] = [:]
         var new: [Body: [Int64]] = [:]
         for (held, row) in zip(held, try rows.map { (isEvent: try $0.flag(0), variant: try $0.optionalNumber(1)) }) {
@@ -111,7 +106,20 @@ struct ReleaseGroup: Sendable {
                     .append(held.delivery)
             }
         }
-        guard !new.isEmpty else { return found }
+        return new.isEmpty ? found : found.merging(try insert(new, in: transaction)) { $1 }
+    }
+
+    /// A body that no row has yet.
+    private struct Body: Hashable {
+        let event: Int64
+        let isPlain: Bool
+        let bytes: [UInt8]
+    }
+
+    /// Adds a row for each body. `new`: the deliveries that carry it. Returns the row of each delivery.
+    private func insert(
+        _ new: [Body: [Int64]], in transaction: PostgresTransaction
+    ) throws -> [Int64: Int64?] {
         let bodies = new.keys.sorted { $0.event < $1.event }
         let numbers = try transaction.run(
             """
@@ -120,6 +128,7 @@ struct ReleaseGroup: Sendable {
             """,
             [.numbers(bodies.map(\.event)), .manyBytes(bodies.map(\.bytes)), .flags(bodies.map(\.isPlain))]
         ).map { try $0.number(0) }
+        var found: [Int64: Int64?] = [:]
         for (body, number) in zip(bodies, numbers) {
             for delivery in new[body] ?? [] { found[delivery] = .some(number) }
         }

@@ -206,9 +206,6 @@ final class NodeMembership: Sendable {
         }
     }
 
-    /// The numbers of all live nodes, ascending; empty before the first heartbeat.
-    var live: [Int64] { state.withLock(\.live) }
-
     // MARK: Sweeps
 
     func countUnknownCommit() { unknownCommits.add() }

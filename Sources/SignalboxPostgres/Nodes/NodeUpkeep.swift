@@ -6,7 +6,7 @@ enum NodeUpkeep {
     /// One transaction.
     static let statements = [
         PostgresStatement("SELECT set_config('lock_timeout', '1000', true)"), PostgresStatement(ledger),
-        PostgresStatement(mediaCounts),
+        PostgresStatement(mediaCounts, [.number(0), .number(0)]),
         // Their marks stay closed for a day; without a row, they count as closed.
         PostgresStatement(
             """
@@ -22,25 +22,24 @@ enum NodeUpkeep {
         "expired_now",
     ]
 
-    /// Like ``ledger``, for the counts of media, which every tick reads.
+    /// Like ``ledger``, for the counts of media, which every tick reads. `$1`, `$2`: the row of node 0.
     private static let mediaCounts = """
         WITH gone AS (
             DELETE FROM media_counts c WHERE node > 0
                 AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = c.node AND n.is_live) RETURNING *
-        )
-        INSERT INTO media_counts AS c (node, lane, wanted, stored, failed, files, bytes, held)
-        SELECT 0, 0, sum(wanted), sum(stored), sum(failed), sum(files), sum(bytes), sum(held) FROM gone
-        HAVING count(*) > 0
-        ON CONFLICT (node, lane) DO UPDATE SET wanted = c.wanted + excluded.wanted, stored = c.stored + excluded.stored,
-            failed = c.failed + excluded.failed, files = c.files + excluded.files, bytes = c.bytes + excluded.bytes,
-            held = c.held + excluded.held
+        ), \(MediaCounts.added(MediaCounts.sums, from: "gone"))
+        SELECT 1
         """
 
-    /// Adds the rows of nodes that are gone to those of node 0, which is not a node. Their writers have ended.
+    /// Adds the rows of nodes that are gone to those of node 0, which is not a node: otherwise the ledger
+    /// would grow with each start of a gateway. Their writers have ended. The rest is left to the next round.
     private static let ledger = """
-        WITH gone AS (
-            DELETE FROM ledger l WHERE node > 0
-                AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = l.node AND n.is_live) RETURNING *
+        WITH old AS MATERIALIZED (
+            SELECT destination, node, lane FROM ledger l
+            WHERE node > 0 AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = l.node AND n.is_live)
+            ORDER BY destination, node, lane LIMIT 5000 FOR UPDATE
+        ), gone AS (
+            DELETE FROM ledger WHERE (destination, node, lane) IN (SELECT destination, node, lane FROM old) RETURNING *
         )
         INSERT INTO ledger AS l (destination, node, lane, undelivered_since, \(sums.joined(separator: ", ")))
         SELECT destination, 0, 0, min(undelivered_since), \(sums.map { "sum(\($0))" }.joined(separator: ", ")) FROM gone

@@ -21,10 +21,7 @@ extension PostgresStore {
 
     /// The statement that adds a row to the log, for callers that send it together with others. Returns its number.
     static func recording(_ action: OperatorAction, count: Int?, at now: Date) throws -> PostgresStatement {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let parameters = String(decoding: try encoder.encode(action.parameters), as: UTF8.self)
-        return PostgresStatement(
+        PostgresStatement(
             """
             INSERT INTO actions (at, count, actor, role, remote, via, operation, target, parameters, reason, result)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id
@@ -32,7 +29,7 @@ extension PostgresStore {
             [
                 .time(now), .number(count.map { Int64($0) }), .text(action.actor), .text(action.role),
                 .text(action.remote), .text(action.via.rawValue), .text(action.operation), .text(action.target),
-                .text(parameters), .text(action.reason), .text(action.result),
+                .text(try action.storedParameters()), .text(action.reason), .text(action.result),
             ])
     }
 
@@ -53,9 +50,7 @@ extension PostgresStore {
             }
             let records =
                 try scan.ids.isEmpty
-                ? []
-                : connection.run(Self.readActions, [.numbers(scan.ids)])
-                    .map { try ActionRecord($0) }
+                ? [] : connection.run(Self.readActions, [.numbers(scan.ids)]).map { try ActionRecord($0) }
             return StorePage(records: records, next: scan.next, isComplete: scan.isComplete)
         }
     }
@@ -67,21 +62,6 @@ extension PostgresStore {
         """
 
     private static let readActions = """
-        SELECT id, at, count, actor, role, remote, via, operation, target, parameters, reason, result
-        FROM actions WHERE id = ANY($1) ORDER BY id DESC
+        SELECT \(ActionRecord.columns) FROM actions WHERE id = ANY($1) ORDER BY id DESC
         """
-}
-
-extension ActionRecord {
-    /// Reads the columns of the listing, in its order.
-    fileprivate init(_ row: PostgresRow) throws {
-        guard let parameters = try? JSONDecoder().decode([String: String].self, from: Data(row.text(9).utf8)) else {
-            throw DamagedValue("column parameters does not hold an object of texts")
-        }
-        let action = OperatorAction(
-            by: try row.text(3), role: try row.optionalText(4), remote: try row.optionalText(5), via: try row.word(6),
-            try row.text(7), target: try row.optionalText(8), parameters: parameters,
-            reason: try row.optionalText(10), result: try row.text(11))
-        self.init(id: try row.number(0), at: try row.date(1), action: action, count: try row.optionalCount(2))
-    }
 }

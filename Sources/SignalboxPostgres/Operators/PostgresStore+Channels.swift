@@ -29,22 +29,18 @@ extension PostgresStore {
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
         try await readers.read { connection in
             try connection.run(
-                "SELECT id, stores_last, source FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
-            ).first.map { try Self.channel($0, of: app) }
+                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
+            ).first.map { try BroadcastChannel($0, of: app) }
         }
     }
 
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
         try await readers.read { connection in
-            try connection.run("SELECT id, stores_last, source FROM channels WHERE app = $1 ORDER BY id", [.text(app)])
-                .map { try Self.channel($0, of: app) }
+            try connection.run(
+                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 ORDER BY id", [.text(app)]
+            )
+            .map { try BroadcastChannel($0, of: app) }
         }
-    }
-
-    private static func channel(_ row: PostgresRow, of app: String) throws -> BroadcastChannel {
-        BroadcastChannel(
-            id: try row.text(0), app: app, storesLast: try row.flag(1),
-            source: try row.optionalText(2).map { SourceName($0) })
     }
 
     package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {

@@ -56,12 +56,3 @@ extension PostgresStore {
         }
     }
 }
-
-extension PostgresRow {
-    /// An HTTP status.
-    func httpStatus(_ column: Int) throws(DamagedValue) -> Int {
-        let status = try count(column)
-        guard (100...599).contains(status) else { throw DamagedValue("column \(column) does not hold an HTTP status") }
-        return status
-    }
-}

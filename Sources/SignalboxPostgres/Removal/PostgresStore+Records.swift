@@ -103,41 +103,4 @@ extension PostgresStore {
             ).affected == Self.removalStep
         }) { await pause() }
     }
-
-    /// Adds the accounts of ended nodes to those of node 0, which is not a node. Transactions of ended nodes no longer
-    /// commit, because their marks are closed; see ``PostgresWriter``. Without this, the ledger would grow with each
-    /// start of a gateway.
-    func mergeAccounts(pause: () async -> Void) async throws(StoreError) {
-        while try await writer(.others).write({ transaction in
-            try transaction.run(
-                Self.mergeAccounts, [.number(Int64(Self.removalStep))]
-            ).first?.count(0) == Self.removalStep
-        }) { await pause() }
-    }
-
-    private static let mergeAccounts: String = {
-        let counts = [
-            "accepted", "delivered", "dead", "expired", "waiting", "waiting_now", "dead_now", "delivered_now",
-            "expired_now",
-        ]
-        return """
-            WITH old AS MATERIALIZED (
-                SELECT destination, node, lane FROM ledger l
-                WHERE node <> 0 AND NOT EXISTS (SELECT 1 FROM marks WHERE node = l.node AND NOT is_closed)
-                ORDER BY destination, node, lane LIMIT $1 FOR UPDATE
-            ), gone AS (
-                DELETE FROM ledger WHERE (destination, node, lane) IN (SELECT destination, node, lane FROM old)
-                RETURNING *
-            ), added AS (
-                INSERT INTO ledger AS l (destination, node, lane, undelivered_since, \(counts.joined(separator: ", ")))
-                SELECT destination, 0, 0, min(undelivered_since),
-                    \(counts.map { "sum(\($0))::bigint" }.joined(separator: ", "))
-                FROM gone GROUP BY destination ORDER BY destination
-                ON CONFLICT (destination, node, lane) DO UPDATE SET
-                    undelivered_since = least(l.undelivered_since, excluded.undelivered_since),
-                    \(counts.map { "\($0) = l.\($0) + excluded.\($0)" }.joined(separator: ", "))
-            )
-            SELECT count(*) FROM gone
-            """
-    }()
 }

@@ -9,7 +9,7 @@ extension PostgresStore {
 
     /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
     /// `pause` runs between the steps, without a lock. In this order: ended events, payloads, requests, keys of
-    /// `dedupe`, in-app rows, events beyond the bytes, categories, actions, accounts of ended nodes. The server reuses
+    /// `dedupe`, in-app rows, events beyond the bytes, categories, actions. The server reuses
     /// the space of removed rows for new ones. Throws at the first failure; the steps before it stay.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
@@ -30,7 +30,6 @@ extension PostgresStore {
         removed += try await remove(beyondBytes: retention.bytes, at: now, pause: pause)
         try await forgetCategories(beyond: retention.categories, at: now, pause: pause)
         try await forgetActions(pause: pause)
-        try await mergeAccounts(pause: pause)
         return removed
     }
 
@@ -84,14 +83,13 @@ extension PostgresStore {
             let rows = try connection.run(Self.oldest, [.number(start), .number(Int64(Self.removalStep))])
             var (step, candidates): (RemovalStep, [Int64]) = (RemovalStep(), [])
             var (mayHaveMore, left) = (false, bytes)
-            _ = try rows.map { row in
-                guard left > 0 else { return }
+            for row in rows where left > 0 {
                 let accepted = try row.date(1)
                 mayHaveMore = mayHaveMore || accepted < limits.latest
                 (step.next, step.last) = (try row.number(0), accepted)
                 let isOld = limits.allowRemoval(
                     acceptedAt: accepted, isWaiting: try row.flag(2), isDead: try row.flag(3))
-                guard isOld else { return }
+                guard isOld else { continue }
                 candidates.append(try row.number(0))
                 left -= try row.number(4)
             }
@@ -116,11 +114,11 @@ extension PostgresStore {
         ])[1]
         var removals = DeliveryRemovals()
         var (events, bytes): ([Int64], Int64) = ([], 0)
-        _ = try rows.map { row in
+        for row in rows {
             guard try row.optionalText(0) != nil else {
                 events.append(try row.number(2))
                 bytes += try row.number(3)
-                return
+                continue
             }
             removals.add(try row.count(2), try row.word(1), of: try row.destination(0))
         }

@@ -1,3 +1,5 @@
+import SignalboxStore
+
 /// Nodes, events and deliveries.
 extension PostgresSchema {
     static let core = nodes + deliveries
@@ -108,10 +110,10 @@ extension PostgresSchema {
         """
         CREATE VIEW deliveries AS
             SELECT id, event, destination, 'waiting'::text AS state, due, begun, attempts, forgiven, not_before,
-                not_after, order_key, variant, manual, \(lastAttemptNames), holder FROM queue
+                not_after, order_key, variant, manual, \(AttemptRecord.columns), holder FROM queue
             UNION ALL
             SELECT id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after, order_key,
-                variant, manual, \(lastAttemptNames), NULL FROM ended
+                variant, manual, \(AttemptRecord.columns), NULL FROM ended
         """,
         """
         CREATE TABLE attempts (
@@ -164,11 +166,9 @@ extension PostgresSchema {
         """,
     ]
 
-    /// Of the last attempt.
+    /// The columns of the last attempt.
     private static let lastAttempt = """
         started_at bigint, duration bigint, status integer, error text, reason text, remote text, excerpt bytea,
             exchange bytea
         """
-    /// The columns of an attempt; `number` is not among them.
-    static let lastAttemptNames = "started_at, duration, status, error, reason, remote, excerpt, exchange"
 }

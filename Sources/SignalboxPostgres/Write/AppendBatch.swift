@@ -158,7 +158,7 @@ struct AppendBatch {
         let results = statements.isEmpty ? [] : try transaction.run(all: statements)
         let numbers = isDelivering ? try results.first?.map { try $0.number(0) } ?? [] : []
         try media.hold(chunk.holds(numbers, ready: ready))
-        let leases = try chunk.leases(numbers, holder: UInt64(transaction.node))
+        let leases = try chunk.leases(numbers, holder: UInt64(bitPattern: transaction.node))
         store.lanes.withHandOff { handOff in
             for lease in leases { handOff.withLane(lease.destination) { $0.hold(lease) } }
         }

@@ -125,19 +125,21 @@ struct AppendedChunk {
 
     static let insert = """
         INSERT INTO queue (event, destination, due, not_before, not_after, order_key, variant, holder, begun)
-        SELECT event, destination, due, not_before, not_after, \(storedOrderKey), variant,
+        SELECT event, destination, due, not_before, not_after, \(stored(orderKey: "order_key")), variant,
             CASE WHEN fresh THEN $1 END, fresh::integer
         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
             AS new (event, destination, due, not_before, not_after, order_key, variant, fresh)
         RETURNING id
         """
 
-    /// An expression for the stored form of `order_key`. The digest of a long key is stored instead, because entries
-    /// of an index are limited to 2,700 bytes.
-    static let storedOrderKey = """
-        CASE WHEN octet_length(order_key) <= 1000 THEN order_key
-            ELSE 'sha256:' || encode(sha256(convert_to(order_key, 'UTF8')), 'hex') END
+    /// An expression for the stored form of an order key, which every insertion into `queue` uses. The digest of a long
+    /// key is stored instead, because entries of an index are limited to 2,700 bytes. `key`: an expression.
+    static func stored(orderKey key: String) -> String {
         """
+        CASE WHEN octet_length(\(key)) <= 1000 THEN \(key)
+            ELSE 'sha256:' || encode(sha256(convert_to(\(key), 'UTF8')), 'hex') END
+        """
+    }
 
     /// Statements without results: variants, payloads for operators, reports.
     var records: [PostgresStatement] { [variantRows, payloadRows, reportRows].compactMap(\.self) }

@@ -5,6 +5,8 @@ package struct CopiedTable: Sendable {
         /// The type of the values that the source returns, and their meaning.
         package enum Kind: Sendable {
             case number, text, bytes
+            /// A text for which the target may store a digest: rows with equal keys are sent in their order.
+            case orderKey
             /// 0 or 1.
             case flag
             /// The id of an event, as text.
@@ -133,7 +135,8 @@ extension CopiedTable {
     private static let delivery: [Column] =
         [
             .number("id"), .number("event"), .text("destination"), .number("due"), .number("begun"),
-            .number("attempts"), .number("forgiven"), .number("not_before"), .number("not_after"), .text("order_key"),
+            .number("attempts"), .number("forgiven"), .number("not_before"), .number("not_after"),
+            Column(name: "order_key", kind: .orderKey),
             .number("variant"), .flag("manual"),
         ] + attempt
     private static let ended = CopiedTable("ended", delivery + [.text("state")])
