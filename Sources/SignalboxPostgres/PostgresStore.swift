@@ -32,7 +32,10 @@ package final class PostgresStore: Store {
     let heartbeat: Heartbeat
     let rests = OrderedRests()
     let hints = DueHints()
+    /// Destinations whose last claim found due deliveries with an order key, and whose lanes do not order them.
+    let keyed = Mutex<Set<DestinationName>>([])
     let sweeps = Sweeps()
+    let undecided = UndecidedOutcomes()
     /// Outcomes that were not recorded, because their lease was no longer held.
     let lost = Counter()
     /// The places of this node, by destination.
@@ -51,7 +54,8 @@ package final class PostgresStore: Store {
     package convenience init(
         _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil
     ) throws(StoreError) {
-        self.init(target, tokenKey: try tables.open(target), now: now)
+        let (tokenKey, target) = try tables.open(target)
+        self.init(target, tokenKey: tokenKey, now: now)
         do {
             let sentAt = ContinuousClock.now
             let results = try PostgresConnection(target).run(all: [

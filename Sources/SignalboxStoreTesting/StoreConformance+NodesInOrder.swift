@@ -32,6 +32,30 @@ extension StoreConformance {
             try await second.settle(lease, .delivered(status: 204))
             #expect(try await bench.claimNumbers(second) == [1])
         },
+        // While nodes are given a new config one after another.
+        Self("aNodeThatDoesNotOrderTheDestinationKeepsTheOrderOfItsKeys") { bench in
+            let (first, second) = (try bench.open(isOrdered: true), try bench.openBeside(isOrdered: false))
+            try await first.append(["a", "a", "b"].enumerated().map { bench.event($0, under: $1) })
+            try await second.append([bench.event(3), bench.event(4, under: "a")])
+            var leases: [Lease] = []
+            for _ in 0..<5 {
+                try await second.tick()
+                leases += try await second.claim(from: bench.crm, upTo: 100)
+            }
+            #expect(leases.map(\.number).sorted() == [0, 2, 3])
+            #expect(try await bench.claimNumbers(first).isEmpty)
+            for lease in leases {
+                try await second.settle(lease, lease.number == 0 ? .failed(after: 30) : .delivered(status: 204))
+            }
+            #expect(try await bench.claimNumbers(second).isEmpty, "the others wait for the retry")
+            bench.clock.advance(by: 30)
+            for number in [0, 1, 4] {
+                try await second.tick()
+                let lease = try await bench.claimOne(second)
+                #expect(lease.number == number)
+                try await second.settle(lease, .delivered(status: 204))
+            }
+        },
         Self("anyNodesKeepTheOrderOfEachKey") { bench in
             let seed = UInt64.random(in: 0 ... .max)
             var random = SeededGenerator(seed: seed)

@@ -7,7 +7,7 @@ import Testing
 
 /// Appends of several nodes at once, and appends that the server rejects. `StoreConformance` has the promises that
 /// every store keeps.
-@Suite(.timeLimit(.minutes(2))) struct AppendTests {
+@Suite(.timeLimit(.minutes(5))) struct AppendTests {
     private let crm = DestinationName("crm")
 
     // MARK: Several nodes

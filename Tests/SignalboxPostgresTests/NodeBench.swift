@@ -34,12 +34,14 @@ enum NodeBench {
         return try Takeover(connection).run(silent: [node], absent: [], until: .now + .seconds(9))
     }
 
-    static func event(_ number: Int, under key: String? = nil) -> RoutedEvent {
+    static func event(
+        _ number: Int, under key: String? = nil, to destination: DestinationName = crm
+    ) -> RoutedEvent {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let event = Event(
             id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
             acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [], body: Array(String(number).utf8))
-        return RoutedEvent(event: event, routes: [], deliveries: [DeliveryOrder(to: crm, orderKey: key)])
+        return RoutedEvent(event: event, routes: [], deliveries: [DeliveryOrder(to: destination, orderKey: key)])
     }
 }
 

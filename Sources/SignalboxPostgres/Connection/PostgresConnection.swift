@@ -54,10 +54,26 @@ final class PostgresConnection: @unchecked Sendable {
             throw PostgresFailure(
                 kind: .connection, message: "\(target.place) \(Self.tooOld)")
         }
-        target.reach.succeeded()
         PQsetnonblocking(connection, 1)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         PQenterPipelineMode(connection)
+        do throws(PostgresFailure) { try check(target) } catch {
+            target.reach.failed(error)
+            throw error
+        }
+        target.reach.succeeded()
+    }
+
+    /// Throws for a database that is not the expected one.
+    private func check(_ target: PostgresTarget) throws(PostgresFailure) {
+        guard let identity = target.identity else { return }
+        let row = try run("SELECT id = $1 FROM meta", [.text(identity)]).first
+        let isExpected: Bool
+        do { isExpected = try row?.flag(0) ?? false } catch { isExpected = false }
+        guard isExpected else {
+            throw PostgresFailure(
+                kind: .otherDatabase, message: "\(target.place) is not the database that the gateway opened")
+        }
     }
 
     deinit { PQfinish(handle) }

@@ -10,6 +10,8 @@ struct PostgresFailure: Error {
         case connection
         /// The server did not answer in time; the connection was closed.
         case timeout
+        /// Another database answers at the address; see ``PostgresTarget/identity``. No connection is made.
+        case otherDatabase
     }
 
     let kind: Kind
@@ -40,8 +42,13 @@ struct PostgresFailure: Error {
 extension PostgresFailure {
     /// The error for operators and senders.
     fileprivate var asStoreError: StoreError {
-        guard case .statement(let state) = kind else {
-            return kind == .connection ? .unreachable(reason: message) : .unavailable(reason: message)
+        let state: String
+        switch kind {
+        case .statement(let sqlState): state = sqlState
+        case .connection: return .unreachable(reason: message)
+        case .timeout: return .unavailable(reason: message)
+        case .otherDatabase:
+            return .refused(reason: message, remedy: "connect it to its database again, or restart it to use this one")
         }
         // The first two digits name a class of errors.
         switch state {
@@ -69,6 +76,7 @@ extension StoreError {
         case let error as PostgresFailure: self = error.asStoreError
         case let error as DamagedValue: self = .damaged(path: "in PostgreSQL", reason: error.reason)
         case let error as CommitFailure: self = error.reason
+        case is WriterIsTooOld: self = .otherTables(place: "the database", isNewer: true)
         default: self = .unavailable(reason: "\(type(of: error))")
         }
     }

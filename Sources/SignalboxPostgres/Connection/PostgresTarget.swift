@@ -18,6 +18,17 @@ package struct PostgresTarget: Sendable {
         self.init(url, schema, password, PostgresReach())
     }
 
+    /// `meta.id` of the database; nil for any. A connection to a database with another one fails. The address may lead
+    /// to another cluster after a change of names, and numbers of nodes and deliveries mean something else there.
+    private(set) var identity: String?
+
+    /// The same database, for connections that refuse another one at its address.
+    func expecting(_ identity: String) -> PostgresTarget {
+        var target = self
+        target.identity = identity
+        return target
+    }
+
     /// Settings of the session in addition to those of all connections.
     private var more: [String] = []
 

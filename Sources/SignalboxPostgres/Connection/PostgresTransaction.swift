@@ -15,7 +15,7 @@ final class PostgresTransaction {
     private let opening: [PostgresStatement]
     private(set) var hasBegun = false
 
-    /// `opening`: begins the transaction; its last statement returns no row when the node may not write.
+    /// `opening`: begins the transaction; its last statement is ``PostgresWriter/mark``.
     init(
         _ connection: PostgresConnection, node: Int64, lane: WriterLane, at now: Date, opening: [PostgresStatement]
     ) {
@@ -37,7 +37,8 @@ final class PostgresTransaction {
         guard !hasBegun else { return try connection.run(all: statements) }
         hasBegun = true
         let results = try connection.run(all: opening + statements)
-        guard results.count > opening.count - 1, !results[opening.count - 1].isEmpty else { throw NodeIsGone() }
+        guard results.count > opening.count - 1, let mark = results[opening.count - 1].first else { throw NodeIsGone() }
+        guard try mark.count(0) <= PostgresSchema.version else { throw WriterIsTooOld() }
         return Array(results[opening.count...])
     }
 }
@@ -45,3 +46,6 @@ final class PostgresTransaction {
 /// Another process has declared this incarnation gone, or the server has lost commits that it had confirmed. The
 /// transaction has no effect.
 struct NodeIsGone: Error {}
+
+/// A newer release has changed the tables so that this one may no longer write them. The transaction has no effect.
+struct WriterIsTooOld: Error {}

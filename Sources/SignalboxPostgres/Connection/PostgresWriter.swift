@@ -38,8 +38,9 @@ enum WriterLane: Int64, CaseIterable, Sendable {
 final class PostgresWriter: Sendable {
     private struct State {
         var connection: PostgresConnection?
-        /// The incarnation that the number counts for.
+        /// The incarnation that the number counts for, and its key.
         var node: Int64 = 0
+        var key = ""
         /// The number of the last transaction that is known to be committed.
         var number: Int64 = 0
         /// A COMMIT was sent and its outcome is not known yet.
@@ -126,9 +127,10 @@ final class PostgresWriter: Sendable {
         }
     }
 
-    /// Returns no row when the node was declared gone.
+    /// Returns no row when the node was declared gone; otherwise the oldest version that may write.
     static let mark = """
-        UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed RETURNING node
+        UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed
+        RETURNING (SELECT min_writer FROM meta)
         """
 
     private func rollBack(_ connection: PostgresConnection) {
@@ -169,7 +171,7 @@ final class PostgresWriter: Sendable {
         do {
             let connection = try PostgresConnection(target)
             // A smaller one is of a server that lost commits: `connected` finds it again.
-            state.number = max(state.number, try number(of: state.node, on: connection) ?? 0)
+            state.number = max(state.number, try number(of: state, on: connection) ?? 0)
             state.isUndecided = false
         } catch { usleep(100_000) }
     }
@@ -177,19 +179,19 @@ final class PostgresWriter: Sendable {
     /// The connection of the present incarnation. A new one adopts the number of the lane, which decides about a COMMIT
     /// whose outcome is not known. Throws ``NodeIsGone`` when the server has lost commits of this node.
     private func connected(_ state: inout State) throws -> PostgresConnection {
-        if let connection = state.connection, connection.isOpen, try adopt(membership.current(), &state) {
+        if let connection = state.connection, connection.isOpen, try adopt(membership.registration(), &state) {
             return connection
         }
         let connection = try PostgresConnection(target)
         if state.isUndecided {
             // About the incarnation that sent the COMMIT, even if it was declared gone since.
-            let found = try number(of: state.node, on: connection) ?? state.number
+            let found = try number(of: state, on: connection) ?? state.number
             if found > state.number { membership.requestSweep() }
             // A smaller one is of a server that lost commits, which is found below.
             (state.number, state.isUndecided) = (max(state.number, found), false)
         }
-        _ = try adopt(membership.current(), &state)
-        guard let found = try number(of: state.node, on: connection), found >= state.number,
+        _ = try adopt(membership.registration(), &state)
+        guard let found = try number(of: state, on: connection), found >= state.number,
             try !membership.hasLostCommits(of: state.node, on: connection)
         else {
             membership.replace(state.node)
@@ -202,18 +204,22 @@ final class PostgresWriter: Sendable {
 
     /// Takes over another incarnation, whose numbers begin at 0. False when the outcome of a COMMIT must be found out
     /// first.
-    private func adopt(_ node: Int64, _ state: inout State) throws -> Bool {
+    private func adopt(_ new: (node: Int64, key: String), _ state: inout State) throws -> Bool {
         guard !state.isUndecided else { return false }
-        if node != state.node { (state.node, state.number) = (node, 0) }
+        if new != (state.node, state.key) { (state.node, state.key, state.number) = (new.node, new.key, 0) }
         return true
     }
 
-    /// The number of the lane; nil for an unknown node. The lock waits for a transaction of a lost connection that is
-    /// still running.
-    private func number(of node: Int64, on connection: PostgresConnection) throws -> Int64? {
+    /// The number of the lane; nil for an unknown node, also if another incarnation has its number. The lock waits for
+    /// a transaction of a lost connection that is still running.
+    private func number(of state: State, on connection: PostgresConnection) throws -> Int64? {
         try connection.run(
-            "SELECT number FROM marks WHERE node = $1 AND lane = $2 FOR UPDATE",
-            [.number(node), .number(lane.rawValue)]
+            """
+            SELECT number FROM marks WHERE node = $1 AND lane = $2
+                AND EXISTS (SELECT FROM nodes WHERE id = $1 AND key = $3)
+            FOR UPDATE
+            """,
+            [.number(state.node), .number(lane.rawValue), .text(state.key)]
         ).first?.number(0)
     }
 }

@@ -55,7 +55,9 @@ final class InAppChanges: Sendable {
         }
     }
 
-    /// Reports the changes since the last look. Blocks. A failure leaves them to the next look, which every tick makes.
+    /// Reports the changes since the last look. Blocks: the caller's write answers after the report, so that the next
+    /// decision of its sender knows the message. One read for a whole group of writes, and only if one of them changed
+    /// a message. A failure leaves the changes to the next look, which every tick makes.
     func look() { do { try report() } catch { close() } }
 
     /// Like ``look()``, off Swift's threads. Throws the failure.

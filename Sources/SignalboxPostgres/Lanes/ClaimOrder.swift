@@ -30,11 +30,16 @@ struct Claimed: Sendable {
     /// Whether an ordered search ended before the last key.
     var isCut = false
     var nextDue: Date?
+    /// Whether a delivery with an order key is due.
+    var hasKeys = false
     /// When the last of the found rows became due; nil for none.
     var lastDue: Date?
+    /// Whether another node is claiming from the ordered destination, so that nothing was searched.
+    let isBusy: Bool
 
     /// Decodes the rows of a ``ClaimStatement``.
-    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64) throws {
+    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, isBusy: Bool) throws {
+        self.isBusy = isBusy
         for row in rows {
             lastKey = try row.optionalText(0)
             isCut = try row.number(1) >= ClaimStatement.mostSteps
@@ -79,25 +84,25 @@ extension PostgresStore {
         }
     }
 
-    /// Nodes lock the ordered destinations in one order: that of their names.
     private static func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
         let now = transaction.now.milliseconds
-        let ordered = Set(orders.filter(\.isOrdered).map(\.destination)).sorted { $0.name < $1.name }
-        var statements = ordered.map { ClaimStatement.lock($0) }
-        for order in orders {
-            statements.append(
+        let statements = orders.flatMap { order in
+            let claim =
                 order.isOrdered
-                    ? ClaimStatement.ordered(
+                ? [
+                    ClaimStatement.lock(order.destination),
+                    ClaimStatement.ordered(
                         order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now
-                    )
-                    : ClaimStatement.unordered(order, node: transaction.node, at: now))
-            statements.append(ClaimStatement.nextDue(order.destination, after: now))
+                    ),
+                ] : [ClaimStatement.unordered(order, node: transaction.node, at: now)]
+            return claim + [ClaimStatement.nextDue(order.destination, after: now)]
         }
-        let results = try transaction.run(all: statements).dropFirst(ordered.count)
-        return try orders.enumerated().map { position, order in
-            let first = results.startIndex + 2 * position
-            var claimed = try Claimed(results[first], order, node: transaction.node)
-            claimed.nextDue = try results[first + 1].first?.optionalDate(0)
+        var results = try transaction.run(all: statements)[...]
+        return try orders.map { order in
+            let isBusy = try order.isOrdered && results.removeFirst().first?.text(0) != "true"
+            var claimed = try Claimed(results.removeFirst(), order, node: transaction.node, isBusy: isBusy)
+            let next = results.removeFirst().first
+            (claimed.nextDue, claimed.hasKeys) = (try next?.optionalDate(0), try next?.flag(1) ?? false)
             return claimed
         }
     }

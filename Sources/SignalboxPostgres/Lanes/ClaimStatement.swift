@@ -7,8 +7,8 @@ import SignalboxStore
 /// Everything after the search reads the locked rows, not the snapshot: of a row that changed after the statement
 /// began, it sees the present version.
 enum ClaimStatement {
-    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left over from
-    /// a config under which the destination was ordered.
+    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left to ordered
+    /// claims: they were accepted under a config that orders the destination, which other nodes may still have.
     static func unordered(_ order: ClaimOrder, node: Int64, at now: Int64) -> PostgresStatement {
         PostgresStatement(
             unordered,
@@ -22,8 +22,8 @@ enum ClaimStatement {
     /// search steps from key to key in an index, so that it never reads the deliveries behind the first one of a key.
     /// `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
     ///
-    /// The caller has locked the destination in an earlier statement: the snapshot of this one then contains all
-    /// leases.
+    /// Follows ``lock(_:)`` of the destination: the snapshot of this statement then contains all leases. Finds nothing
+    /// if the lock was not free.
     static func ordered(
         _ order: ClaimOrder, limit: Int, after: String?, upTo: String?, node: Int64, at now: Int64
     ) -> PostgresStatement {
@@ -36,13 +36,20 @@ enum ClaimStatement {
     }
 
     /// Makes claims of one ordered destination take turns among all nodes, until the end of the transaction. A lock of
-    /// the server's memory: a locked row would be a write.
+    /// the server's memory: a locked row would be a write. Does not wait, because other destinations share the
+    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free: `true` or `false`.
     static func lock(_ destination: DestinationName) -> PostgresStatement {
-        PostgresStatement(
-            "SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext($1))", [.destination(destination)])
+        PostgresStatement(lock, [.destination(destination)])
     }
 
-    /// When the next free delivery of a destination that is not due yet becomes due.
+    private static let lock = """
+        SELECT set_config('signalbox.has_lock',
+            pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext($1))::text, true)
+        """
+    private static let hasLock = "current_setting('signalbox.has_lock') = 'true'"
+
+    /// When the next free delivery of a destination that is not due yet becomes due, and whether one with an order key
+    /// is due.
     static func nextDue(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
         PostgresStatement(nextDue, [.destination(destination), .number(now)])
     }
@@ -52,26 +59,27 @@ enum ClaimStatement {
             (SELECT min(due) FROM queue
                 WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
             (SELECT min(due) FROM queue
-                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2))
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2)),
+            (SELECT 1 FROM queue
+                WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due <= $2 LIMIT 1) IS NOT NULL
         """
 
     /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
 
-    private static func search(_ name: String, _ key: String, limit: String, since: String = "") -> String {
+    /// Finds rows without an order key.
+    private static func search(_ name: String, since: String) -> String {
         """
         \(name) AS MATERIALIZED (
-            SELECT * FROM queue WHERE holder IS NULL AND order_key IS \(key) AND destination = $1 AND due <= $2
+            SELECT * FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due <= $2
                 \(since)AND id <> ALL ($5)
-            ORDER BY due, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
         )
         """
     }
 
     static let unordered = """
-        WITH \(search("keyed", "NOT NULL", limit: "$3", since: "AND due >= $6 ")),
-        \(search("loose", "NULL", limit: "$3 - (SELECT count(*) FROM keyed)", since: "AND due >= $6 ")),
-        due AS MATERIALIZED (SELECT * FROM keyed UNION ALL SELECT * FROM loose),
+        WITH \(search("due", since: "AND due >= $6 ")),
         walked AS (SELECT NULL::text AS last_key, 0::bigint AS steps),
         \(leasing)
         ORDER BY j.due, j.id
@@ -82,10 +90,10 @@ enum ClaimStatement {
 
     private static func ordered(first: String) -> String {
         """
-        WITH RECURSIVE \(search("loose", "NULL", limit: "$3")),
+        WITH RECURSIVE \(search("loose", since: "AND \(hasLock) ")),
         line (key, id, is_ready, step, found) AS (
             SELECT key, id, is_ready, 1::bigint, is_ready::int + (SELECT count(*) FROM loose)
-            FROM (\(head("\(first) $6"))) n
+            FROM (\(head("\(first) $6"))) n WHERE \(hasLock)
             UNION ALL
             SELECT n.key, n.id, n.is_ready, l.step + 1, l.found + n.is_ready::int
             FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n WHERE l.step < $8 AND l.found < $3

@@ -1,6 +1,7 @@
 import Foundation
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Leases of this node. The row of a leased delivery names the node; the lanes in memory know which of these are fresh.
 extension PostgresStore {
@@ -39,7 +40,7 @@ extension PostgresStore {
     }
 
     /// Returns leases that were never begun to the table. When that fails, releases them in memory only: the sweep
-    /// frees their rows later.
+    /// frees their rows later. Neither counts an attempt.
     func giveBack(_ leases: [Lease]) async throws(StoreError) {
         guard !leases.isEmpty else { return }
         do throws(StoreError) {
@@ -70,7 +71,7 @@ extension PostgresStore {
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         var search = DueSearch(of: destination, limit: limit, lanes)
         let leases: [Lease]
-        if search.isOrdered {
+        if search.isOrdered || keyed.withLock({ $0.contains(destination) }) {
             leases = try await readOrdered(&search, upTo: limit)
         } else {
             leases = try await readUnordered(&search, upTo: limit)
@@ -83,12 +84,15 @@ extension PostgresStore {
         return leases
     }
 
+    /// The order of an event is decided when it is accepted, and its key is stored. So a lane that does not order its
+    /// destination claims deliveries with keys as an ordered one does: nodes with different configs keep the order.
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let claimed = try await commits.claims.write(order(search, limit: limit))
         note(claimed, &search)
+        if claimed.hasKeys { keyed.withLock { _ = $0.insert(search.destination) } }
         // A search that began later, and found less, may have left out deliveries that became due earlier.
         let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
-        search.isComplete = wasWhole && claimed.rows < limit
+        search.isComplete = wasWhole && claimed.rows < limit && !claimed.hasKeys
         return claimed.leases
     }
 
@@ -97,17 +101,25 @@ extension PostgresStore {
     private func readOrdered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let begun = ContinuousClock.now
         var leases: [Lease] = []
-        var rows = 0
+        var (rows, hasKeys) = (0, true)
         var (after, upTo): (String?, String?) = (search.lastKey, nil)
         while rows < limit {
             let claimed: Claimed
             do throws(StoreError) {
-                claimed = try await commits.claims.write(order(search, limit: limit - rows, after: after, upTo: upTo))
+                claimed = try await claimInTurn(
+                    order(search, limit: limit - rows, inOrder: true, after: after, upTo: upTo))
             } catch {
                 if leases.isEmpty { throw error }
                 return leases
             }
             note(claimed, &search)
+            hasKeys = claimed.hasKeys
+            guard !claimed.isBusy else {
+                // Without a lease, the lane would search again at once.
+                search.isComplete = leases.isEmpty
+                search.nextDue = min(search.nextDue ?? .distantFuture, now + Self.longestTurn / .seconds(1))
+                return leases
+            }
             leases += claimed.leases
             rows += claimed.rows
             if claimed.isCut {
@@ -119,12 +131,30 @@ extension PostgresStore {
             }
         }
         search.isComplete = rows < limit
+        if !hasKeys { keyed.withLock { _ = $0.remove(search.destination) } }
         rests.record(search.destination, after: ContinuousClock.now - begun, foundNone: leases.isEmpty)
         return leases
     }
 
+    /// How long a claim waits, in all, for the claims of other nodes. A node that was stopped may never end its claim.
+    private static let longestTurn: Duration = .milliseconds(500)
+
+    /// Claims from an ordered destination once other nodes do not, or gives up. Waits between transactions, so that
+    /// claims of other destinations are not delayed.
+    private func claimInTurn(_ order: ClaimOrder) async throws(StoreError) -> Claimed {
+        var (pause, waited): (Duration, Duration) = (.milliseconds(2), .zero)
+        while true {
+            let claimed = try await commits.claims.write(order)
+            guard claimed.isBusy, waited < Self.longestTurn, (try? await Task.sleep(for: pause)) != nil else {
+                return claimed
+            }
+            waited += pause
+            pause *= 2
+        }
+    }
+
     private func order(
-        _ search: DueSearch, limit: Int, after: String? = nil, upTo: String? = nil
+        _ search: DueSearch, limit: Int, inOrder: Bool = false, after: String? = nil, upTo: String? = nil
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
@@ -135,8 +165,8 @@ extension PostgresStore {
                 handOff.lanes[destination]?.held.filter { $0.value == 0 }.keys.sorted() ?? []
             }
         return ClaimOrder(
-            destination: destination, limit: limit, isOrdered: search.isOrdered, after: after, upTo: upTo,
-            unreadable: unreadable, dueSince: search.isOrdered ? .distantPast : hints.start(of: destination))
+            destination: destination, limit: limit, isOrdered: inOrder, after: after, upTo: upTo,
+            unreadable: unreadable, dueSince: inOrder ? .distantPast : hints.start(of: destination))
     }
 
     /// Remembers what a claim found besides leases.

@@ -102,9 +102,12 @@ struct SettlementGroup {
     }
 
     /// The result of each write: `lost` for a settlement whose lease is no longer held, or was ended by an earlier
-    /// write of the group.
-    func results(of writes: [LeaseWrite], _ recorded: [Int64: End]) -> [SettlementResult] {
+    /// write of the group. `former`: leases whose outcomes an earlier commit recorded.
+    func results(
+        of writes: [LeaseWrite], _ recorded: [Int64: End], former: [Lease]
+    ) -> [SettlementResult] {
         var left = recorded.mapValues(\.lease.fence)
+        for lease in former { left[lease.delivery] = lease.fence }
         return writes.map { write in
             switch write {
             case .settle(let settlement):
@@ -123,10 +126,25 @@ extension PostgresStore {
     /// Performs the writes of a group in one transaction. Returns the result of each: `lost` for a settlement whose
     /// lease is no longer held.
     func perform(_ writes: [LeaseWrite]) throws(CommitFailure) -> [SettlementResult] {
+        let leases = writes.flatMap(\.leases)
+        let results: [SettlementResult]
+        do throws(CommitFailure) { results = try record(writes) } catch {
+            if case .undecided = error.reason { undecided.add(leases) }
+            throw error
+        }
+        undecided.remove(leases)
+        lost.add(results.count { $0 == .lost })
+        return results
+    }
+
+    private func record(_ writes: [LeaseWrite]) throws(CommitFailure) -> [SettlementResult] {
+        let uncertain = undecided.known(among: writes.flatMap(\.leases))
         let (results, disabled) = try commit(on: .settlements) { transaction, effects in
             let group = SettlementGroup(writes, node: transaction.node, at: transaction.now)
             let statements = group.statements
             let recorded = try group.recorded(statements.isEmpty ? [] : transaction.run(all: statements))
+            let missing = uncertain.filter { recorded[$0.delivery]?.lease.fence != $0.fence }
+            let former = try UndecidedOutcomes.recorded(missing, in: transaction)
             var batch = AppendBatch(self, transaction)
             // Also after a failure: the batch reserves room in memory.
             defer { effects = batch.effects }
@@ -141,9 +159,9 @@ extension PostgresStore {
             let successors = follows.compactMap(\.successor)
             if !successors.isEmpty { try batch.insert(successors) }
             try batch.finish()
-            return (group.results(of: writes, recorded), disabled)
+            let results = group.results(of: writes, recorded, former: missing.filter { former.contains($0.delivery) })
+            return (results, disabled)
         }
-        lost.add(results.count { $0 == .lost })
         for destination in disabled { changeStatuses { $0.deactivate(destination) } }
         return results
     }

@@ -5,31 +5,45 @@ import Synchronization
 
 /// Downloads that are due, and their ends.
 extension PostgresStore {
-    /// Failed downloads that are requested again in one transaction.
+    /// Failed downloads, or waits that are over, of one transaction.
     private static let step: Int64 = 1000
 
     /// Called once, at the start. Held deliveries whose wait ended while no node was running get time for their
     /// release.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
-        try await writer(.others).write { transaction in
-            _ = try transaction.run(all: [
-                PostgresStatement(
-                    """
-                    UPDATE queue q SET due = $2 FROM media_waits w
-                    WHERE w.delivery = q.id AND w.until < $3 AND q.begun = 0 AND q.holder IS NULL AND q.due < $2
-                        AND NOT EXISTS (
-                            SELECT FROM media_nodes m JOIN nodes n ON n.id = m.node WHERE n.is_live AND m.node <> $1)
-                    """,
+        let now = now.milliseconds
+        var position: Int64? = .min
+        while let start = position {
+            position = try await writer(.others).write { transaction in
+                let row = try transaction.run(
+                    Self.grantTime,
                     [
-                        .number(transaction.node), .number(transaction.now.milliseconds + MediaWaits.releaseGrace),
-                        .time(transaction.now),
-                    ])
-            ])
+                        .number(transaction.node), .number(now + MediaWaits.releaseGrace), .number(now), .number(start),
+                        .number(Self.step),
+                    ]
+                ).first
+                return try row?.number(0) == Self.step ? row?.optionalNumber(1) : nil
+            }
         }
         try await joinDownloads()
         lanes.openDownloads(wake)
         wake()
     }
+
+    /// One step; returns the number of its waits, and the last one. Changes nothing while another node downloads.
+    private static let grantTime = """
+        WITH step AS MATERIALIZED (
+            SELECT delivery FROM media_waits WHERE until < $3 AND delivery > $4 ORDER BY delivery LIMIT $5
+        ), held AS MATERIALIZED (
+            SELECT id FROM queue WHERE id IN (SELECT delivery FROM step) AND begun = 0 AND holder IS NULL AND due < $2
+                AND NOT EXISTS (
+                    SELECT FROM media_nodes m JOIN nodes n ON n.id = m.node WHERE n.is_live AND m.node <> $1)
+            ORDER BY id FOR UPDATE
+        ), changed AS (
+            UPDATE queue SET due = $2 WHERE id IN (SELECT id FROM held)
+        )
+        SELECT count(*), max(delivery) FROM step
+        """
 
     /// Tells the other nodes that this incarnation downloads. Removals of media delete the rows of nodes that are gone.
     private func joinDownloads() async throws(StoreError) {

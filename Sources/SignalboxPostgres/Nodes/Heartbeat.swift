@@ -71,7 +71,8 @@ struct Pulse {
             let description = store.membership.description
             let results = try connection.run(all: Self.statements(node, key, description))
             guard let row = results[0].first else {
-                // Declared gone. The next write, or the next heartbeat, begins anew.
+                // Declared gone. The next write, or the next heartbeat, begins anew, unless this version may no longer
+                // write: then the other nodes take over.
                 return store.membership.replace(node)
             }
             store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
@@ -137,11 +138,12 @@ struct Pulse {
             PostgresStatement(
                 """
                 UPDATE nodes SET seen_at = clock_timestamp(), name = $3, version = $4, config = $5
-                WHERE id = $1 AND key = $2 AND is_live RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                WHERE id = $1 AND key = $2 AND is_live AND (SELECT min_writer FROM meta) <= $6
+                RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
                 """,
                 [
                     .number(node), .text(key), .text(description.name), .text(description.version),
-                    .text(description.config),
+                    .text(description.config), .number(Int64(PostgresSchema.version)),
                 ]),
             PostgresStatement(
                 """

@@ -67,12 +67,16 @@ final class NodeMembership: Sendable {
     }
 
     /// The present incarnation; registers one if there is none. Blocks. Throws when the database cannot be reached.
-    func current() throws -> Int64 {
-        if let node = state.withLock(\.node) { return node }
+    func current() throws -> Int64 { try registration().node }
+
+    /// Like ``current()``, with the key of the incarnation. Throws ``WriterIsTooOld`` when no node of this version may
+    /// write.
+    func registration() throws -> (node: Int64, key: String) {
+        if let incarnation { return incarnation }
         // One thread registers while the others wait for it. Not under the lock of the state, which lanes and requests
         // use: a database that does not answer must not block them.
         return try registering.withLock { _ in
-            if let node = state.withLock(\.node) { return node }
+            if let incarnation { return incarnation }
             let description = description
             let (sentAt, key) = (clock(), String(UInt64.random(in: 0 ... .max), radix: 36))
             let connection = try PostgresConnection(target)
@@ -81,19 +85,21 @@ final class NodeMembership: Sendable {
                 [
                     .numbers(WriterLane.allCases.map(\.rawValue)), .text(description.name),
                     .text(description.version), .text(description.config), .text(key),
+                    .number(Int64(PostgresSchema.version)),
                 ])
-            guard let node = try rows.first?.number(0) else { throw DamagedValue("no node was registered") }
+            guard let node = try rows.first?.number(0) else { throw WriterIsTooOld() }
             state.withLock { state in
                 (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             }
-            return node
+            return (node, key)
         }
     }
 
     private static let registration = """
         WITH node AS (
             INSERT INTO nodes (name, version, config, key, started_at, seen_at, is_live)
-            VALUES ($2, $3, $4, $5, extract(epoch FROM clock_timestamp()) * 1000, clock_timestamp(), true) RETURNING id
+            SELECT $2, $3, $4, $5, extract(epoch FROM clock_timestamp()) * 1000, clock_timestamp(), true
+            FROM meta WHERE min_writer <= $6 RETURNING id
         ), made AS (
             INSERT INTO marks (node, lane, number) SELECT id, lane, 0 FROM node, unnest($1) AS lane
         )

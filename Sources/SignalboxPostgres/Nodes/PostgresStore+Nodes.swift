@@ -35,49 +35,51 @@ extension PostgresStore {
         let claiming = lanes.withHandOff { Array($0.lanes.keys) }.filter { lanes.readingNumber(of: $0) != nil }
         let unknown = try await unknownLeases(of: node)
         guard let suspects else { return sweeps.begin(unknown, at: .now) }
-        let lost = unknown.intersection(suspects)
+        let lost = unknown.filter { suspects[$0.key] == $0.value }
         guard !lost.isEmpty, !claiming.isEmpty else { return try await free(lost) }
-        let uncertain = try await leases(lost, of: claiming)
-        sweeps.begin(uncertain, at: .now)
-        try await free(lost.subtracting(uncertain))
+        let uncertain = try await leases(lost.keys.sorted(), of: claiming)
+        sweeps.begin(lost.filter { uncertain.contains($0.key) }, at: .now)
+        try await free(lost.filter { !uncertain.contains($0.key) })
     }
 
     /// Those of these leases that are of certain destinations.
     private func leases(
-        _ ids: Set<Int64>, of destinations: [DestinationName]
+        _ ids: [Int64], of destinations: [DestinationName]
     ) async throws(StoreError) -> Set<Int64> {
         try await readers.read { connection in
             Set(
                 try connection.run(
                     "SELECT id FROM queue WHERE id = ANY ($1) AND destination = ANY ($2)",
-                    [.numbers(ids.sorted()), .texts(destinations.map(\.name))]
+                    [.numbers(ids), .texts(destinations.map(\.name))]
                 ).map { try $0.number(0) })
         }
     }
 
-    /// Ends leases of this node that were never begun.
-    func free(_ unknown: Set<Int64>) async throws(StoreError) {
+    /// Ends leases whose attempts were never begun: no lane knew them. They count no attempt. `unknown`: the number of
+    /// the attempt of each; a delivery that was leased again since is left alone.
+    func free(_ unknown: [Int64: Int64]) async throws(StoreError) {
         guard !unknown.isEmpty else { return }
-        let lost = unknown.sorted()
+        let lost = unknown.sorted { $0.key < $1.key }
         try await writer(.others).write { transaction in
             _ = try transaction.run(
                 """
-                UPDATE queue SET holder = NULL, begun = attempts, forgiven = least(forgiven, attempts)
-                WHERE id = ANY ($1) AND holder = $2
+                UPDATE queue q SET holder = NULL, begun = attempts, forgiven = least(forgiven, attempts)
+                FROM unnest($1, $2) AS i (id, begun) WHERE q.id = i.id AND q.begun = i.begun AND q.holder = $3
                 """,
-                [.numbers(lost), .number(transaction.node)])
+                [.numbers(lost.map(\.key)), .numbers(lost.map(\.value)), .number(transaction.node)])
         }
     }
 
-    /// Rows that name this node and that no lane knows.
-    func unknownLeases(of node: Int64) async throws(StoreError) -> Set<Int64> {
+    /// Rows that name this node and that no lane knows, with the numbers of their attempts.
+    func unknownLeases(of node: Int64) async throws(StoreError) -> [Int64: Int64] {
         let rows = try await readers.read { connection in
-            try connection.run("SELECT id, destination FROM queue WHERE holder = $1", [.number(node)]).map {
-                (try $0.number(0), try $0.destination(1))
+            try connection.run("SELECT id, destination, begun FROM queue WHERE holder = $1", [.number(node)]).map {
+                (try $0.number(0), try $0.destination(1), try $0.number(2))
             }
         }
         return lanes.withHandOff { handOff in
-            Set(rows.filter { !handOff.isHeld($0.0, of: $0.1) }.map(\.0))
+            Dictionary(
+                rows.filter { !handOff.isHeld($0.0, of: $0.1) }.map { ($0.0, $0.2) }, uniquingKeysWith: { $1 })
         }
     }
 }

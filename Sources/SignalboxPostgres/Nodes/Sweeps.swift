@@ -1,23 +1,23 @@
 import Synchronization
 
-/// The leases that a sweep found unknown at its first look. A class because ticks share it.
+/// The leases that a sweep found unknown at its first look, with the numbers of their attempts. A class because ticks share it.
 final class Sweeps: Sendable {
     private static let pause: Duration = .seconds(1)
 
-    private let found = Mutex<(ids: Set<Int64>, at: ContinuousClock.Instant)?>(nil)
+    private let found = Mutex<(leases: [Int64: Int64], at: ContinuousClock.Instant)?>(nil)
 
     /// Remembers the unknown leases of a first look.
-    func begin(_ unknown: Set<Int64>, at now: ContinuousClock.Instant) {
+    func begin(_ unknown: [Int64: Int64], at now: ContinuousClock.Instant) {
         found.withLock { $0 = unknown.isEmpty ? nil : (unknown, now) }
     }
 
     /// The leases of the first look, once the second one is due; nil otherwise, and for a new request, which begins
     /// again.
-    func due(_ isRequested: Bool, at now: ContinuousClock.Instant) -> Set<Int64>? {
+    func due(_ isRequested: Bool, at now: ContinuousClock.Instant) -> [Int64: Int64]? {
         found.withLock { found in
             guard !isRequested, let first = found, now - first.at >= Self.pause else { return nil }
             found = nil
-            return first.ids
+            return first.leases
         }
     }
 }

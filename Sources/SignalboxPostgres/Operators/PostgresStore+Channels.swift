@@ -12,13 +12,13 @@ extension PostgresStore {
                 PostgresStatement("LOCK TABLE channels IN SHARE ROW EXCLUSIVE MODE"),
                 PostgresStatement(
                     """
-                    INSERT INTO channels (app, id, stores_last, created_at, source)
-                    SELECT $1, $2, $3, $4, $5
-                    WHERE (SELECT count(*) FROM channels WHERE app = $1) < $6 AND (SELECT count(*) FROM channels) < $7
+                    INSERT INTO channels (app, id, stores_last, source)
+                    SELECT $1, $2, $3, $4
+                    WHERE (SELECT count(*) FROM channels WHERE app = $1) < $5 AND (SELECT count(*) FROM channels) < $6
                     RETURNING id
                     """,
                     [
-                        .text(channel.app), .text(channel.id), .flag(channel.storesLast), .time(transaction.now),
+                        .text(channel.app), .text(channel.id), .flag(channel.storesLast),
                         .text(channel.source?.name), .number(Int64(most)), .number(Int64(total)),
                     ]),
             ])

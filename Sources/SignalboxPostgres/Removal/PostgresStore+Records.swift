@@ -38,27 +38,37 @@ extension PostgresStore {
     }
 
     /// Forgets payloads that were kept until their deliveries ended. A dead delivery can be retried, so its payload
-    /// stays.
+    /// stays. Looks first: a step with nothing to forget writes nothing.
     func forgetPayloads(pause: () async -> Void) async throws(StoreError) {
         var position: Int64? = .min
         while let start = position {
-            position = try await writer(.others).write { transaction in
-                let row = try transaction.run(
+            let step = try await readers.read { connection in
+                try connection.run(
                     """
-                    WITH step AS MATERIALIZED (
-                        SELECT event FROM payloads WHERE NOT lasts AND event > $1 ORDER BY event LIMIT $2
-                    ), gone AS (
-                        DELETE FROM payloads p USING step s WHERE p.event = s.event
-                            AND NOT EXISTS (SELECT 1 FROM queue WHERE event = s.event)
-                            AND NOT EXISTS (SELECT 1 FROM ended WHERE event = s.event AND state = 'dead')
-                    )
-                    SELECT count(*), max(event) FROM step
+                    SELECT event, \(Self.isOver("p.event")) FROM payloads p WHERE NOT lasts AND event > $1
+                    ORDER BY event LIMIT $2
                     """, [.number(start), .number(Int64(Self.removalStep))]
-                ).first
-                return try row?.count(0) == Self.removalStep ? row?.optionalNumber(1) : nil
+                ).map { (event: try $0.number(0), isOver: try $0.flag(1)) }
             }
+            let over = step.filter(\.isOver).map(\.event)
+            if !over.isEmpty {
+                try await writer(.others).write { transaction in
+                    _ = try transaction.run(
+                        "DELETE FROM payloads p WHERE event = ANY ($1) AND NOT lasts AND \(Self.isOver("p.event"))",
+                        [.numbers(over)])
+                }
+            }
+            position = step.count == Self.removalStep ? step.last?.event : nil
             if position != nil { await pause() }
         }
+    }
+
+    /// Whether no delivery of an event waits or is dead. Not `EXISTS`, for which the planner might read all deliveries.
+    private static func isOver(_ event: String) -> String {
+        """
+        (SELECT 1 FROM queue WHERE event = \(event) LIMIT 1) IS NULL
+            AND (SELECT 1 FROM ended WHERE event = \(event) AND state = 'dead' LIMIT 1) IS NULL
+        """
     }
 
     /// Forgets categories that were not seen for too long, and those beyond the count. Removes up to two steps of

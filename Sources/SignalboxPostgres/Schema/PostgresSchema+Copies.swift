@@ -7,7 +7,6 @@ extension PostgresSchema {
             one boolean PRIMARY KEY DEFAULT true CHECK (one),
             source text NOT NULL, -- identity of the queue
             version text NOT NULL, -- of the queue when the copy began
-            begun_at timestamptz NOT NULL DEFAULT now(),
             table_name text, position bytea, -- of the last batch
             is_done boolean NOT NULL DEFAULT false
         )

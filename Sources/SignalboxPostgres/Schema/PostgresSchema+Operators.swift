@@ -31,7 +31,6 @@ extension PostgresSchema {
         CREATE TABLE categories (
             identifier text COLLATE "C" PRIMARY KEY,
             definition bytea NOT NULL, -- JSON, as apps get it
-            first_seen bigint NOT NULL,
             last_seen bigint NOT NULL -- to the hour
         )
         """,
@@ -40,7 +39,7 @@ extension PostgresSchema {
         CREATE TABLE channels (
             app text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
             stores_last boolean NOT NULL, -- whether the push service keeps the last broadcast
-            created_at bigint NOT NULL, source text, PRIMARY KEY (app, id)
+            source text, PRIMARY KEY (app, id)
         )
         """,
     ]

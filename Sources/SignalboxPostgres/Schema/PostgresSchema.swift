@@ -5,7 +5,9 @@ import SignalboxStore
 /// byte. There are no foreign keys and no triggers: both lock rows that other nodes write.
 ///
 /// A migration only adds to the tables, so that gateways of the former release continue next to new ones. A later
-/// release removes what no gateway needs any longer, and raises `meta.min_writer` to the oldest version that may write.
+/// release removes what no gateway needs any longer. It first raises `meta.min_writer`, in a migration of its own, to
+/// the oldest version that may write: a running gateway of an older one then writes nothing more, because each of its
+/// transactions begins with a look at it; see ``PostgresWriter``.
 enum PostgresSchema {
     /// In the order in which they are applied. A published migration does not change.
     private static let migrations: [(name: String, sql: [String])] = [("1", first)]

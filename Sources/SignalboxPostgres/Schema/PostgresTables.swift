@@ -11,8 +11,9 @@ package enum PostgresTables: Sendable {
     /// Also opens a database that a copy is filling.
     case copying
 
-    /// Connects; returns the key by which tokens are hashed. Blocks. Throws like the initialiser of ``PostgresStore``.
-    func open(_ target: PostgresTarget) throws(StoreError) -> [UInt8] {
+    /// Connects; returns the key by which tokens are hashed, and the target for connections to this database alone.
+    /// Blocks. Throws like the initialiser of ``PostgresStore``.
+    func open(_ target: PostgresTarget) throws(StoreError) -> (tokenKey: [UInt8], target: PostgresTarget) {
         let connection = try PostgresTables.connect(target)
         do {
             var status = try PostgresSchema.status(connection)
@@ -32,10 +33,10 @@ package enum PostgresTables: Sendable {
                     reason: "the copy into \(target.place) is not complete",
                     remedy: "run signalbox store copy again, or drop the tables")
             }
-            guard let key = try connection.run("SELECT token_key FROM meta").first?.bytes(0) else {
+            guard let row = try connection.run("SELECT token_key, id FROM meta").first else {
                 throw DamagedValue("the table meta is empty")
             }
-            return key
+            return (try row.bytes(0), target.expecting(try row.text(1)))
         } catch { throw StoreError(error) }
     }
 

@@ -42,8 +42,8 @@ extension AppendBatch {
 
     /// Compares the absolute value, so that not every event is a write when the clock was set back.
     private static let see = """
-        INSERT INTO categories AS c (identifier, definition, first_seen, last_seen)
-        SELECT identifier, definition, $3, $3 FROM unnest($1, $2) AS new (identifier, definition)
+        INSERT INTO categories AS c (identifier, definition, last_seen)
+        SELECT identifier, definition, $3 FROM unnest($1, $2) AS new (identifier, definition)
         ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
             WHERE c.definition <> excluded.definition OR abs(c.last_seen - excluded.last_seen) >= \(seenEvery)
         """

@@ -12,7 +12,7 @@ struct AppendWrite: Sendable {
 final class AppendCommits: Sendable {
     /// One connection, and the number of its appends that have not ended.
     private struct Group: Sendable {
-        let commits: CommitGroup<AppendWrite, AppendResult>
+        let commits: CommitGroup<AppendWrite, AppendResult?>
         let pending = Counter()
     }
 
@@ -20,8 +20,13 @@ final class AppendCommits: Sendable {
     private static let limit = 256
 
     private let groups: [Group]
+    /// Appends that wait until another node has accepted an equal request, or has not.
+    private let postponed = Counter()
+    private let patience: Duration
 
-    init(_ reference: StoreReference) {
+    /// `patience`: how long an append waits.
+    init(_ reference: StoreReference, patience: Duration = StoreLimits.patience) {
+        self.patience = patience
         groups = [WriterLane.appends, .secondAppends].map { lane in
             Group(
                 commits: CommitGroup(limit: Self.limit, patience: StoreLimits.patience) {
@@ -31,18 +36,56 @@ final class AppendCommits: Sendable {
         }
     }
 
+    /// Receives the result of an append once.
+    typealias Done = @Sendable (Result<AppendResult, StoreError>) -> Void
+
     /// Calls `done` once, after the commit. Does not block.
-    func submit(_ write: AppendWrite, _ done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void) {
+    func submit(_ write: AppendWrite, _ done: @escaping Done) {
+        submit(write, until: .now + patience, after: nil, done)
+    }
+
+    /// `pause`: the one before this submission; nil for the first one.
+    private func submit(
+        _ write: AppendWrite, until end: ContinuousClock.Instant, after pause: Duration?, _ done: @escaping Done
+    ) {
         let group = group(for: write)
         group.pending.add()
-        group.commits.submit(write, hasDeadline: true) { result in
+        group.commits.submit(write, hasDeadline: true) { [weak self, postponed] result in
             group.pending.add(-1)
-            done(result)
+            switch result {
+            case .success(let result?): done(.success(result))
+            case .failure(let error): done(.failure(error))
+            case .success(nil):
+                let next = pause.map { min($0 * 2, Self.longestPause) } ?? Self.shortestPause
+                self?.postpone(write, until: end, next, done) ?? done(.failure(Self.busy))
+            }
+            if pause != nil { postponed.add(-1) }
         }
     }
 
+    /// Tries an append again whose request another node is accepting. Not in its group, which others wait for.
+    private func postpone(
+        _ write: AppendWrite, until end: ContinuousClock.Instant, _ pause: Duration, _ done: @escaping Done
+    ) {
+        guard ContinuousClock.now < end else { return done(.failure(Self.busy)) }
+        postponed.add()
+        DelayedCall.onQueue(after: pause) { [weak self] in
+            self?.submit(write, until: end, after: pause, done) ?? done(.failure(Self.busy))
+        }
+    }
+
+    private static let shortestPause: Duration = .milliseconds(2)
+    private static let longestPause: Duration = .milliseconds(250)
+
+    private static let busy = StoreError.unavailable(reason: "another gateway is still accepting an equal request")
+
     /// Returns after all appends that were submitted before.
     func finish() async {
+        await finishGroups()
+        while postponed.value > 0, (try? await Task.sleep(for: .milliseconds(10))) != nil { await finishGroups() }
+    }
+
+    private func finishGroups() async {
         await withTaskGroup { tasks in
             for group in groups {
                 // Writes of a group end in their order, also when this one fails.

@@ -54,7 +54,8 @@ struct AppendedChunk {
             let grace = TimeInterval(MediaWaits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
-        let isReady = until == nil && order.notBefore.map { $0 <= now } ?? true
+        // Which delivery of a key is the first one is known to the table alone.
+        let isReady = until == nil && order.orderKey == nil && order.notBefore.map { $0 <= now } ?? true
         let isFresh = isReady && reserve(body(of: order, routed).count + (routed.payload?.count ?? 0))
         places.append((index, position))
         dues.append(due)

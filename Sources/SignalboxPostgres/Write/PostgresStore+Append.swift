@@ -54,19 +54,16 @@ extension PostgresStore {
         if let age = membership.age, age >= NodeMembership.safety {
             throw .unreachable(reason: "the last heartbeat of this node is \(age.components.seconds) s old")
         }
-        let place = target.place
-        try await writer(.others).write { transaction in
-            let oldest = try transaction.run("SELECT min_writer FROM meta").first?.count(0) ?? 0
-            guard oldest <= PostgresSchema.version else { throw StoreError.otherTables(place: place, isNewer: true) }
-        }
+        try await writer(.others).write { _ = try $0.run("SELECT 1") }
     }
 }
 
 // MARK: Groups
 
 extension PostgresStore {
-    /// Appends the events of a group of requests in one transaction; returns the result of each request.
-    func append(_ writes: [AppendWrite], on lane: WriterLane) throws(CommitFailure) -> [AppendResult] {
+    /// Appends the events of a group of requests in one transaction; returns the result of each request. Nil: nothing
+    /// was appended, because another node is accepting an equal request.
+    func append(_ writes: [AppendWrite], on lane: WriterLane) throws(CommitFailure) -> [AppendResult?] {
         try commit(on: lane) { transaction, effects in
             var batch = AppendBatch(self, transaction)
             defer { effects = batch.effects }
@@ -80,8 +77,8 @@ extension PostgresStore {
 extension AppendBatch {
     /// Appends the events of requests. A request that repeats an earlier one adds no event: its result is the stored
     /// answer, or `conflicting` for another body. Events are checked one after the other, so a request may repeat its
-    /// own events.
-    mutating func append(_ writes: [AppendWrite]) throws -> [AppendResult] {
+    /// own events. Nil for a request that must be tried again.
+    mutating func append(_ writes: [AppendWrite]) throws -> [AppendResult?] {
         var requests = try RepeatedRequests(of: writes, in: transaction)
         var new: [AppendedEvent] = []
         for (write, content) in writes.enumerated() where requests.isNew(write) {

@@ -5,8 +5,9 @@ import SignalboxStore
 /// The idempotent requests of a group of appends: which of them repeat a request that was accepted within
 /// ``StoreLimits/requestMemory``, here or by another node.
 ///
-/// Adding a key that another transaction has added waits for the end of that transaction. So of two equal requests
-/// that arrive at two nodes at once, the second waits for the first and gets its answer.
+/// Each new key is locked until the commit. Of two equal requests that arrive at two nodes at once, the second finds
+/// the lock taken, and is tried again once the others of its group are committed: it then gets the answer of the first.
+/// The transaction does not wait, because a node that was stopped keeps the lock.
 struct RepeatedRequests {
     /// A key of a source.
     private struct Key: Hashable, Comparable {
@@ -28,6 +29,8 @@ struct RepeatedRequests {
     private let writes: [AppendWrite]
     /// The first request of the group with each key.
     private var first: [Key: Int] = [:]
+    /// Keys that another transaction has locked.
+    private var busy: Set<Key> = []
     private var earlier: [Key: Earlier] = [:]
     /// Statements that complete the rows of new requests, for the end of the transaction.
     private(set) var statements: [PostgresStatement] = []
@@ -54,7 +57,7 @@ struct RepeatedRequests {
                     .numbers(answers.map { Int64($0.status) }), .time(transaction.now),
                     .time(transaction.now - StoreLimits.requestMemory),
                 ]),
-            PostgresStatement(Self.read, [sources, names]),
+            PostgresStatement(Self.read, [sources, names, .time(transaction.now - StoreLimits.requestMemory)]),
         ])
         let added = Set(try results[0].map { Key(source: try $0.text(0), key: try $0.text(1)) })
         for (key, row) in try results[1].map({ (Key(source: try $0.text(0), key: try $0.text(1)), $0) })
@@ -63,17 +66,19 @@ struct RepeatedRequests {
                 digest: try row.bytes(2),
                 answer: StoredAnswer(status: try row.httpStatus(3), body: try row.bytes(4)))
         }
+        busy = Set(keys.filter { !added.contains($0) && earlier[$0] == nil })
     }
 
     /// Whether the events of a request are appended, unless they are duplicates themselves.
     func isNew(_ write: Int) -> Bool {
         guard let request = writes[write].request else { return true }
         let key = Self.key(of: request)
-        return earlier[key] == nil && first[key] == write
+        return earlier[key] == nil && first[key] == write && !busy.contains(key)
     }
 
-    /// The result of each request. `duplicates`: of new requests, by request and position.
-    mutating func results(_ duplicates: [Int: [Int: String]]) -> [AppendResult] {
+    /// The result of each request; nil for one that must be tried again. `duplicates`: of new requests, by request and
+    /// position.
+    mutating func results(_ duplicates: [Int: [Int: String]]) -> [AppendResult?] {
         let new = writes.indices.map(isNew)
         var changed: [(key: Key, answer: StoredAnswer)] = []
         for (key, index) in first where new[index] {
@@ -85,8 +90,10 @@ struct RepeatedRequests {
         }
         if !changed.isEmpty { statements = [Self.update(changed)] }
         return writes.indices.map { index in
-            guard !new[index], let request = writes[index].request, let earlier = earlier[Self.key(of: request)]
-            else { return .appended(duplicates: duplicates[index] ?? [:]) }
+            guard !new[index], let request = writes[index].request else {
+                return .appended(duplicates: duplicates[index] ?? [:])
+            }
+            guard let earlier = earlier[Self.key(of: request)] else { return nil }
             return earlier.digest == request.digest ? .repeated(earlier.answer) : .conflicting
         }
     }
@@ -95,11 +102,25 @@ struct RepeatedRequests {
 
     // MARK: Statements
 
+    /// A lock of the server's memory, which each transaction takes before it adds a key. Other keys with the same hash
+    /// share it.
+    private static let lock = """
+        pg_try_advisory_xact_lock(hashtext(current_schema() || ' requests'), hashtext(source || ' ' || key))
+        """
+
+    /// The lock of a request, as if its transaction was in progress.
+    static func lock(_ request: IdempotentRequest) -> PostgresStatement {
+        PostgresStatement(
+            "SELECT \(lock) FROM (SELECT $1 AS source, $2 AS key) AS new",
+            [.text(request.source.name), .text(request.key)])
+    }
+
     /// Returns the keys that are new, or replaced because they had expired. Locks the others until the commit.
     private static let add = """
         INSERT INTO requests AS r (source, key, digest, answer, status, at)
         SELECT source, key, digest, answer, status, $6
         FROM unnest($1, $2, $3, $4, $5) AS new (source, key, digest, answer, status)
+        WHERE \(lock)
         ON CONFLICT (source, key) DO UPDATE SET digest = excluded.digest, answer = excluded.answer,
             status = excluded.status, at = excluded.at
             WHERE r.at <= $7
@@ -108,7 +129,7 @@ struct RepeatedRequests {
 
     private static let read = """
         SELECT source, key, r.digest, r.status, r.answer
-        FROM unnest($1, $2) AS new (source, key) JOIN requests r USING (source, key)
+        FROM unnest($1, $2) AS new (source, key) JOIN requests r USING (source, key) WHERE r.at > $3
         """
 
     /// The keys are those of this transaction: their rows are locked.

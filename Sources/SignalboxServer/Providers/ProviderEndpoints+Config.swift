@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore

@@ -64,12 +64,8 @@ extension CopiedTable {
                 .text("operation"), .text("target"), .text("parameters"), .number("count"), .text("reason"),
                 .text("result"),
             ]),
-        CopiedTable(
-            "categories",
-            [.text("identifier"), .bytes("definition"), .number("first_seen"), .number("last_seen")]),
-        CopiedTable(
-            "channels",
-            [.text("app"), .text("id"), .flag("stores_last"), .number("created_at"), .text("source")]),
+        CopiedTable("categories", [.text("identifier"), .bytes("definition"), .number("last_seen")]),
+        CopiedTable("channels", [.text("app"), .text("id"), .flag("stores_last"), .text("source")]),
         CopiedTable(
             "destinations",
             [

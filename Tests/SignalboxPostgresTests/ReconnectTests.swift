@@ -1,0 +1,61 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStore
+import SignalboxStoreTesting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxPostgres
+
+/// Connections that lead to another place than the one before.
+@Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
+    @Test func aStoreWritesNothingToAnotherDatabaseAtItsAddress() async throws {
+        try await Self.withStore { store, proxy, direct in
+            try await store.append([NodeBench.event(1)])
+            let id = try #require(try direct.run("SELECT id FROM meta").first?.text(0))
+            _ = try direct.run("UPDATE meta SET id = 'another'")
+            proxy.cutAll()
+            let counts = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM nodes)"
+            let error = await #expect(throws: StoreError.self) { try await store.append([NodeBench.event(2)]) }
+            #expect(error?.description.contains("is not the database that the gateway opened") == true)
+            await #expect(throws: StoreError.self) {
+                try await store.takeAttempts(of: NodeBench.crm, perSecond: 1)
+            }
+            store.membership.replace(try #require(store.membership.incarnation?.node))
+            await #expect(throws: StoreError.self) { try await store.append([NodeBench.event(3)]) }
+            let row = try #require(try direct.run(counts).first)
+            #expect(try [row.number(0), row.number(1)] == [1, 1])
+            _ = try direct.run("UPDATE meta SET id = $1", [.text(id)])
+            while (try? await store.append([NodeBench.event(4)])) == nil { await Task.yield() }
+        }
+    }
+
+    /// After a failover that lost the registration of a node, another process may have its number.
+    @Test func aNodeWhoseNumberIsOfAnotherOneBeginsAnew() async throws {
+        try await Self.withStore { store, proxy, direct in
+            try await store.append([NodeBench.event(1)])
+            let node = try #require(store.membership.incarnation?.node)
+            _ = try direct.run("UPDATE nodes SET key = 'another' WHERE id = $1", [.number(node)])
+            let marks = "SELECT lane, number FROM marks WHERE node = $1 ORDER BY lane"
+            let before = try direct.run(marks, [.number(node)]).map { try $0.number(1) }
+            proxy.cutAll()
+            try await store.append([NodeBench.event(2)])
+            #expect(store.membership.incarnation?.node != node)
+            #expect(try direct.run(marks, [.number(node)]).map { try $0.number(1) } == before)
+            #expect(try direct.run("SELECT FROM events").count == 2)
+        }
+    }
+
+    /// Runs `body` with a store behind a proxy, without a heartbeat, and a connection of its own.
+    private static func withStore(
+        _ body: (PostgresStore, CuttingProxy, PostgresConnection) async throws -> Void
+    ) async throws {
+        try await PostgresLocation.withLocation { location in
+            var url = try #require(URLComponents(string: location.target.url))
+            let proxy = try CuttingProxy(to: try #require(url.port))
+            url.port = proxy.port
+            let target = PostgresTarget(url: try #require(url.string), schema: location.target.schema)
+            try await body(PostgresStore(target), proxy, PostgresConnection(location.target))
+        }
+    }
+}
