@@ -49,7 +49,7 @@ import Testing
                 case .flag: "coalesce((\(column.name)::int)::text, '-')"
                 case .bytes: "coalesce(encode(\(column.name), 'hex'), '-')"
                 case .digest: "encode(url, 'hex')"
-                case .number, .text, .eventID, .reference: "coalesce(\(column.name)::text, '-')"
+                case .number, .text, .orderKey, .eventID, .reference: "coalesce(\(column.name)::text, '-')"
                 }
             }
             let list = columns.joined(separator: ", ")

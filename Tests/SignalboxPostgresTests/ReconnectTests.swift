@@ -9,7 +9,7 @@ import Testing
 
 /// Connections that lead to another place than the one before.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
-    @Test func aStoreWritesNothingToAnotherDatabaseAtItsAddress() async throws {
+    @Test func aStoreRefusesAnotherDatabaseAtItsAddress() async throws {
         try await Self.withStore { store, proxy, direct in
             try await store.append([NodeBench.event(1)])
             let id = try #require(try direct.run("SELECT id FROM meta").first?.text(0))

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aPassWithoutPayloadsToForgetWritesNothing() async throws {
+    @Test func aPassWithoutOldPayloadsDoesNotWrite() async throws {
         try await NodeBench.withNodes { store, _ in
             try await store.append([NodeBench.event(1), NodeBench.event(2)])
             try await store.giveBackFresh()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxPostgres
 
-/// Settlements that are tried again after a commit whose outcome was not known.
+/// Settlements that are retried after a commit whose outcome was not known.
 @Suite(.timeLimit(.minutes(5))) struct UndecidedOutcomeTests {
     @Test(arguments: [
         Outcome.delivered(status: 200), .dead(status: 400, reason: "no"),

@@ -7,8 +7,8 @@ import SignalboxStore
 /// Everything after the search reads the locked rows, not the snapshot: of a row that changed after the statement
 /// began, it sees the present version.
 enum ClaimStatement {
-    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left to ordered
-    /// claims: they were accepted under a config that orders the destination, which other nodes may still have.
+    /// Oldest first. Rows that another transaction has locked are left to it. Rows with an order key are left to
+    /// ordered claims: they were accepted under a config that orders the destination, which other nodes may still have.
     static func unordered(_ order: ClaimOrder, node: Int64, at now: Int64) -> PostgresStatement {
         PostgresStatement(
             unordered,

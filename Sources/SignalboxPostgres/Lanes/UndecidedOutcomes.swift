@@ -1,7 +1,7 @@
 import SignalboxStore
 import Synchronization
 
-/// Settlements whose commit was reported as undecided, until they are tried again. If that commit took place after all,
+/// Settlements whose commit was reported as undecided, until they are retried. If that commit took place after all,
 /// the lease is no longer held, but the outcome is recorded and not lost.
 ///
 /// Without a commit, the lease is still held: its row names this node, and its lane knows it, so that no sweep frees

@@ -54,7 +54,7 @@ struct AppendedChunk {
             let grace = TimeInterval(MediaWaits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
-        // Which delivery of a key is the first one is known to the table alone.
+        // The table alone tells the first delivery of a key.
         let isReady = until == nil && order.orderKey == nil && order.notBefore.map { $0 <= now } ?? true
         let isFresh = isReady && reserve(body(of: order, routed).count + (routed.payload?.count ?? 0))
         places.append((index, position))

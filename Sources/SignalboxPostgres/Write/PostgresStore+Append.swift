@@ -77,7 +77,7 @@ extension PostgresStore {
 extension AppendBatch {
     /// Appends the events of requests. A request that repeats an earlier one adds no event: its result is the stored
     /// answer, or `conflicting` for another body. Events are checked one after the other, so a request may repeat its
-    /// own events. Nil for a request that must be tried again.
+    /// own events. Nil for a request that must be retried.
     mutating func append(_ writes: [AppendWrite]) throws -> [AppendResult?] {
         var requests = try RepeatedRequests(of: writes, in: transaction)
         var new: [AppendedEvent] = []

@@ -5,8 +5,8 @@ import SignalboxStore
 /// The idempotent requests of a group of appends: which of them repeat a request that was accepted within
 /// ``StoreLimits/requestMemory``, here or by another node.
 ///
-/// Each new key is locked until the commit. Of two equal requests that arrive at two nodes at once, the second finds
-/// the lock taken, and is tried again once the others of its group are committed: it then gets the answer of the first.
+/// Each new key is locked until the commit. When two equal requests arrive at two nodes at once, the second one finds
+/// the lock taken. It is retried once the others of its group are committed, and then gets the answer of the first one.
 /// The transaction does not wait, because a node that was stopped keeps the lock.
 struct RepeatedRequests {
     /// A key of a source.
@@ -76,7 +76,7 @@ struct RepeatedRequests {
         return earlier[key] == nil && first[key] == write && !busy.contains(key)
     }
 
-    /// The result of each request; nil for one that must be tried again. `duplicates`: of new requests, by request and
+    /// The result of each request; nil for one that must be retried. `duplicates`: of new requests, by request and
     /// position.
     mutating func results(_ duplicates: [Int: [Int: String]]) -> [AppendResult?] {
         let new = writes.indices.map(isNew)
