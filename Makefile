@@ -17,7 +17,7 @@ TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 # Without its dependencies: only the JavaScript of axe in it is used.
 TEST_SCRIPTS := axe-playwright-python==0.1.8
 LINT_TOOLS := python3
-BENCH_TOOLS := jq wrk nghttp2-client python3-venv
+BENCH_TOOLS := jq wrk nghttp2-client python3-venv postgresql
 # dpkg-dev derives the packages of shared libraries; the others check what was made.
 DIST_TOOLS := binutils dpkg-dev python3
 DIST_TEST_TOOLS := fish lintian mandoc mmdebstrap openssl python3-venv systemd zsh
@@ -50,7 +50,7 @@ help:
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console, nodes or ways-in for one of its parts"
-	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console compare with an earlier binary"
+	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console and PART=nodes compare with an earlier binary"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"

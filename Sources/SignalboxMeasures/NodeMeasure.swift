@@ -1,93 +1,98 @@
-import CPostgres
 import Foundation
 import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
 
-/// The store of several nodes, and a bare client that runs the same statements, in one schema of a database. Rates are
-/// events a second.
+/// The store of several nodes, and a bare client that runs the same statements, in one database. Rates are events a
+/// second.
 public struct NodeMeasure: Sendable {
-    private let target: PostgresTarget
-    private let url: String
-    private let body: [UInt8]
-    private static let destination = DestinationName("crm")
+    let url: String
+    let body: [UInt8]
+    static let destination = DestinationName("crm")
 
-    /// `url`: a database whose schema `schema` is made anew. `bytes`: of each event.
-    public init(url: String, schema: String, bytes: Int = 1200) throws {
-        target = PostgresTarget(url: url, schema: schema)
-        self.url = url + (url.contains("?") ? "&" : "?") + "options=-csearch_path%3D\(schema)"
+    /// `database`: from ``makeDatabase(at:)``; its tables are made anew. `bytes`: of each event.
+    public init(database url: String, bytes: Int = 1200) throws {
+        self.url = url
         body = [UInt8](repeating: UInt8(ascii: "x"), count: bytes)
-        let admin = try PostgresAdmin(PostgresTarget(url: url))
-        try admin.run("DROP SCHEMA IF EXISTS \(schema) CASCADE")
-        try admin.run("CREATE SCHEMA \(schema)")
-        _ = try PostgresStore(target)
+        try Self.clear(database: url)
+        _ = try PostgresStore(PostgresTarget(url: url))
     }
 
-    // MARK: The store
+    // MARK: Databases
 
-    /// A store that stays open for a measurement. `isOpen`: hands new deliveries to its lane in memory.
-    private func store(isOpen: Bool) async throws -> PostgresStore {
-        let store = try PostgresStore(target)
-        if isOpen {
+    private static let name = "signalbox_bench"
+
+    /// Makes a database for measurements, in place of an earlier one, and returns its URL. `server`: the URL of another
+    /// database on the server, by a user who may create one.
+    public static func makeDatabase(at server: String) throws -> String {
+        try removeDatabase(at: server)
+        try PostgresAdmin(PostgresTarget(url: server)).run("CREATE DATABASE \(name)")
+        var url = URLComponents(string: server)
+        url?.path = "/\(name)"
+        return url?.string ?? server
+    }
+
+    /// Removes it, also if programs are connected to it.
+    public static func removeDatabase(at server: String) throws {
+        try PostgresAdmin(PostgresTarget(url: server)).run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+    }
+
+    /// Removes all tables of a database for measurements.
+    public static func clear(database url: String) throws {
+        let admin = try PostgresAdmin(PostgresTarget(url: url))
+        try admin.run("DROP SCHEMA public CASCADE")
+        try admin.run("CREATE SCHEMA public")
+    }
+
+    // MARK: Stores
+
+    /// Stores that stay open for a measurement. `areOpen`: hand new deliveries to their lanes in memory.
+    func stores(_ count: Int = 1, areOpen: Bool) async throws -> [PostgresStore] {
+        var stores: [PostgresStore] = []
+        for _ in 0..<count { stores.append(try PostgresStore(PostgresTarget(url: url))) }
+        guard areOpen else { return stores }
+        for store in stores {
             store.openLane(Self.destination) {}
             // The first heartbeat makes claims possible.
-            while !store.isActive(Self.destination) { try await store.tick() }
+            while !store.isActive(Self.destination) { try await Task.sleep(for: .milliseconds(10)) }
         }
-        return store
+        return stores
     }
 
-    private func events(_ count: Int) -> [RoutedEvent] {
+    func events(_ count: Int) -> [RoutedEvent] {
         let now = Date()
         return (0..<count).map { _ in
             RoutedEvent(
                 event: Event(
                     id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-                    acceptedAt: now, vendor: .unknown, kind: .alert,
-                    warnings: [], body: body),
+                    acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [], body: body),
                 routes: [], deliveries: [DeliveryOrder(to: Self.destination)])
         }
     }
 
-    /// Appends batches from two tasks, as often as the bare client does on two connections.
-    public func append(_ rounds: Int, by size: Int) async throws -> Double {
-        let store = try await store(isOpen: false)
-        return try await rate {
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<2 {
-                    group.addTask { for _ in 0..<rounds { try await store.append(events(size)) } }
-                }
-                try await group.waitForAll()
-            }
-            return 2 * rounds * size
+    /// Appends batches, on each node from so many tasks at once.
+    public func append(_ rounds: Int, by size: Int, tasks: Int = 2, nodes: Int = 1) async throws -> Double {
+        try await rate(of: try await stores(nodes, areOpen: false), tasks: tasks) { store in
+            for _ in 0..<rounds { try await store.append(events(size)) }
+            return rounds * size
         }
     }
 
-    /// Appends batches that the lane takes over in memory, and settles each of their deliveries. In a schema without
-    /// other deliveries.
+    /// Appends batches from two tasks. The lane takes them over in memory, and each of their deliveries is settled.
     public func handOver(_ rounds: Int, by size: Int) async throws -> Double {
-        let store = try await store(isOpen: true)
-        return try await rate {
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<2 {
-                    group.addTask {
-                        var count = 0
-                        for _ in 0..<rounds {
-                            try await store.append(events(size))
-                            count += try await settle(
-                                try await store.claim(from: Self.destination, upTo: size), in: store)
-                        }
-                        return count
-                    }
-                }
-                return try await group.reduce(0, +)
+        try await rate(of: try await stores(areOpen: true), tasks: 2) { store in
+            var count = 0
+            for _ in 0..<rounds {
+                try await store.append(events(size))
+                count += try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
             }
+            return count
         }
     }
 
-    /// Claims and settles what ``fill(_:)`` left.
-    public func claim(_ rounds: Int, by size: Int) async throws -> Double {
-        let store = try await store(isOpen: true)
-        return try await rate {
+    /// Claims and settles what ``fill(_:by:)`` left, on each node from one task.
+    public func claim(_ rounds: Int, by size: Int, nodes: Int = 1) async throws -> Double {
+        try await rate(of: try await stores(nodes, areOpen: true), tasks: 1) { store in
             var count = 0
             for _ in 0..<rounds {
                 count += try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
@@ -97,10 +102,11 @@ public struct NodeMeasure: Sendable {
     }
 
     /// Returns the number of leases.
-    private func settle(_ leases: [Lease], in store: PostgresStore) async throws -> Int {
+    func settle(_ leases: [Lease], in store: PostgresStore) async throws -> Int {
         try await withThrowingTaskGroup { group in
             for lease in leases {
                 group.addTask {
+                    let attempt = Attempt(startedAt: Date(), duration: .milliseconds(3), remote: "127.0.0.1:443")
                     try await store.settle(Settlement(lease, .delivered(status: 200), attempt: attempt))
                 }
             }
@@ -109,20 +115,23 @@ public struct NodeMeasure: Sendable {
         return leases.count
     }
 
-    private var attempt: Attempt {
-        Attempt(startedAt: Date(), duration: .milliseconds(3), remote: "127.0.0.1:443")
+    /// Appends deliveries that no node holds, in batches of `size`, from two tasks. `count` is rounded down to whole
+    /// batches.
+    public func fill(_ count: Int, by size: Int = 100) async throws {
+        _ = try await append(count / size / 2, by: size)
     }
 
-    /// Appends deliveries that no lane holds; `count` is rounded down to whole hundreds.
-    public func fill(_ count: Int) async throws {
-        let store = try await store(isOpen: false)
-        for _ in 0..<count / 100 { try await store.append(events(100)) }
-    }
-
-    /// Events a second. `work`: returns the number of events.
-    private func rate(_ work: () async throws -> Int) async throws -> Double {
+    /// Events a second. `work`: returns the number of events; runs in so many tasks for each store.
+    private func rate(
+        of stores: [PostgresStore], tasks: Int, _ work: @escaping @Sendable (PostgresStore) async throws -> Int
+    ) async throws -> Double {
         let start = ContinuousClock.now
-        let count = try await work()
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for store in stores {
+                for _ in 0..<tasks { group.addTask { try await work(store) } }
+            }
+            return try await group.reduce(0, +)
+        }
         return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     }
 }
@@ -166,137 +175,5 @@ extension NodeMeasure {
         }
         threads.wait()
         return Double(2 * rounds * size) / ((clock.now - start) / .seconds(1))
-    }
-}
-
-/// The statements of the store's writes, run by a bare client under a node of its own. Unchecked: each is used by one
-/// thread.
-private final class BareWriter: @unchecked Sendable {
-    private let client: BareClient
-    private let body: [UInt8]
-    private let lane: Int64
-    private let node: Int64
-    private var number: Int64 = 0
-
-    init(url: String, body: [UInt8], lane: Int64) throws {
-        client = try BareClient(url: url)
-        (self.body, self.lane) = (body, lane)
-        var node: Int64 = 0
-        try client.run([
-            (
-                """
-                WITH made AS (
-                    INSERT INTO nodes (name, version, key, started_at, seen_at, is_live)
-                    VALUES ('bare', '', '', 0, clock_timestamp() + interval '1 hour', true) RETURNING id
-                )
-                INSERT INTO marks (node, lane, number) SELECT id, 0, 0 FROM made UNION ALL SELECT id, 1, 0 FROM made
-                RETURNING node
-                """, Arguments()
-            )
-        ]) { node = Self.number($1, 0, 0) }
-        self.node = node
-    }
-
-    private static func number(_ result: OpaquePointer, _ row: Int, _ column: Int) -> Int64 {
-        UnsafeRawPointer(PQgetvalue(result, Int32(row), Int32(column))).map {
-            Int64(bigEndian: $0.loadUnaligned(as: Int64.self))
-        } ?? 0
-    }
-
-    private static func numbers(_ result: OpaquePointer, _ column: Int) -> [Int64] {
-        (0..<Int(PQntuples(result))).map { number(result, $0, column) }
-    }
-
-    /// The beginning of a transaction.
-    private func opening() -> [(String, Arguments)] {
-        number += 1
-        var arguments = Arguments()
-        for value in [node, lane, number] { arguments.add(value) }
-        return [("BEGIN", Arguments()), (FrequentStatements.mark, arguments)]
-    }
-
-    private func commit() throws {
-        try client.run([(FrequentStatements.commit, Arguments()), ("COMMIT", Arguments())])
-    }
-
-    private var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
-
-    /// Returns the numbers of the deliveries.
-    func append(_ count: Int, isFresh: Bool) throws -> [Int64] {
-        var events = Arguments()
-        events.addIDs(count)
-        events.add("default", times: count)
-        events.add("unknown/alert", times: count)
-        events.add([Int64](repeating: now, count: count))
-        events.add(body, times: count)
-        events.addNulls((1001, 17), times: count)
-        var numbers: [Int64] = []
-        try client.run(opening() + [(FrequentStatements.events, events)]) {
-            if $0 == 2 { numbers = Self.numbers($1, 0) }
-        }
-        var deliveries = Arguments()
-        deliveries.add(node)
-        deliveries.add(numbers)
-        deliveries.add("crm", times: count)
-        deliveries.add([Int64](repeating: now, count: count))
-        deliveries.addNulls((1016, 20), times: count)
-        deliveries.addNulls((1016, 20), times: count)
-        deliveries.addNulls((1009, 25), times: count)
-        deliveries.addNulls((1016, 20), times: count)
-        deliveries.add(isFresh, times: count)
-        try client.run([
-            (FrequentStatements.deliveries, deliveries),
-            (FrequentStatements.ledger, ledger(accepted: count, waiting: count, delivered: 0)),
-        ]) { if $0 == 0 { numbers = Self.numbers($1, 0) } }
-        try commit()
-        return numbers
-    }
-
-    private func ledger(accepted: Int, waiting: Int, delivered: Int) -> Arguments {
-        var arguments = Arguments()
-        arguments.add(node)
-        arguments.add(lane)
-        arguments.add("crm", times: 1)
-        for value in [accepted, waiting, 0, delivered, 0] { arguments.add([Int64(value)]) }
-        return arguments
-    }
-
-    func claim(_ count: Int) throws -> [Int64] {
-        var claim = Arguments()
-        claim.add("crm")
-        claim.add(now)
-        claim.add(Int64(count))
-        claim.add(node)
-        claim.add([Int64]())
-        var next = Arguments()
-        next.add("crm")
-        next.add(now)
-        var numbers: [Int64] = []
-        try client.run(opening() + [(FrequentStatements.claim, claim), (FrequentStatements.nextDue, next)]) {
-            if $0 == 2 { numbers = Self.numbers($1, 2) }
-        }
-        try commit()
-        return numbers
-    }
-
-    func settle(_ deliveries: [Int64]) throws {
-        let count = deliveries.count
-        var ended = Arguments()
-        ended.add(node)
-        ended.add(deliveries)
-        ended.add([Int64](repeating: 1, count: count))
-        ended.add("delivered", times: count)
-        ended.add([Int64](repeating: now, count: count))
-        ended.add([Int64](repeating: 200, count: count))
-        ended.addNulls((1009, 25), times: count)
-        ended.add([Int64](repeating: now, count: count))
-        ended.add([Int64](repeating: 3, count: count))
-        ended.addNulls((1009, 25), times: count)
-        ended.add("127.0.0.1:443", times: count)
-        ended.addNulls((1001, 17), times: count)
-        ended.addNulls((1001, 17), times: count)
-        try client.run(opening() + [(FrequentStatements.ended, ended)])
-        try client.run([(FrequentStatements.ledger, ledger(accepted: 0, waiting: -count, delivered: count))])
-        try commit()
     }
 }

@@ -12,13 +12,16 @@ package enum FrequentStatements {
     package static let deliveries = AppendedChunk.insert
     /// `(node, lane, destinations, accepted, waiting, dead, delivered, expired)`: adds to the ledger.
     package static let ledger = DeliveryMoves.sql
-    /// `(destination, now, limit, node, unreadable)`: leases deliveries; the third column is their number.
+    /// `(destination, now, limit, node, unreadable, dueSince)`: leases deliveries; the third column is their number,
+    /// the sixteenth when they became due.
     package static let claim = ClaimStatement.unordered
     /// `(destination, now)`: sent with each claim.
     package static let nextDue = ClaimStatement.nextDue
     /// `(node, ids, begun, states, dues, statuses, reasons, startedAt, durations, errors, remotes, excerpts,
     /// exchanges)`: ends deliveries.
     package static let ended = SettlementStatement.ended
+    /// Settings of the sessions that lease and settle: `name=value`.
+    package static let leaseSettings = WriterLane.claims.settings
     /// Without a time limit, in one round trip with `COMMIT`.
     package static let commit = "SET LOCAL statement_timeout = 0"
 }

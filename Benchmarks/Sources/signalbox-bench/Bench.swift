@@ -37,8 +37,11 @@ struct Bench {
             case .waysIn:
                 try WaysInBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .console:
-                try ConsoleBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
-            case .nodes: try await NodesBench(table: table).run()
+                try await ConsoleBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
+                    .run()
+            case .nodes:
+                try await NodesBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
+                    .run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }

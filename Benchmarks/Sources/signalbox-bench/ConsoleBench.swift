@@ -10,13 +10,13 @@ struct ConsoleBench {
 
     private static let (connections, seconds, pairs, readers) = (128, 4, 7, 8)
 
-    func run() throws {
+    func run() async throws {
         table.section(
             "Console: \(Self.connections) connections, \(Self.pairs) pairs of \(Self.seconds) s in turn, on the same cores"
         )
         let texts = payloads.mixed.prefix(200).map { String(decoding: $0, as: UTF8.self).replacing("\n", with: " ") }
         let script = try Load.script(posting: texts, in: workspace)
-        try compareWithBefore(script)
+        try await compareWithBefore(script)
         try compareReaders(script)
         try compareMemory()
         try ConsoleListBench(binary: binary, workspace: workspace, payloads: payloads, table: table).run()
@@ -24,22 +24,15 @@ struct ConsoleBench {
 
     // MARK: Pairs
 
-    /// Accepts of this build and of an earlier one, whose path is in the environment, without a reader.
-    private func compareWithBefore(_ script: String) throws {
-        let name = "accepts without a reader, to the build before"
-        guard let before = ProcessInfo.processInfo.environment["SIGNALBOX_BENCH_BEFORE"], !before.isEmpty else {
-            return table.row(name, "left out: SIGNALBOX_BENCH_BEFORE names no binary")
+    /// Accepts of this build and of an earlier one, without a reader.
+    private func compareWithBefore(_ script: String) async throws {
+        try await BeforeBench(binary: binary, table: table).row(
+            "accepts without a reader, to the build before", pairs: Self.pairs
+        ) { binary, data in
+            let gateway = try start(binary, "unread-\(data)")
+            defer { gateway.stop() }
+            return try rate(of: gateway, script)
         }
-        var ratios: [Double] = []
-        for pair in 0..<Self.pairs {
-            let rates = try [before, binary].map { binary in
-                let gateway = try start(binary, "unread-\(pair)-\(binary == before)")
-                defer { gateway.stop() }
-                return try rate(of: gateway, script)
-            }
-            ratios.append(rates[1] / rates[0])
-        }
-        table.row(name, "\(Self.words(ratios)) (at least 0.99)")
     }
 
     /// Accepts with eight readers of the stream, and without any, on one gateway.
@@ -59,7 +52,7 @@ struct ConsoleBench {
             rates.append(read)
         }
         table.row("accepts with \(Self.readers) readers", "\(median(rates).readable) events a second")
-        table.row("to no reader", "\(Self.words(ratios)) (at least 0.97)")
+        table.row("to no reader", "\(BeforeBench.words(ratios)) (at least 0.97)")
     }
 
     /// The memory of the ring and of readers that do not read: the difference to a gateway without a ring and without
@@ -106,12 +99,6 @@ struct ConsoleBench {
         let load = try Load.run(
             script: script, connections: Self.connections, seconds: Self.seconds, url: gateway.url)
         return Double(load.accepted) / Double(Self.seconds)
-    }
-
-    /// The median of ratios, with the lowest and the highest one: both sides of a pair vary.
-    private static func words(_ ratios: [Double]) -> String {
-        let text = { (value: Double) in String(format: "%.3f", value) }
-        return "\(text(median(ratios))) times, \(text(ratios.min() ?? 0)) to \(text(ratios.max() ?? 0))"
     }
 }
 

@@ -7,12 +7,24 @@ struct Load {
     let p99: String
 
     static func run(script: String, connections: Int, seconds: Int, url: String) throws -> Load {
-        let process = Process()
-        let output = Pipe()
+        try RunningLoad(script: script, connections: connections, seconds: seconds, url: url).result()
+    }
+}
+
+/// A load generator that has been started, so that several can run at once.
+struct RunningLoad {
+    private let process = Process()
+    private let output = Pipe()
+
+    init(script: String, connections: Int, seconds: Int, url: String) throws {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["wrk", "-t1", "-c\(connections)", "-d\(seconds)s", "-s", script, url]
         process.standardOutput = output
         try process.run()
+    }
+
+    /// Returns when the load has ended.
+    func result() throws -> Load {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RESULT ") }) else {
