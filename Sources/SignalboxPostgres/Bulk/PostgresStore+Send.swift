@@ -26,13 +26,13 @@ extension PostgresStore {
             PostgresStatement(Self.lastDelivery, [.text(order.event), .destination(order.destination)]),
         ])
         guard let event = found[0].first else { return .unknownEvent }
-        let (sequence, hasPayload, isKept) = (try event.number(0), try event.flag(1), try event.flag(2))
+        let (sequence, hasPayload) = (try event.number(0), try event.flag(1))
         let earlier = found[1].first
         // Its stored form may contain values that a transformation removes later.
         if let earlier, try earlier.flag(1) { return .awaitsMedia }
         if order.needsPayload, !hasPayload {
-            guard isKept else { return .payloadGone }
-            try transaction.run(Self.restorePayload, [.number(sequence)])
+            let restored = try transaction.run(Self.restorePayload, [.number(sequence)]).affected
+            guard restored > 0 else { return .payloadGone }
         }
         let body = earlier == nil ? order.variant : nil
         let inserted = try transaction.run(
@@ -51,8 +51,7 @@ extension PostgresStore {
 
     /// Keeps the event: a removal waits for this transaction, and then finds the delivery.
     private static let lockEvent = """
-        SELECT seq, payload IS NOT NULL, EXISTS (SELECT 1 FROM payloads WHERE event = e.seq) FROM events e
-        WHERE id = $1::text::uuid FOR NO KEY UPDATE
+        SELECT seq, payload IS NOT NULL FROM events WHERE id = $1::text::uuid FOR NO KEY UPDATE
         """
 
     /// The form of the last delivery, and whether it waits for files. The sum keeps the planner from walking down the

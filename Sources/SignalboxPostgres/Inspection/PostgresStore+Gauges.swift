@@ -12,14 +12,8 @@ extension PostgresStore {
         return try await readers.read { connection in
             let rows = try connection.run(
                 """
-                SELECT l.destination, accepted, waiting, dead, CASE WHEN waiting > 0 THEN least(h.due, (
-                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL AND order_key IS NULL
-                    ORDER BY due LIMIT 1
-                ), (
-                    SELECT due FROM queue WHERE destination = l.destination AND holder IS NULL
-                        AND order_key IS NOT NULL
-                    ORDER BY due LIMIT 1
-                )) END
+                SELECT l.destination, accepted, waiting, dead, CASE WHEN waiting > 0 THEN least(h.due,
+                    \(FirstDue.of("l.destination", keyed: false)), \(FirstDue.of("l.destination", keyed: true))) END
                 FROM (
                     SELECT destination, sum(accepted)::bigint AS accepted, sum(waiting_now)::bigint AS waiting,
                         sum(dead_now)::bigint AS dead

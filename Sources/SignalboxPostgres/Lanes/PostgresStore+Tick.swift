@@ -107,12 +107,8 @@ struct Look: Sendable {
         [
             PostgresStatement(
                 """
-                SELECT name,
-                    coalesce((SELECT due FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = name
-                        ORDER BY due LIMIT 1) <= $2, false),
-                    coalesce((SELECT due FROM queue
-                        WHERE holder IS NULL AND order_key IS NOT NULL AND destination = name
-                        ORDER BY due LIMIT 1) <= $2, false)
+                SELECT name, coalesce(\(FirstDue.of("name", keyed: false)) <= $2, false),
+                    coalesce(\(FirstDue.of("name", keyed: true)) <= $2, false)
                 FROM unnest($1) AS name
                 """, [.texts(destinations), .number(now)]),
             PostgresStatement(

@@ -13,11 +13,7 @@ enum FleetCounts {
         SELECT true, $1, (SELECT count(*) FROM nodes WHERE is_live AND config IS NOT NULL),
             (SELECT count(DISTINCT config) FROM nodes WHERE is_live),
             (SELECT coalesce(sum(waiting_now), 0) FROM ledger), (SELECT coalesce(sum(dead_now), 0) FROM ledger),
-            (SELECT min(least(
-                (SELECT due FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = d.name
-                    ORDER BY due LIMIT 1),
-                (SELECT due FROM queue WHERE holder IS NULL AND order_key IS NOT NULL AND destination = d.name
-                    ORDER BY due LIMIT 1)))
+            (SELECT min(least(\(FirstDue.of("d.name", keyed: false)), \(FirstDue.of("d.name", keyed: true))))
                 FROM (SELECT DISTINCT destination AS name FROM ledger) d),
             (SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_all_tables WHERE relid = 'queue'::regclass),
             (SELECT coalesce(max(age), 0) FROM (
