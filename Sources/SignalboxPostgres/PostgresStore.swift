@@ -40,7 +40,7 @@ package final class PostgresStore: Store {
     let lost = Counter()
     /// The places of this node, by destination.
     let shares = Mutex<[DestinationName: Int]>([:])
-    /// What other nodes applied at the last look.
+    /// Quiet times and breakers of other nodes, as of the last look.
     let othersBackoffs = Mutex<[DestinationName: OthersBackoff]>([:])
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)

@@ -14,7 +14,8 @@
     case otherSchema(path: String, isNewer: Bool)
     /// The file is not a database, or is damaged.
     case damaged(path: String, reason: String)
-    /// The database cannot be reached now; with a clause that names it, the reason and a remedy. The same call may succeed later.
+    /// The database cannot be reached now; with a clause that names it, the reason and a remedy. The same call may
+    /// succeed later.
     case unreachable(reason: String)
     /// The database refuses this gateway until an operator changes something; two clauses, the reason and the remedy.
     case refused(reason: String, remedy: String)

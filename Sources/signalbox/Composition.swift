@@ -134,7 +134,7 @@ struct GatewayOpening: Sendable {
                 metadata: ["queue": "\(path)", "waiting": "\(waiting)"])
         } catch {
             logger.warning(
-                "The queue in the data directory cannot be read; its deliveries are not sent.",
+                "Reading the former queue failed; its deliveries are not sent.",
                 metadata: ["error": "\(error)"])
         }
     }

@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func passwordsAppearNowhere() async throws {
+    @Test func hidesPasswordsInEveryOutput() async throws {
         try await withLockedRole { database, directory in
             let url = try database.url(user: "locked")
             try database.run("GRANT ALL ON ALL TABLES IN SCHEMA public TO locked")

@@ -212,8 +212,8 @@ final class PostgresConnection: @unchecked Sendable {
             kind: .statement(sqlState: state ?? "XX000"), message: words ?? "the server gave no reason")
     }
 
-    /// What an operator does about a connection that cannot be made. `reason`: libpq's, in English unless the server
-    /// translates it.
+    /// The action by which an operator makes a failed connection possible. `reason`: libpq's, in English unless the
+    /// server translates it.
     private static func remedy(for reason: String, needsPassword: Bool) -> String {
         if needsPassword { return "set gateway.store.password, PGPASSWORD or PGPASSFILE" }
         if reason.contains("authentication failed") {

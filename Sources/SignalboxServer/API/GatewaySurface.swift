@@ -50,7 +50,7 @@ package struct GatewaySurface: Sendable {
     let queue: any IntakeStore & ChannelStore
     /// Hashes device tokens as events show them.
     let tokens: TokenHash
-    /// Keys of what the server signs for itself.
+    /// Keys that sign access tokens of senders and confirmations of bulk changes.
     let keys: DerivedKeys
     /// Confirms bulk changes.
     let confirmations: BulkConfirmations
