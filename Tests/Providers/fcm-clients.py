@@ -60,7 +60,7 @@ def scenario34():
     """The account's token endpoint is ours; a token that is not valid is renewed, and the message is sent once."""
     made = app("34")
     name = messaging.send(messaging.Message(token="abc", data={"n": "34"}), app=made)
-    made.credential.get_credential().token = "ya29.c." + "0" * 64
+    made.credential.get_credential().token = "ya29.c.signalbox-" + "0" * 64
     again = messaging.send(messaging.Message(fid="abc", data={"n": "34b"}), app=made)
     return [name.startswith("projects/demo/messages/"), again.startswith("projects/demo/messages/")]
 
@@ -121,8 +121,8 @@ def scenario42():
         client = pyfcm.FCMNotification(service_account_file=file.name, project_id="demo")
         sent = client.notify(fcm_token="abc", notification_title="Hi", data_payload={"n": "42"})
         invalid = failure(lambda: client.notify(fcm_token="not a token"))
-        # A token that expired on the server only is renewed.
-        client.requests_session.headers["Authorization"] = "Bearer ya29.c." + "0" * 64
+        # A token that the server no longer accepts is renewed.
+        client.requests_session.headers["Authorization"] = "Bearer ya29.c.signalbox-" + "0" * 64
         again = client.notify(fcm_token="abc", data_payload={"n": "42b"})
     return [
         sent["name"].startswith("projects/demo/messages/"), invalid == "InvalidDataError",
