@@ -134,9 +134,9 @@ package struct JSONKeyFilter: Sendable {
     /// The empty set, which rules out every key.
     @inlinable package init() {}
 
-    @inlinable @inline(__always)
     /// Adds a key by its head. The filter does not distinguish keys with equal heads.
-    mutating func insert(_ key: JSONKeyHead) {
+    @inlinable @inline(__always)
+    package mutating func insert(_ key: JSONKeyHead) {
         first |= 1 << (key.hash >> 58)
         second |= 1 << (key.hash >> 52 & 63)
     }
@@ -145,6 +145,18 @@ package struct JSONKeyFilter: Sendable {
     package mutating func formUnion(_ other: JSONKeyFilter) {
         first |= other.first
         second |= other.second
+    }
+
+    /// False only when no key is in both sets.
+    @inlinable @inline(__always)
+    package func mayIntersect(_ other: JSONKeyFilter) -> Bool {
+        first & other.first != 0 && second & other.second != 0
+    }
+
+    /// False only when a key of the other set is not in this one.
+    @inlinable @inline(__always)
+    package func mayContain(all other: JSONKeyFilter) -> Bool {
+        other.first & ~first == 0 && other.second & ~second == 0
     }
 
     /// False only when the key is not in the set.

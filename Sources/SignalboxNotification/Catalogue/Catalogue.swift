@@ -16,6 +16,8 @@ package struct Catalogue: ChainLink {
     /// The heads of the first ones, which rule out most markers. Values without references: all tasks share the keys,
     /// so that counting their references would slow down all of them.
     private let innerHeads: [JSONKeyHead?]
+    /// The first keys that each marker needs among the vendors' keys: they rule out markers of several conditions.
+    private let neededKeys: [JSONKeyFilter]
     /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
     /// Markers that search the whole payload.
@@ -30,6 +32,7 @@ package struct Catalogue: ChainLink {
         self.scopes = scopes
         innerKeys = markers.map { $0.marker.conditions.first?.innerKeys ?? [] }
         innerHeads = innerKeys.map { $0.first?.head }
+        neededKeys = markers.map(\.marker.neededKeys)
         let indexed = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first?.indexEntry(for: position)
         }
@@ -57,8 +60,10 @@ package struct Catalogue: ChainLink {
         var found: [(entry: Int, detection: Detection)] = []
         var latest: JSONObject?
         forEachMarker(indexedFor: payload, where: { canMatch($0, $1, &latest) }) { position in
+            guard payload.fields.mayContain(all: neededKeys[position]),
+                let values = markers[position].marker.evidence(in: payload)
+            else { return }
             let (entry, marker) = markers[position]
-            guard let values = marker.evidence(in: payload) else { return }
             found.append((entry, Detection(marker.strength, evidence: values.map { payload.pointer(to: $0) })))
         }
         guard !found.isEmpty else { return }
@@ -140,7 +145,8 @@ package struct Catalogue: ChainLink {
     /// copies, under the last key of their path.
     package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        for path in entries[match.entry].fields.tokens {
+        guard payload.mayHave(entries[match.entry].fields.tokens) else { return tokens }
+        for path in entries[match.entry].fields.tokens.all {
             guard let key = path.lastKey else { continue }
             for value in payload.valuesInEveryLayer(at: path) {
                 guard let text = value.utf8, !text.isEmpty else { continue }
@@ -148,6 +154,18 @@ package struct Catalogue: ChainLink {
             }
         }
         return tokens
+    }
+}
+
+extension CatalogueMarker {
+    /// The first keys without which a condition does not hold.
+    fileprivate var neededKeys: JSONKeyFilter {
+        conditions.reduce(into: JSONKeyFilter()) { keys, condition in
+            guard condition.scope != .payload, !condition.test.acceptsAbsence, let key = condition.path?.firstKey else {
+                return
+            }
+            keys.insert(JSONKeyHead(key))
+        }
     }
 }
 

@@ -148,8 +148,14 @@ struct CatalogueFields: Sendable {
         /// The title of the button that sends the text.
         var inputButton: CataloguePaths = []
 
+        /// There is no button unless one of these paths has a value. With a path of titles, a button without a title
+        /// ends the buttons whose keys count up.
+        var source: CataloguePaths {
+            if list.isEmpty { title.isEmpty ? identifier : title } else { list }
+        }
+
         /// True with a list, or with parts whose keys count up.
-        var hasElements: Bool { !list.isEmpty || (title + identifier).contains(where: \.isCounted) }
+        var hasElements: Bool { !list.isEmpty || title.isCounted || identifier.isCounted }
     }
 
     /// A path that is not read while a condition holds.
@@ -178,8 +184,11 @@ struct CatalogueFields: Sendable {
         /// The link that a tap on a picture opens.
         var link: CataloguePaths = []
 
+        /// There is no picture unless one of these paths has a value.
+        var source: CataloguePaths { list.isEmpty ? url : list }
+
         /// True with a list, or with pictures whose keys count up.
-        var hasElements: Bool { !list.isEmpty || url.contains(where: \.isCounted) }
+        var hasElements: Bool { !list.isEmpty || url.isCounted }
     }
 
     /// The vendor's identification of the mailing.
@@ -209,10 +218,10 @@ extension CatalogueFields {
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
             \.tap.link, \.tap.webView, \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name, \.campaign.type,
             \.campaign.variant, \.campaign.messageId, \.notBefore, \.notAfter, \.custom,
-        ] { self[keyPath: field].removeAll { $0.leads(through: path) } }
-        for position in media.indices { media[position].url.removeAll { $0.leads(through: path) } }
-        for position in buttons.indices { buttons[position].list.removeAll { $0.leads(through: path) } }
-        for position in carousel.indices { carousel[position].list.removeAll { $0.leads(through: path) } }
+        ] { self[keyPath: field].remove(through: path) }
+        for position in media.indices { media[position].url.remove(through: path) }
+        for position in buttons.indices { buttons[position].list.remove(through: path) }
+        for position in carousel.indices { carousel[position].list.remove(through: path) }
         // Without a list, a field would be read as one whose keys count up.
         buttons.removeAll { !$0.hasElements }
         carousel.removeAll { !$0.hasElements }

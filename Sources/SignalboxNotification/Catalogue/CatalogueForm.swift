@@ -181,7 +181,7 @@ extension CatalogueForm {
     mutating func paths(_ key: StaticString, of object: JSONValue) -> CataloguePaths {
         guard let value = object[key] else { return [] }
         guard value.isArray else { return path(value).map { [$0] } ?? [] }
-        return value.elements.compactMap { path($0) }
+        return CataloguePaths(value.elements.compactMap { path($0) })
     }
 
     /// One object, or a list of objects; empty without the key.

@@ -117,6 +117,3 @@ final class CataloguePath: Sendable, Equatable {
         (path.scope == .anywhere || path.scope == scope) && tokens.starts(with: path.tokens)
     }
 }
-
-/// Alternatives, the first of which with a usable value counts.
-typealias CataloguePaths = [CataloguePath]

@@ -5,7 +5,9 @@ extension CatalogueReading {
     /// Reads the first field with a button. The buttons define a dynamic category under the name that the payload
     /// gives, if any.
     mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        for field in fields.buttons {
+        for position in fields.buttons.indices {
+            guard payload.mayHave(fields.buttons[position].source) else { continue }
+            let field = fields.buttons[position]
             let buttons =
                 field.list.isEmpty
                 ? countedButtons(field, payload) : listedButtons(field, payload, &notification)
@@ -58,7 +60,7 @@ extension CatalogueReading {
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        guard field.needs.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else { return nil }
+        guard field.needs.all.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else { return nil }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
@@ -92,7 +94,7 @@ extension CatalogueReading {
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
     ) -> [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] {
-        for path in paths {
+        for path in paths.all {
             guard let value = payload.value(at: path) else { continue }
             guard let list = payload.parser.container(value) else {
                 notification.warn(self.code("list-expected"), "A list is expected here.", at: value, in: payload.parser)

@@ -9,8 +9,9 @@ extension CatalogueReading {
         guard !fields.media.isEmpty else { return }
         var known = KnownLinks()
         for media in notification.media { known.insert(media.url) }
-        for field in fields.media {
-            let isCounted = field.url.contains(where: \.isCounted)
+        for position in fields.media.indices where payload.mayHave(fields.media[position].url) {
+            let field = fields.media[position]
+            let isCounted = field.url.isCounted
             for count in isCounted ? field.first..<field.first + Self.longestCount : 0..<1 {
                 let links = links(field.url, count, payload)
                 if links.isEmpty { break }
@@ -31,7 +32,7 @@ extension CatalogueReading {
     private func links(
         _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
     ) -> [JSONValue] {
-        for path in paths {
+        for path in paths.all {
             var links: [JSONValue] = []
             for value in payload.values(at: path, count: count, by: path.isCounted ? members : nil) {
                 if value.hasText { links.append(value) }
@@ -45,7 +46,8 @@ extension CatalogueReading {
     /// The MIME type of the first alternative with one, or with a known extension. Lower case. An unknown extension
     /// is skipped, and stays in `custom`.
     private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
-        for path in paths {
+        guard payload.mayHave(paths) else { return nil }
+        for path in paths.all {
             guard let value = payload.value(at: path), let word = value.text?.lowercased(),
                 let type = word.contains("/") ? word : MediaKind.contentTypesByExtension[word]
             else { continue }
@@ -59,12 +61,14 @@ extension CatalogueReading {
 
     /// Reads the first field with a picture. An orientation other than `portrait` and `landscape` is ignored.
     mutating func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        for field in fields.carousel {
+        for position in fields.carousel.indices {
+            guard payload.mayHave(fields.carousel[position].source) else { continue }
+            let field = fields.carousel[position]
             let items =
                 field.list.isEmpty
                 ? countedItems(field, payload, &notification) : listedItems(field, payload, &notification)
             guard !items.isEmpty else { continue }
-            let orientation = take(field.orientation, { payload.value(at: $0) }, where: \.isOrientation)
+            let orientation = take(field.orientation, in: payload, where: \.isOrientation)
             notification.carousel = .init(orientation: orientation?.text?.lowercased(), items: items)
             return
         }

@@ -27,13 +27,15 @@ struct CatalogueReading {
         readSchedule(payload, &notification)
         readMedia(payload, &notification)
         readCarousel(payload, &notification)
-        if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
+        if let tap = tap(fields.tap, payload) { notification.action = tap }
         readButtons(payload, &notification)
         for condition in entry.redundant { consume(condition, in: payload) }
-        for path in fields.secrets { consumed.insert(all: payload.values(at: path)) }
+        if payload.mayHave(fields.secrets) {
+            for path in fields.secrets.all { consumed.insert(all: payload.values(at: path)) }
+        }
         for text in payload.plainTexts where !notification.content.shows(text) { consumed.keepReplaced(text) }
         var lifted: [(prefix: [UInt8], object: JSONValue)] = []
-        for path in fields.custom {
+        for path in payload.mayHave(fields.custom) ? fields.custom.all : [] {
             let value = payload.value(at: path).flatMap { payload.parser.container($0) }
             if let value, value.isObject { lifted.append((path.dotted, value)) }
         }
@@ -46,7 +48,7 @@ struct CatalogueReading {
     mutating func take(
         _ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?, where fits: (JSONValue) -> Bool
     ) -> JSONValue? {
-        for path in paths {
+        for path in paths.all {
             guard let value = find(path), fits(value) else { continue }
             consumed.insert(value)
             return value
@@ -54,7 +56,23 @@ struct CatalogueReading {
         return nil
     }
 
+    /// The same for paths that lead from the payload.
+    @inline(__always)
+    mutating func take(
+        _ paths: CataloguePaths, in payload: borrowing PlatformPayload, where fits: (JSONValue) -> Bool
+    ) -> JSONValue? {
+        guard payload.mayHave(paths) else { return nil }
+        return take(paths, { payload.value(at: $0) }, where: fits)
+    }
+
     /// The scalar text of the first alternative with one.
+    @inline(__always)
+    mutating func takeText(_ paths: CataloguePaths, in payload: borrowing PlatformPayload) -> String? {
+        guard payload.mayHave(paths) else { return nil }
+        return takeText(paths) { payload.value(at: $0) }
+    }
+
+    /// The same for an element of a list; `find` returns the value at a path below it.
     mutating func takeText(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
         take(paths, find, where: \.hasScalarText)?.scalarText
     }
@@ -81,14 +99,14 @@ struct CatalogueReading {
         if let title { notification.content.title = title }
         if let body { notification.content.body = body }
         if let subtitle = text(fields.subtitle, payload, &notification) { notification.content.subtitle = subtitle }
-        if let sound = takeText(fields.sound, { payload.value(at: $0) }) { notification.content.sound = sound }
-        let badge = take(fields.badge, { payload.value(at: $0) }, where: \.isCount)
+        if let sound = takeText(fields.sound, in: payload) { notification.content.sound = sound }
+        let badge = take(fields.badge, in: payload, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }
-        if let channel = takeText(fields.channel, { payload.value(at: $0) }) {
+        if let channel = takeText(fields.channel, in: payload) {
             notification.content.presentation.channelId = channel
         }
-        if let tag = takeText(fields.tag, { payload.value(at: $0) }) { notification.tag = tag }
-        if let name = takeText(fields.category, { payload.value(at: $0) }) { notification.category = .named(name) }
+        if let tag = takeText(fields.tag, in: payload) { notification.tag = tag }
+        if let name = takeText(fields.category, in: payload) { notification.category = .named(name) }
         return title != nil || body != nil
     }
 
@@ -96,7 +114,8 @@ struct CatalogueReading {
     private mutating func text(
         _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> String? {
-        for path in paths {
+        guard payload.mayHave(paths) else { return nil }
+        for path in paths.all {
             guard let value = payload.value(at: path) else { continue }
             if let text = value.scalarText {
                 consumed.insert(value)
@@ -126,7 +145,7 @@ struct CatalogueReading {
     private mutating func readKind(
         _ payload: borrowing PlatformPayload, showsText: Bool, _ notification: inout PushNotification
     ) {
-        notification.vendorKind = takeText(fields.vendorKind) { payload.value(at: $0) }
+        notification.vendorKind = takeText(fields.vendorKind, in: payload)
         if any(fields.control, payload) {
             notification.kind = .control
         } else if any(fields.liveActivity, payload) {
@@ -148,13 +167,12 @@ struct CatalogueReading {
 
     /// Keeps the campaign unchanged if no path has a value.
     private mutating func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        let id = take(fields.campaign.id, { payload.value(at: $0) }, where: \.hasScalarText)
+        let id = take(fields.campaign.id, in: payload, where: \.hasScalarText)
         let number = fields.campaign.isNumeric ? id?.number.map { String($0) } : nil
         let campaign = PushNotification.Campaign(
-            id: number ?? id?.scalarText, name: takeText(fields.campaign.name) { payload.value(at: $0) },
-            type: takeText(fields.campaign.type) { payload.value(at: $0) },
-            variant: takeText(fields.campaign.variant) { payload.value(at: $0) },
-            messageId: takeText(fields.campaign.messageId) { payload.value(at: $0) })
+            id: number ?? id?.scalarText, name: takeText(fields.campaign.name, in: payload),
+            type: takeText(fields.campaign.type, in: payload), variant: takeText(fields.campaign.variant, in: payload),
+            messageId: takeText(fields.campaign.messageId, in: payload))
         notification.campaign = campaign.ifSet ?? notification.campaign
     }
 
@@ -176,7 +194,8 @@ struct CatalogueReading {
     private mutating func instant(
         _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> (date: Timestamp, value: JSONValue)? {
-        for path in paths {
+        guard payload.mayHave(paths) else { return nil }
+        for path in paths.all {
             guard let value = payload.value(at: path) else { continue }
             if let date = value.instant {
                 consumed.insert(value)
@@ -189,6 +208,14 @@ struct CatalogueReading {
     }
 
     // MARK: Taps
+
+    /// The effect of a tap on the notification itself.
+    private mutating func tap(_ tap: CatalogueTap, _ payload: borrowing PlatformPayload) -> Action? {
+        guard payload.mayHave(tap.word) || payload.mayHave(tap.webView) || payload.mayHave(tap.link) else {
+            return nil
+        }
+        return self.tap(tap) { payload.value(at: $0) }
+    }
 
     /// The effect of a tap: the meaning of the vendor's word, otherwise that of the link; nil without both. `find`
     /// returns the value at a path. Consumes the word, and the link if it decides the action.

@@ -100,10 +100,13 @@ struct VendorFields {
     /// From the most specific to the most general.
     let layers: [Layer]
     private let keys: JSONKeyFilter
+    /// Whether a layer may have keys that the filter lacks: it is not an object, but a text or a list.
+    private let isOpen: Bool
 
     /// `layers`: the most specific first. Unites the key filters of all layers, so that most lookups read no layer.
     init(layers: [Layer]) {
         self.layers = layers
+        isOpen = layers.contains { !$0.object.isObject }
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
     }
 
@@ -111,6 +114,14 @@ struct VendorFields {
     subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
+
+    /// False only if no layer has one of the keys, also inside a text that contains JSON.
+    @inline(__always)
+    func mayContain(anyOf other: JSONKeyFilter) -> Bool { isOpen || keys.mayIntersect(other) }
+
+    /// False only if no layer has some of the keys, also inside a text that contains JSON.
+    @inline(__always)
+    func mayContain(all other: JSONKeyFilter) -> Bool { isOpen || keys.mayContain(all: other) }
 
     /// The slow path of a lookup: asks each layer in turn.
     private func find(_ key: JSONKey) -> JSONValue? {
