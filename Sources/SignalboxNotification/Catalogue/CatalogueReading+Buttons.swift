@@ -60,7 +60,9 @@ extension CatalogueReading {
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        guard field.needs.all.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else { return nil }
+        guard field.needs.all.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else {
+            return nil
+        }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
