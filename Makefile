@@ -17,7 +17,8 @@ TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0 \
 # Without its dependencies: only the JavaScript of axe in it is used.
 TEST_SCRIPTS := axe-playwright-python==0.1.8
 LINT_TOOLS := python3
-BENCH_TOOLS := jq wrk nghttp2-client python3-venv postgresql
+BENCH_TOOLS := jq wrk nghttp2-client python3-venv postgresql curl
+BENCH_SERVERS := nginx/usr/sbin/nginx
 # dpkg-dev derives the packages of shared libraries; the others check what was made.
 DIST_TOOLS := binutils dpkg-dev python3
 DIST_TEST_TOOLS := fish lintian mandoc mmdebstrap openssl python3-venv systemd zsh
@@ -49,7 +50,7 @@ help:
 	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
-	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media, inapp, console, nodes or ways-in for one of its parts"
+	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, peers, media, inapp, console, nodes or ways-in for one of its parts"
 	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console and PART=nodes compare with an earlier binary"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
@@ -183,6 +184,7 @@ format:
 
 bench: deps-bench build
 	SIGNALBOX_BENCH_PYTHON="$(CURDIR)/.build/bench-venv/bin/python" \
+	SIGNALBOX_BENCH_NGINX="$(CURDIR)/.build/test-tools/nginx" \
 	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)" $(PART)
 
 # A million payloads replayed into the queue and into a gateway, killed ten times each; PAYLOADS=100000 for fewer.
@@ -249,6 +251,7 @@ deps-test:
 
 deps-bench:
 	@./.ci/install-packages $(LIBRARIES) $(BENCH_TOOLS)
+	@./.ci/extract-programs $(BENCH_SERVERS)
 	@test -x .build/bench-venv/bin/python || /usr/bin/python3 -m venv .build/bench-venv
 	@.build/bench-venv/bin/python -c 'import orjson' 2>/dev/null || .build/bench-venv/bin/pip install --quiet orjson
 

@@ -23,6 +23,10 @@ extension UnsafeBufferPointer<UInt8> {
         return count == 0 || (mine[0] == theirs[0] && sameBytes(mine, theirs, count))
     }
 
+    /// True when a byte is not ASCII.
+    @inlinable
+    package var hasHighBytes: Bool { reduce(0) { $0 | $1 } >= 0x80 }
+
     /// True when these bytes begin with this text.
     @inlinable
     package func hasPrefix(_ text: StaticString) -> Bool {

@@ -37,10 +37,6 @@ struct Signalbox: AsyncParsableCommand {
     /// Exits with 0 after success, otherwise with the code of ``reported``.
     static func main() async {
         StandardOutput.reserveDescriptors()
-        if let sentence = KnownNames.unknownCommand(Array(CommandLine.arguments.dropFirst()), among: names) {
-            _ = refuse(sentence)
-            exit(withError: ExitCode.validationFailure)
-        }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -49,6 +45,11 @@ struct Signalbox: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
+            // Only now: the names of all commands take a third of the time in which a short command starts.
+            if let sentence = KnownNames.unknownCommand(Array(CommandLine.arguments.dropFirst()), among: names) {
+                _ = refuse(sentence)
+                exit(withError: ExitCode.validationFailure)
+            }
             let error = error.reported
             // ArgumentParser ignores a failure to write its help, version or completions.
             let text = exitCode(for: error) == .success ? fullMessage(for: error) : ""

@@ -44,6 +44,7 @@ import Testing
             }
             if Self.isLong { try await Task.sleep(for: .seconds(45)) }
             try await play.accept(50)
+            play.record.gatewayContinues()
             stopped.gateway.process.signal(SIGCONT)
             play.bringBack(0)
             try await play.wait("its return") { try play.number("SELECT count(*) FROM nodes WHERE is_live") == live }

@@ -169,9 +169,15 @@ final class NodeRecord: Sendable {
         /// The numbers of each key, as they arrived.
         var lines: [String: [Int]] = [:]
         var faults: [String] = []
+        /// How many gateways were stopped and continued.
+        var continued = 0
     }
 
     private let state = Mutex(State())
+
+    /// A gateway that was stopped continues. A request that it had begun may still arrive then, after the gateway that
+    /// took the delivery over has sent it and later ones: one for each key, because a key has one attempt at a time.
+    func gatewayContinues() { state.withLock { $0.continued += 1 } }
 
     func answered(_ status: Int, _ id: String?, _ key: String, _ number: Int) {
         state.withLock { state in
@@ -207,15 +213,30 @@ final class NodeRecord: Sendable {
     var missing: Set<String> { state.withLock { $0.accepted.subtracting($0.arrivals.keys) } }
 
     /// Broken rules. An event arrives after those before it of its key; an interrupted attempt is repeated before the
-    /// next one.
+    /// next one, except for those that ``gatewayContinues()`` describes.
     var faults: [String] {
         state.withLock { state in
             state.faults
                 + state.lines.compactMap { key, numbers in
                     let answered = numbers.filter { !state.unanswered.contains("\(key) \($0)") }
-                    return answered == answered.sorted() ? nil : "\(key) arrived as \(answered)"
+                    return Self.late(in: answered).map { $0.count <= state.continued } == true
+                        ? nil : "\(key) arrived as \(answered)"
                 }
         }
+    }
+
+    /// The numbers that arrived again after a later one; nil if a first arrival was late.
+    private static func late(in numbers: [Int]) -> [Int]? {
+        var (seen, last, late): (Set<Int>, Int, [Int]) = ([], 0, [])
+        for number in numbers {
+            let isNew = seen.insert(number).inserted
+            if number < last {
+                if isNew { return nil }
+                late.append(number)
+            }
+            last = max(last, number)
+        }
+        return late
     }
 
     var summary: String {

@@ -42,6 +42,8 @@ struct Bench {
             case .nodes:
                 try await NodesBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
                     .run()
+            case .peers:
+                try await PeerBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
@@ -49,7 +51,7 @@ struct Bench {
 
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
-        case stages, commands, queue, gateway, media, inapp, console, nodes
+        case stages, commands, queue, gateway, peers, media, inapp, console, nodes
         case waysIn = "ways-in"
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }

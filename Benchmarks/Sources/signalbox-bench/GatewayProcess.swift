@@ -58,6 +58,21 @@ final class GatewayProcess {
         }
     }
 
+    /// The body of the answer to a GET.
+    func get(_ path: String) throws -> String {
+        let (curl, output) = (Process(), Pipe())
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments = ["curl", "--fail", "--silent", url + path]
+        curl.standardOutput = output
+        try curl.run()
+        let body = output.fileHandleForReading.readDataToEndOfFile()
+        curl.waitUntilExit()
+        guard curl.terminationStatus == 0 else {
+            throw FailedProgram(command: ["curl"], status: curl.terminationStatus)
+        }
+        return String(decoding: body, as: UTF8.self)
+    }
+
     /// The most memory it has had so far, by the kernel's account.
     var peakMB: Double { kernelsAccount("VmHWM:") }
 

@@ -5,6 +5,8 @@ struct Load {
     let accepted: Int
     let p50: String
     let p99: String
+    /// p99 divided by p50.
+    let tail: Double
 
     static func run(script: String, connections: Int, seconds: Int, url: String) throws -> Load {
         try RunningLoad(script: script, connections: connections, seconds: seconds, url: url).result()
@@ -34,13 +36,15 @@ struct RunningLoad {
         if numbers[1] > 0 { print("  \(Int(numbers[1])) requests were refused") }
         return Load(
             accepted: Int(numbers[0]), p50: "\((numbers[2] / 1000).readable) ms",
-            p99: "\((numbers[3] / 1000).readable) ms")
+            p99: "\((numbers[3] / 1000).readable) ms", tail: numbers[3] / max(1, numbers[2]))
     }
 }
 
 extension Load {
     /// A script of the load generator that posts these bodies in turn, each of them payloads as lines.
-    static func script(posting bodies: [String], in workspace: Workspace) throws -> String {
+    static func script(
+        posting bodies: [String], in workspace: Workspace, named name: String = "load.lua"
+    ) throws -> String {
         try workspace.write(
             """
             local bodies = { \(bodies.map { "[==[" + $0 + "]==]" }.joined(separator: ",\n")) }
@@ -59,6 +63,6 @@ extension Load {
               io.write(string.format("RESULT %d %d %d %d\\n", summary.requests - summary.errors.status,
                 summary.errors.status, latency:percentile(50), latency:percentile(99)))
             end
-            """, to: "load.lua")
+            """, to: name)
     }
 }

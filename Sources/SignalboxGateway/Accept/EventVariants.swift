@@ -29,7 +29,11 @@ package struct EventVariants: Sendable {
     /// not stored. Followers count with their event. Call it after the commit only, so that a rejected request does
     /// not count.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
-        let tally = EventTally(events, without: duplicates)
+        count(EventTally(events, without: duplicates))
+    }
+
+    /// The same for events that were tallied before the commit.
+    func count(_ tally: EventTally) {
         observation?.accepted(tally)
         // Neighbours usually match the same routes, so they are counted together.
         var (routes, times): ([String], Int) = ([], 0)

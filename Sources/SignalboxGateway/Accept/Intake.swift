@@ -131,6 +131,8 @@ package final class Intake: Sendable {
         // The repeat of a request without an event is rejected again, for the same reason.
         let isRejected = events.isEmpty && !read.isBatch
         let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }
+        // Before the commit: this processor still has the events in its cache.
+        let tally = EventTally(events, without: [:])
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(events, of: request)
@@ -138,7 +140,7 @@ package final class Intake: Sendable {
             throw .store(error)
         }
         switch result {
-        case .appended(let duplicates): return .report(committed(read, events, duplicates))
+        case .appended(let duplicates): return .report(committed(read, events, tally, duplicates))
         case .repeated(let answer): return .repeated(answer)
         case .conflicting: throw .keyReused
         }
@@ -149,17 +151,20 @@ package final class Intake: Sendable {
     /// call itself does not wait.
     package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
         let events = read.events
-        queue.append(events) { [self] result in done(result.map { committed(read, events, $0) }) }
+        let tally = EventTally(events, without: [:])
+        queue.append(events) { [self] result in done(result.map { committed(read, events, tally, $0) }) }
     }
 
     /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
     /// server calls it during a stop, before the queue is closed.
     package func finish() async { await queue.finish() }
 
-    /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
-    /// the commit, so repeats and failed commits are not counted.
-    private func committed(_ read: Report, _ events: [RoutedEvent], _ duplicates: [Int: String]) -> Report {
-        variants.count(events, without: duplicates)
+    /// Counts the committed events and completes the report. `tally`: counts all events. `duplicates`: by position
+    /// among the events. Called after the commit, so repeats and failed commits are not counted.
+    private func committed(
+        _ read: Report, _ events: [RoutedEvent], _ tally: EventTally, _ duplicates: [Int: String]
+    ) -> Report {
+        variants.count(duplicates.isEmpty ? tally : EventTally(events, without: duplicates))
         read.trace?.recordCreation(of: events, without: duplicates)
         return Self.completed(read, duplicates)
     }

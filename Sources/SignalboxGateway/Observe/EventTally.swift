@@ -2,9 +2,9 @@ package import SignalboxNotification
 
 /// The events of one request in groups that count alike, so that counters are looked up once for each group instead of
 /// once for each event. Followers are among them.
-package struct EventTally {
+package struct EventTally: Sendable {
     /// Events with the same source, vendor, kind and routes.
-    struct Group {
+    struct Group: Sendable {
         /// The first of them.
         let first: RoutedEvent
         fileprivate(set) var count = 1

@@ -18,6 +18,8 @@ final class CatalogueEntry: Sendable {
     let fields: CatalogueFields
     /// The conditions of the markers that determine a value: the vendor's name in the event makes it redundant.
     let redundant: [CatalogueCondition]
+    /// The entry without the paths of each of ``CatalogueFields/ignored``, in their order.
+    private let reductions: [CatalogueEntry]
 
     /// The parts of an entry as the catalogue's file has them.
     init(
@@ -31,14 +33,24 @@ final class CatalogueEntry: Sendable {
         self.markers = markers
         self.fields = fields
         redundant = markers.flatMap(\.conditions).filter(\.test.determinesValue)
+        reductions = fields.ignored.map { rule in
+            var reduced = fields
+            reduced.ignored = []
+            reduced.ignore(rule.under)
+            return CatalogueEntry(
+                vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: reduced)
+        }
     }
 
-    /// The same entry without the paths that lead through another one.
-    func ignoring(_ path: CataloguePath) -> CatalogueEntry {
-        var fields = fields
-        fields.ignore(path)
+    /// The same entry without the paths of rules of ``CatalogueFields/ignored``. `rules`: their positions, at least
+    /// one. Usually one rule holds, and its entry was made before.
+    func ignoring(_ rules: [Int]) -> CatalogueEntry {
+        let reduced = reductions[rules[0]]
+        guard rules.count > 1 else { return reduced }
+        var rest = reduced.fields
+        for rule in rules.dropFirst() { rest.ignore(fields.ignored[rule].under) }
         return CatalogueEntry(
-            vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: fields)
+            vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: rest)
     }
 }
 

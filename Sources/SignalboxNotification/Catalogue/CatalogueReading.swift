@@ -20,7 +20,8 @@ struct CatalogueReading {
     /// first. Fills `custom` last, because it contains the values that no step before it consumed. Never throws:
     /// values of unexpected types become warnings or stay in `custom`.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        for rule in fields.ignored where rule.condition.holds(in: payload) { entry = entry.ignoring(rule.under) }
+        let rules = fields.ignored.indices.filter { fields.ignored[$0].condition.holds(in: payload) }
+        if !rules.isEmpty { entry = entry.ignoring(rules) }
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)

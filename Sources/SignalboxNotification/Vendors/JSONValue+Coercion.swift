@@ -32,12 +32,16 @@ extension JSONValue {
         }
     }
 
-    /// True when ``scalarText`` is this text. Copies no string if both are ASCII, whose comparison is that of bytes.
+    /// True when ``scalarText`` is this text. Copies no string if the bytes are equal or both texts are ASCII; others
+    /// may be equal by Unicode's rules.
     func isScalar(withText text: String) -> Bool {
-        guard let utf8, utf8.allSatisfy({ $0 < 0x80 }), text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return scalarText == text
+        guard let utf8 else { return scalarText == text }
+        var text = text
+        let (isSame, isASCII) = text.withUTF8 { text in
+            let isSame = text.equals(utf8)
+            return (isSame, isSame || !text.hasHighBytes && !utf8.hasHighBytes)
         }
-        return !utf8.isEmpty && text.utf8.count == utf8.count && text.utf8.elementsEqual(utf8)
+        return isASCII ? isSame && !utf8.isEmpty : scalarText == text
     }
 
     /// A whole number, or one from a string; accepts `5.57e+15` (Leanplum writes identifiers that way).
