@@ -13,7 +13,7 @@ struct PeerBench {
 
     func run() async throws {
         table.section(
-            "nginx beside the gateway: \(Self.connections) connections for \(Self.seconds) s, \(Self.rounds) rounds in turn"
+            "nginx next to the gateway: \(Self.connections) connections for \(Self.seconds) s, \(Self.rounds) rounds in turn"
         )
         let nginx = try Nginx(in: workspace)
         defer { nginx.stop() }
