@@ -26,15 +26,7 @@ package final class MessageAuthentication: @unchecked Sendable {
         }
         // The context holds a reference of its own.
         EVP_MAC_free(algorithm)
-        var digest = Array("SHA256".utf8CString)
-        let initialised = digest.withUnsafeMutableBufferPointer { name in
-            let parameters = [
-                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-                OSSL_PARAM_construct_end(),
-            ]
-            return EVP_MAC_init(context, key, key.count, parameters)
-        }
-        precondition(initialised == 1, "OpenSSL rejected an HMAC key.")
+        precondition(sb_hmac_sha256_init(context, key, key.count) == 1, "OpenSSL rejected an HMAC key.")
         prepared = context
     }
 
