@@ -33,6 +33,16 @@
 extension StoreError {
     /// Whether the database cannot be reached now.
     package var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
+
+    /// Why a database cannot be used now; nil for an error that an operator has to remedy. The same call may succeed
+    /// later.
+    package var temporaryReason: String? {
+        switch self {
+        case .unreachable(let reason), .unavailable(let reason): reason
+        case .stalled, .undecided: "the database does not answer in time"
+        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .otherSchema, .damaged, .refused, .otherTables: nil
+        }
+    }
 }
 
 extension StoreError: CustomStringConvertible {

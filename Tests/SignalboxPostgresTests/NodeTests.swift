@@ -57,6 +57,20 @@ import Testing
         }
     }
 
+    /// After a failover, the heartbeats of all nodes are old when the first gateway starts again.
+    @Test func aNodeThatBeginsDeclaresNoneGone() async throws {
+        try await NodeBench.withNodes { first, second in
+            try await first.append([NodeBench.event(1)])
+            try await second.append([NodeBench.event(2)])
+            let live = "SELECT FROM nodes WHERE is_live"
+            let before = try PostgresConnection(first.target).run(live).count
+            try first.exec("UPDATE nodes SET seen_at = seen_at - interval '1 hour'")
+            var pulse = Pulse()
+            pulse.beat(first)
+            #expect(try PostgresConnection(first.target).run(live).count == before)
+        }
+    }
+
     @Test func aHeartbeatFreesDeliveriesOfUnknownHolders() async throws {
         try await NodeBench.withNodes { first, second in
             try await first.append([NodeBench.event(1)])

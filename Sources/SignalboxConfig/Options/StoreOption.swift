@@ -48,8 +48,9 @@ extension GatewayConfig {
                 text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
             else { return "this must be \"sqlite\", or a URL such as postgres://signalbox@db.example.com/signalbox" }
             let rest = text.drop { $0 != "/" }.dropFirst(2)
-            let authority = rest.prefix { $0 != "/" && $0 != "?" }
-            let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
+            // As libpq reads it: the user and the password end at the first "@", unless a "/" precedes it.
+            let end = rest.firstIndex { $0 == "@" || $0 == "/" }
+            let user = end.flatMap { rest[$0] == "@" ? rest[..<$0] : nil } ?? ""
             let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] } ?? ""
             for parameter in query.split(separator: "&") {
                 let name = parameter.prefix { $0 != "=" }.removingPercentEncoding ?? ""

@@ -11,7 +11,11 @@ extension DestinationLane {
 
     /// True if the lane may start attempts and none is in flight. The watchdog uses it: an idle lane with overdue
     /// deliveries is a defect.
-    var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
+    var isIdle: Bool {
+        queue.isActive(name) && gate.isIdle(at: elapsed())
+            // Without a share of the places, other processes send.
+            && queue.places(of: name, outOf: destination.concurrency) > 0
+    }
 
     /// True from ``retire()`` on.
     var isRetired: Bool { gate.isRetired }

@@ -72,14 +72,15 @@ package struct MediaCleanup: Sendable {
 }
 
 extension MediaJanitor.Work {
-    /// `retention`: the config's setting, read at each step because a reload may change it.
+    /// `retention`: the config's setting, read at each step because a reload may change it. Among several processes of
+    /// one store, one removes files: each would remove others, and together too many.
     init(
         _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
     ) {
         let cleanup = MediaCleanup(queue, store, retention: retention)
         self.init(
-            remove: { try await cleanup.remove(beyond: $0) }, sweep: { try await cleanup.sweep() },
-            bytes: { try await queue.mediaBytes() })
+            remove: { queue.leads ? try await cleanup.remove(beyond: $0) : MediaJanitor.Removal() },
+            sweep: { try await cleanup.sweep() }, bytes: { try await queue.mediaBytes() })
     }
 }

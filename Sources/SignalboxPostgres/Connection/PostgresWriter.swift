@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SignalboxStore
+import Synchronization
 
 /// The parts of a store that write, each on a connection of its own. Raw values are stored in `marks`.
 enum WriterLane: Int64, CaseIterable, Sendable {
@@ -57,6 +58,8 @@ final class PostgresWriter: Sendable {
     private let lock = NSLock()
     // Unchecked: used under `lock` only. A `Mutex` would not let a body return what is not `Sendable`.
     private nonisolated(unsafe) var state = State()
+    /// Whether a transaction ended without its outcome, and none has found it out since.
+    private let wasLeftOpen = Atomic<Bool>(false)
     // A queue and not a task: libpq's calls block, which Swift's pool of threads must not.
     private let queue: DispatchQueue
 
@@ -81,6 +84,22 @@ final class PostgresWriter: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// Finds out how a COMMIT ended whose outcome was left open, on another thread. The next transaction would find
+    /// out, but a lane may have none for long, and leases of that COMMIT would wait. A failure leaves it to a later
+    /// call.
+    func resolveLater() {
+        guard wasLeftOpen.load(ordering: .relaxed) else { return }
+        queue.async { [self] in
+            // A lane that works finds out by itself.
+            guard lock.try() else { return }
+            defer { lock.unlock() }
+            do {
+                if state.isUndecided { _ = try connected(&state) }
+                wasLeftOpen.store(false, ordering: .relaxed)
+            } catch { state.connection = nil }
+        }
     }
 
     /// Runs a transaction on this thread, and returns once it is committed. Throws when it was not committed, or with
@@ -158,6 +177,7 @@ final class PostgresWriter: Sendable {
             membership.countUnknownCommit()
             while state.isUndecided, ContinuousClock.now < end { decide(&state) }
             guard !state.isUndecided else {
+                wasLeftOpen.store(true, ordering: .relaxed)
                 throw CommitFailure(reason: .undecided(after: StoreLimits.patience), mayBeOfOneWrite: false)
             }
             guard state.number >= number else { throw error }

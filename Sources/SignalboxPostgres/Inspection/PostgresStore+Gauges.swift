@@ -4,11 +4,12 @@ package import SignalboxStore
 
 /// The counts that metrics show. Their cost does not grow with the queue.
 extension PostgresStore {
-    /// Adds up the ledger. Reads the first index entry of each destination with waiting deliveries, and every leased
-    /// delivery: each node has a bounded number of these. `oldestDue` is nil unless a delivery is overdue. One
-    /// snapshot. Destinations that never had a delivery are missing.
+    /// Adds up the ledger. Reads the first index entry of each destination with waiting deliveries, and every
+    /// delivery that this node holds, which are few. `oldestDue` is that of free deliveries and of those that this node
+    /// holds; nil unless one is overdue. One snapshot. Destinations that never had a delivery are missing.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
         let now = now
+        let node = membership.incarnation?.node ?? 0
         return try await readers.read { connection in
             let rows = try connection.run(
                 """
@@ -19,9 +20,9 @@ extension PostgresStore {
                         sum(dead_now)::bigint AS dead
                     FROM ledger GROUP BY destination
                 ) l LEFT JOIN (
-                    SELECT destination, min(due) AS due FROM queue WHERE holder IS NOT NULL GROUP BY destination
+                    SELECT destination, min(due) AS due FROM queue WHERE holder = $1 GROUP BY destination
                 ) h USING (destination)
-                """)
+                """, [.number(node)])
             return try rows.map { row in
                 var gauge = DestinationGauges()
                 gauge.accepted = try row.count(1)

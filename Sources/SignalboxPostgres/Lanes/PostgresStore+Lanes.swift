@@ -88,7 +88,7 @@ extension PostgresStore {
     /// destination claims deliveries with keys as an ordered one does: nodes with different configs keep the order.
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let claimed = try await commits.claims.write(order(search, limit: limit))
-        note(claimed, &search)
+        await note(claimed, &search)
         if claimed.hasKeys { keyed.withLock { _ = $0.insert(search.destination) } }
         // A search that began later, and found less, may have left out deliveries that became due earlier.
         let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
@@ -112,7 +112,7 @@ extension PostgresStore {
                 if leases.isEmpty { throw error }
                 return leases
             }
-            note(claimed, &search)
+            await note(claimed, &search)
             hasKeys = claimed.hasKeys
             guard !claimed.isBusy else {
                 // Without a lease, the lane would search again at once.
@@ -170,11 +170,31 @@ extension PostgresStore {
     }
 
     /// Remembers what a claim found besides leases.
-    private func note(_ claimed: Claimed, _ search: inout DueSearch) {
+    private func note(_ claimed: Claimed, _ search: inout DueSearch) async {
         search.nextDue = [search.nextDue, claimed.nextDue].compactMap { $0 }.min()
-        search.unreadable += claimed.unreadable
-        if let damaged = claimed.unreadable.first {
+        let unreadable = await damaged(of: claimed.unreadable)
+        search.unreadable += unreadable
+        if let damaged = unreadable.first {
             health.recordDamage(StoreError(DamagedValue("delivery \(damaged) has lost its event or its variant")))
         }
+    }
+
+    /// The deliveries whose event or variant is missing in a new snapshot. A claim locks the newest version of a row
+    /// and reads the other tables as they were before, so it misses a variant that was stored meanwhile. Empty if the
+    /// database cannot be read: the next claim finds the suspects again.
+    private func damaged(of suspects: [Int64]) async -> [Int64] {
+        guard !suspects.isEmpty else { return [] }
+        do throws(StoreError) {
+            return try await readers.read { connection in
+                try connection.run(
+                    """
+                    SELECT id FROM queue q WHERE id = ANY ($1) AND (
+                        NOT EXISTS (SELECT FROM events e WHERE e.seq = q.event)
+                        OR variant IS NOT NULL AND NOT EXISTS (SELECT FROM variants v WHERE v.id = q.variant))
+                    ORDER BY id
+                    """, [.numbers(suspects)]
+                ).map { try $0.number(0) }
+            }
+        } catch { return [] }
     }
 }

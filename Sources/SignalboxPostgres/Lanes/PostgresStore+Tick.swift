@@ -26,6 +26,7 @@ extension PostgresStore {
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
         wake(look, at: now)
         if !look.overdue.isEmpty { try await expire(look.overdue) }
+        for writer in writers.values { writer.resolveLater() }
         try await sweepIfRequested()
         try await lookForInAppChanges()
         // Last, because it concerns single destinations.

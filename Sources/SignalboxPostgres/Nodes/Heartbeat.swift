@@ -56,9 +56,13 @@ struct Pulse {
     private var countedAt: ContinuousClock.Instant?
     /// When the last heartbeat that succeeded was sent, and since when heartbeats succeed again after an outage.
     private var lastAt: ContinuousClock.Instant?
-    private var steadyFrom: ContinuousClock.Instant?
+    private var steadyFrom: ContinuousClock.Instant
     /// Heartbeats until the next round of upkeep.
     private var rest = 0
+
+    /// `steadyFrom`: when it may begin to declare others gone. A node that starts after an outage must not do so before
+    /// the others had time to come back.
+    init(steadyFrom: ContinuousClock.Instant = .now + NodeMembership.lifetime) { self.steadyFrom = steadyFrom }
 
     /// One heartbeat, then the takeover from nodes that are gone. Never throws: the next heartbeat repeats a step that
     /// failed.
@@ -99,7 +103,7 @@ struct Pulse {
     private mutating func isSteady(_ sentAt: ContinuousClock.Instant) -> Bool {
         if let lastAt, sentAt - lastAt >= NodeMembership.lifetime / 2 { steadyFrom = sentAt + NodeMembership.lifetime }
         lastAt = sentAt
-        return steadyFrom.map { $0 <= sentAt } ?? true
+        return steadyFrom <= sentAt
     }
 
     /// Whether it is this node's turn to count: one node at a time does, every ten seconds.

@@ -49,7 +49,7 @@ struct Serve: AsyncParsableCommand {
         try preparation.checkStore(of: config)
         let opening = try GatewayOpening(options, loaded, logger: logger)
         defer { withExtendedLifetime(opening.directory) {} }
-        let slot = try start(opening, logger)
+        let slot = try await start(opening, logger)
         opening.reportReach()
         if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
@@ -60,7 +60,6 @@ struct Serve: AsyncParsableCommand {
                 preparation.announce(
                     addresses, config, version: Version.current, dataDirectory: opening.directory.path, to: logger)
             })
-        if slot.isOpen { try await slot.gateway.prepare() }
         let services = services(slot, opening, preparation, server, stamps, logger)
         let interrupted = try await runServices(services, logger: logger)
         slot.gateway.stopSending()
@@ -70,14 +69,18 @@ struct Serve: AsyncParsableCommand {
         if !isShown { throw ExitCode.unusable }
     }
 
-    /// Opens the store. A database that cannot be reached does not end the start: the gateway listens, answers 503,
-    /// and opens the store later.
-    private func start(_ opening: GatewayOpening, _ logger: Logger) throws -> GatewaySlot {
+    /// Opens the store and prepares the gateway. A database that cannot be reached, is full or does not answer in time
+    /// does not end the start: the gateway listens, answers 503, and opens the store later.
+    private func start(_ opening: GatewayOpening, _ logger: Logger) async throws -> GatewaySlot {
         do {
-            return GatewaySlot(try opening.open(acceptsLoss: acceptQueueLoss), isOpen: true)
-        } catch StoreError.unreachable(let reason) {
-            guard let database = opening.database else { throw StoreError.unreachable(reason: reason) }
-            logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
+            let gateway = try opening.open(acceptsLoss: acceptQueueLoss)
+            try await gateway.prepare()
+            return GatewaySlot(gateway, isOpen: true)
+        } catch let error as StoreError {
+            guard let database = opening.database, let reason = error.temporaryReason else { throw error }
+            if error.isUnreachable {
+                logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])
+            }
             return GatewaySlot(opening.standIn(for: database, because: reason), isOpen: false)
         }
     }
