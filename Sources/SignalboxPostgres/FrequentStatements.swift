@@ -17,7 +17,7 @@ package enum FrequentStatements {
     package static let claim = ClaimStatement.unordered
     /// `(destination, now)`: sent with each claim.
     package static let nextDue = ClaimStatement.nextDue
-    /// `(node, ids, begun, states, dues, statuses, reasons, startedAt, durations, errors, remotes, excerpts,
+    /// `(node, ids, leases, states, dues, statuses, reasons, startedAt, durations, errors, remotes, excerpts,
     /// exchanges)`: ends deliveries.
     package static let ended = SettlementStatement.ended
     /// Settings of the sessions that lease and settle: `name=value`.

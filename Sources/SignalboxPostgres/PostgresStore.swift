@@ -42,6 +42,8 @@ package final class PostgresStore: Store {
     let shares = Mutex<[DestinationName: Int]>([:])
     /// Quiet times and breakers of other nodes, as of the last look.
     let othersBackoffs = Mutex<[DestinationName: OthersBackoff]>([:])
+    /// The breakers that this node has recorded.
+    let ownBreakers = OwnBreakers()
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 
@@ -96,7 +98,10 @@ package final class PostgresStore: Store {
         commits = LaneCommits(reference)
         heartbeat = Heartbeat(reference)
         reference.set(self)
-        membership.onReplacement { [lanes] in lanes.withHandOff { $0.forgetLeases() } }
+        membership.onReplacement { [lanes, ownBreakers] in
+            lanes.withHandOff { $0.forgetLeases() }
+            ownBreakers.forget()
+        }
     }
 
     package var now: Date { clock.now }

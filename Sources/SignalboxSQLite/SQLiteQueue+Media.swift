@@ -104,6 +104,10 @@ extension SQLiteQueue {
         }
     }
 
+    package func lastMediaUntil() async throws(StoreError) -> Date? {
+        try await file.read { try $0.number("SELECT max(until) FROM media_waits") }.map { Date(milliseconds: $0) }
+    }
+
     /// When the next wait ends; nil when no delivery is held. Includes deliveries whose files are ready.
     package func nextMediaUntil() async throws(StoreError) -> Date? {
         try await file.read { try $0.number("SELECT min(until) FROM media_waits") }.map { Date(milliseconds: $0) }

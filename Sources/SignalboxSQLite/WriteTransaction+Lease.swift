@@ -142,7 +142,7 @@ extension WriteTransaction {
             row.bind(attempt.flatMap { $0.excerpt.isEmpty ? nil : $0.excerpt })
             row.bind(attempt?.exchange)
             row.bind(lease.delivery)
-            row.bind(lease.fence.attempt)
+            row.bind(lease.fence.number)
         }
         guard update.changes > 0 else { return false }
         if state != .waiting { moves.end(state, of: lease.destination) }
@@ -156,14 +156,14 @@ extension WriteTransaction {
         guard lease.fence.holder == file.holder else { return false }
         let changed = try db.run(
             "UPDATE deliveries SET begun = attempts, forgiven = min(forgiven, attempts) WHERE \(Self.currentLease)",
-            [lease.delivery, lease.fence.attempt])
+            [lease.delivery, lease.fence.number])
         return changed > 0
     }
 
     /// Asked only for second and later attempts, before the former attempt is copied.
     private func isCurrent(_ lease: Lease) throws -> Bool {
         try db.flag(
-            "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.attempt])
+            "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.number])
     }
 
     // MARK: Ends without an attempt

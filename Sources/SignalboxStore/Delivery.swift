@@ -24,29 +24,33 @@ package struct Lease: Sendable {
     package let orderKey: String?
     /// When it could be sent first: when its event was accepted, or later by its schedule. Nil if that is not known.
     package var readyAt: Date?
+    /// Tells it from earlier and later leases of the same delivery by the same process.
+    private let number: Int
     private let holder: UInt64
 
-    /// `holder`: names the process that leased it.
+    /// `number`: of the lease, from 1; nil for the number of the attempt, which a store may use that always knows how a
+    /// commit ended. `holder`: names the process that leased it.
     package init(
         delivery: Int64, event: String, destination: DestinationName, attempts: Int, earlier: Int? = nil,
-        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil, orderKey: String? = nil, holder: UInt64 = 0
+        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil, orderKey: String? = nil, number: Int? = nil,
+        holder: UInt64 = 0
     ) {
         (self.delivery, self.event, self.destination) = (delivery, event, destination)
         (self.attempts, self.earlier) = (attempts, earlier ?? attempts)
         (self.body, self.payload, self.notAfter, self.orderKey) = (body, payload, notAfter, orderKey)
-        self.holder = holder
+        (self.number, self.holder) = (number ?? self.earlier + 1, holder)
     }
 
     /// Tells a lease from later leases of the same delivery. A settlement whose fence is not the current one is lost.
     package struct Fence: Sendable, Equatable {
         /// The process that leased the delivery.
         package let holder: UInt64
-        /// The number of the attempt that the lease is for, from 1.
-        package let attempt: Int
+        /// The number of the lease, from 1.
+        package let number: Int
     }
 
     /// The fence of settlements of this lease.
-    package var fence: Fence { Fence(holder: holder, attempt: earlier + 1) }
+    package var fence: Fence { Fence(holder: holder, number: number) }
 
     /// Bytes of the event that it keeps in memory.
     package var bytes: Int { body.count + (payload?.count ?? 0) }

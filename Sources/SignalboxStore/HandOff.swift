@@ -102,7 +102,7 @@ extension HandOff {
         fileprivate private(set) var bytes = 0
         private var claimsSinceRead = 0
         /// The number of the reading in progress. A lane has at most one.
-        private(set) var reading: Int?
+        package private(set) var reading: Int?
         private var readings = 0
         private var isClosing = false
         /// Whether this process may make attempts. Otherwise nothing is handed over in memory: others claim it.
@@ -136,12 +136,12 @@ extension HandOff {
         }
 
         /// Before the commit of a delivery whose room was reserved without its number.
-        package mutating func hold(_ lease: Lease) { held[lease.delivery] = lease.fence.attempt }
+        package mutating func hold(_ lease: Lease) { held[lease.delivery] = lease.fence.number }
 
         /// After the commit.
         package mutating func deliver(_ lease: Lease) {
             // Forgotten meanwhile: another process may have it.
-            guard held[lease.delivery] == lease.fence.attempt else { return forget(lease.bytes) }
+            guard held[lease.delivery] == lease.fence.number else { return forget(lease.bytes) }
             pending -= 1
             fresh.append(lease)
         }
@@ -206,7 +206,7 @@ extension HandOff {
         /// After the commit that leased deliveries from the store.
         package mutating func finishReading(_ leases: [Lease], of search: DueSearch) {
             lastKey = search.servedKey
-            for lease in leases { held[lease.delivery] = lease.fence.attempt }
+            for lease in leases { held[lease.delivery] = lease.fence.number }
             for delivery in search.unreadable { held[delivery] = 0 }
             heldKeys.formUnion(leases.compactMap(\.orderKey))
             reading = nil
@@ -224,7 +224,7 @@ extension HandOff {
         /// After the end of a lease. `due`: when its delivery is due next; nil for never. A later lease of the
         /// delivery is still held.
         package mutating func release(_ lease: Lease, due: Date?) {
-            guard held[lease.delivery] == lease.fence.attempt else { return }
+            guard held[lease.delivery] == lease.fence.number else { return }
             held[lease.delivery] = nil
             if let key = lease.orderKey { heldKeys.remove(key) }
             // The next delivery with this key can be leased now.

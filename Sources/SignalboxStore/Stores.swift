@@ -138,8 +138,9 @@ package protocol LaneStore: StoreStatus {
     func holds(_ lease: Lease) -> Bool
 
     /// The requests that this process may have in flight to a destination whose limit is `limit`. The shares of all
-    /// processes add up to the limit; some are 0 when it is less than the number of processes.
-    func places(of destination: DestinationName, outOf limit: Int) -> Int
+    /// processes with a lane for it add up to the limit; some are 0 when it is less than their number. Nil until this
+    /// process knows the others: it wakes the lane then.
+    func places(of destination: DestinationName, outOf limit: Int) -> Int?
 
     /// Takes attempts from the rate that the processes share: a quarter of a second's worth at most.
     func takeAttempts(of destination: DestinationName, perSecond: Double) async throws(StoreError) -> AttemptShare
@@ -151,8 +152,12 @@ package protocol LaneStore: StoreStatus {
     /// to ask again. Another one may probe after `time`, or once the backoff was recorded as ended.
     func beginProbe(of destination: DestinationName, lasting time: Duration) async throws(StoreError) -> Duration?
 
-    /// The backoffs from a destination that other processes apply now, as of the last ``tick()``.
+    /// The backoffs from a destination that other processes apply now, as of the last ``tick()``. Reports the end of
+    /// this process's own breaker once.
     func othersBackoff(from destination: DestinationName) -> OthersBackoff
+
+    /// Ends the recorded open breakers of all processes: a probe of this one was answered.
+    func endBreakers(of destination: DestinationName) async throws(StoreError)
 }
 
 /// Until when other processes leave a destination alone.
@@ -161,6 +166,8 @@ package struct OthersBackoff: Sendable, Equatable {
     package var breakerOpen: Date?
     /// The latest end of a pause that the destination asked for; nil for none.
     package var quiet: Date?
+    /// Whether another process ended the open breaker that this one had recorded.
+    package var hasEndedOwn = false
 
     /// None.
     package init() {}
@@ -204,6 +211,12 @@ package protocol DownloadStore: StoreStatus {
 
     /// Releases held deliveries with their final bodies: all of them or none.
     func release(_ releases: [MediaRelease]) async throws(StoreError)
+
+    /// When the last wait that exists now is over; nil when no delivery is held.
+    func lastMediaUntil() async throws(StoreError) -> Date?
+
+    /// Ends the downloads of this process, after the last one: other processes take over its part.
+    func closeMedia() async throws(StoreError)
 }
 
 /// Removes what has been kept long enough. Works in small steps, between which others write.
@@ -239,6 +252,10 @@ package protocol UpkeepStore: StoreStatus {
 
 // MARK: Defaults
 
+extension DownloadStore {
+    package func closeMedia() async throws(StoreError) {}
+}
+
 extension UpkeepStore {
     package var leads: Bool { true }
 }
@@ -256,7 +273,7 @@ extension LaneStore {
 
     package func holds(_ lease: Lease) -> Bool { true }
 
-    package func places(of destination: DestinationName, outOf limit: Int) -> Int { limit }
+    package func places(of destination: DestinationName, outOf limit: Int) -> Int? { limit }
 
     package func takeAttempts(
         of destination: DestinationName, perSecond: Double
@@ -271,6 +288,8 @@ extension LaneStore {
     ) async throws(StoreError) -> Duration? { nil }
 
     package func othersBackoff(from destination: DestinationName) -> OthersBackoff { OthersBackoff() }
+
+    package func endBreakers(of destination: DestinationName) async throws(StoreError) {}
 
     /// Opens a lane whose deliveries need no order.
     package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {

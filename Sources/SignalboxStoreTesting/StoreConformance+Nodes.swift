@@ -100,7 +100,7 @@ extension StoreConformance {
             // Declares the first one gone.
             let second = try bench.open()
             let lease = try await bench.claimOne(second)
-            #expect(lease.fence.attempt == 2)
+            #expect(lease.earlier == 1)
             #expect(try await first.settle(lost, .refused) == .lost)
             #expect(try await second.settle(lease, .delivered(status: 204)) == .recorded)
             #expect(try await bench.only(second).state == .delivered)

@@ -101,9 +101,13 @@ struct StoreOpening: Service, CustomStringConvertible {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var refusal: StoreError?
+            // Kept after a failure: each store has sessions of its own, which a server that waits for a standby does
+            // not end.
+            var found: Gateway?
             while !Task.isCancelled, !slot.isOpen {
                 do {
-                    let gateway = try await opened()
+                    let gateway = if let found { found } else { try await opened() }
+                    found = gateway
                     try await activate(gateway)
                     return slot.open(gateway)
                 } catch StoreError.unreachable {

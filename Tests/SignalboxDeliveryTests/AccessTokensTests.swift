@@ -134,10 +134,11 @@ import Testing
         delivery: 1, event: "01a1fb5e-d5ca-7cf1-b29a-8f766ae750fa", destination: DestinationName("crm"), attempts: 0,
         body: Array("{}".utf8))
 
-    /// Sends to a destination with these statuses; returns the outcome, and the requests of both servers.
+    /// Sends to a destination with these statuses; returns the outcome, nil if nothing was sent, and the requests.
     private func send(
-        statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = []
-    ) async throws -> (RetryPolicy.Answer, [Peer.Request]) {
+        statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = [],
+        if mayBegin: @Sendable () -> Bool = { true }
+    ) async throws -> (RetryPolicy.Answer?, [Peer.Request]) {
         try await Peer.run(["canned"] + grants.flatMap { $0 }) { server in
             try await Peer.run(["canned"] + statuses.flatMap { Self.json("", status: $0) }) { peer in
                 let http = OutboundHTTP(policy: try loopback())
@@ -149,7 +150,7 @@ import Testing
                 let sender = WebhookSender(
                     webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]),
                     headers: headers, clientSecret: "s", http: http, version: "0")
-                let attempt = await sender.send([Self.lease]).answer
+                let attempt = await sender.send([Self.lease], if: mayBegin)?.answer
                 var requests: [Peer.Request] = []
                 if case .replied = attempt {
                     for _ in statuses { requests.append(try #require(try await peer.next())) }
@@ -157,6 +158,31 @@ import Testing
                 return (attempt, requests)
             }
         }
+    }
+
+    /// A token may take longer than a lease lasts.
+    @Test func aLeaseThatEndsDuringTheRequestForATokenIsNotSent() async throws {
+        let asked = Mutex(0)
+        let (answer, requests) = try await send(statuses: [204], grants: [Self.grant("first")]) {
+            asked.withLock { $0 += 1 }
+            return false
+        }
+        #expect(answer == nil && requests.isEmpty)
+        #expect(asked.withLock { $0 } == 1)
+    }
+
+    @Test func aLeaseThatEndsIsNotSentAgainWithAnotherToken() async throws {
+        let asked = Mutex(0)
+        let (answer, requests) = try await send(
+            statuses: [401], grants: [Self.grant("first"), Self.grant("second")]
+        ) {
+            asked.withLock { asked in
+                asked += 1
+                return asked == 1
+            }
+        }
+        #expect(answer == .replied(status: 401, retryAfter: nil))
+        #expect(requests.count == 1)
     }
 
     @Test func sendsTheTokenAndTheConfiguredHeaders() async throws {
@@ -182,7 +208,7 @@ import Testing
         let (attempt, _) = try await send(statuses: [204], grants: [Self.json("", status: 500)])
         #expect(attempt == .failed(.token("the token server answered 500")))
         let outcome = RetryPolicy(.init()).outcome(
-            of: attempt, number: 1, now: Date(timeIntervalSince1970: 0), random: 0)
+            of: try #require(attempt), number: 1, now: Date(timeIntervalSince1970: 0), random: 0)
         #expect(
             outcome
                 == .retry(

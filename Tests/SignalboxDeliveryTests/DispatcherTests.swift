@@ -163,7 +163,8 @@ final class ScriptedSender: Sender {
         for await count in count where count >= wanted { return }
     }
 
-    func send(_ leases: [Lease]) async -> SendResult {
+    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
+        guard mayBegin() else { return nil }
         let lease = leases[0]
         let (number, total) = made.withLock { made in
             made.append(lease.event)

@@ -220,7 +220,8 @@ private final class AskedSender: Sender {
         return answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
     }
 
-    func send(_ leases: [Lease]) async -> SendResult {
+    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
+        guard mayBegin() else { return nil }
         let total = made.withLock { made in
             made.append("delivery")
             return made.count { $0 == "delivery" }

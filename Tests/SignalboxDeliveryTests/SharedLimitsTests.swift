@@ -63,6 +63,32 @@ import Testing
         #expect(gate.takePlaces(at: .seconds(40)) == .free(4))
     }
 
+    @Test func anAnswerElsewhereEndsTheBreakerThatThisProcessOpened() {
+        let gate = gate(failures: 1)
+        #expect(gate.takePlaces(at: .zero) == .free(4))
+        _ = gate.recordFailure(at: .seconds(1))
+        #expect(gate.beginRecording())
+        #expect(gate.nextRecord(at: .seconds(1)) == .record(.init(kind: .breakerOpen, until: .seconds(31))))
+        #expect(gate.nextRecord(at: .seconds(1)) == .done)
+        gate.endBreaker()
+        #expect(gate.recordedBackoff == nil)
+        for _ in 0..<4 { gate.sent() }
+        #expect(gate.takePlaces(at: .seconds(2)) == .free(4))
+        #expect(!gate.takeEndOfOthers(), "its own answers did not end it")
+    }
+
+    @Test func anAnswerToAProbeEndsTheBreakersOfOthers() {
+        let gate = gate(failures: 1)
+        gate.follow(breakerOpen: .seconds(30), quiet: nil, at: .zero)
+        gate.recordProbe(wait: nil, at: .seconds(30))
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+        _ = gate.recordAnswer(delivered: true, at: .seconds(31))
+        #expect(gate.takeEndOfOthers())
+        #expect(!gate.takeEndOfOthers(), "once")
+        _ = gate.recordAnswer(delivered: true, at: .seconds(32))
+        #expect(!gate.takeEndOfOthers(), "it was closed")
+    }
+
     @Test func recordsNoBackoffOfAnotherProcess() {
         let gate = gate(failures: 1)
         gate.follow(breakerOpen: .seconds(30), quiet: nil, at: .zero)

@@ -61,6 +61,18 @@ import Testing
         }
     }
 
+    /// A replay ends its downloads before it ends itself.
+    @Test func aNodeThatLeftTheDownloadsOwnsNone() async throws {
+        try await Self.withNodes { first, second, _ in
+            let events = (0..<20).map { Self.event($0, waitingFor: "https://host-\($0).test/a.png") }
+            try await first.append(events)
+            #expect(try await Self.due(first).count < 20)
+            try await second.closeMedia()
+            #expect(try await Self.due(first).count == 20)
+            #expect(try await first.lastMediaUntil() == Self.now.addingTimeInterval(60))
+        }
+    }
+
     // MARK: Nodes
 
     private static func due(_ store: PostgresStore) async throws -> [MediaJob] {

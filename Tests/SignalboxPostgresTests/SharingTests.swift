@@ -132,6 +132,48 @@ import Testing
         }
     }
 
+    @Test func anAnswerToOneNodeEndsTheBreakersOfOthers() async throws {
+        try await NodeBench.withNodes { first, second in
+            let now = first.now
+            let open = DestinationBackoff(
+                .breakerOpen, reason: "it fails", since: now, until: now.addingTimeInterval(30))
+            try await first.record(open, of: NodeBench.crm)
+            for node in [first, second] { try await node.tick() }
+            #expect(!first.othersBackoff(from: NodeBench.crm).hasEndedOwn)
+            try await second.endBreakers(of: NodeBench.crm)
+            for node in [first, second] { try await node.tick() }
+            #expect(first.othersBackoff(from: NodeBench.crm).hasEndedOwn)
+            #expect(!first.othersBackoff(from: NodeBench.crm).hasEndedOwn, "known once")
+            #expect(second.othersBackoff(from: NodeBench.crm) == OthersBackoff())
+            // What the node removes itself ended by its own answer.
+            try await first.record(open, of: NodeBench.crm)
+            try await first.record(nil, of: NodeBench.crm)
+            try await first.tick()
+            #expect(!first.othersBackoff(from: NodeBench.crm).hasEndedOwn)
+        }
+    }
+
+    @Test func nodesWithALaneShareThePlaces() async throws {
+        try await PostgresLocation.withLocation { location in
+            let nodes = try (0..<3).map { _ in try PostgresStore(location.target) }
+            let (both, one) = (DestinationName("both"), DestinationName("one"))
+            // The test beats.
+            for node in nodes { node.heartbeat.end() }
+            for node in nodes[0...1] { node.openLane(both) {} }
+            nodes[0].openLane(one) {}
+            #expect(nodes[0].places(of: both, outOf: 9) == nil, "no heartbeat yet")
+            var pulses = nodes.map { _ in Pulse() }
+            for _ in 0..<2 { for index in nodes.indices { pulses[index].beat(nodes[index]) } }
+            #expect(nodes[0].places(of: one, outOf: 9) == 9)
+            #expect(nodes[1].places(of: one, outOf: 9) == nil)
+            #expect((0...1).compactMap { nodes[$0].places(of: both, outOf: 9) }.reduce(0, +) == 9)
+            nodes[2].openLane(both) {}
+            #expect(nodes[2].places(of: both, outOf: 9) == nil, "the others do not know its lane")
+            for _ in 0..<2 { for index in nodes.indices { pulses[index].beat(nodes[index]) } }
+            #expect(nodes.compactMap { $0.places(of: both, outOf: 9) } == [3, 3, 3])
+        }
+    }
+
     @Test func oneNodeEndsAPause() async throws {
         try await PostgresLocation.withLocation { location in
             let clock = ManualDate()
@@ -148,6 +190,20 @@ import Testing
             #expect(ended == [NodeBench.crm])
             let log = try await nodes[0].actionPage(ActionFilter(), limit: 9, examining: 9).records
             #expect(log.count == 1)
+        }
+    }
+
+    @Test func aSignOffEndsNoOtherIncarnation() async throws {
+        try await NodeBench.withNodes { first, _ in
+            first.heartbeat.finish()
+            let node = try first.membership.current()
+            // As after a failover that lost its registration: another one has its number.
+            try first.exec("UPDATE nodes SET key = 'another' WHERE id = \(node)")
+            try await first.signOff()
+            let row = try PostgresConnection(first.target).run(
+                "SELECT is_live FROM nodes WHERE id = $1", [.number(node)]
+            ).first
+            #expect(try row?.flag(0) == true)
         }
     }
 

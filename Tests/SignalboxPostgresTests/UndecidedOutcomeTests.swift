@@ -24,6 +24,37 @@ import Testing
         }
     }
 
+    /// A return whose outcome is not known is repeated. Meanwhile the node may have leased the delivery again.
+    @Test func aRepeatedReturnEndsNoLaterLease() async throws {
+        try await NodeBench.withNodes { node, _ in
+            try await node.append([NodeBench.event(1)])
+            let first = try #require(try await node.claim(from: NodeBench.crm, upTo: 1).first)
+            #expect(try await node.settle(first, .returned) == .recorded)
+            let second = try #require(try await node.claim(from: NodeBench.crm, upTo: 1).first)
+            #expect(second.delivery == first.delivery && second.earlier == 0)
+            #expect(try await node.settle(first, .returned) == .lost)
+            #expect(try await node.claim(from: NodeBench.crm, upTo: 1).isEmpty, "the second lease is held")
+            #expect(try await node.settle(second, .delivered(status: 200)) == .recorded)
+            #expect(try await node.audit().isRight)
+        }
+    }
+
+    /// A delivery that an operator sends again has been leased before.
+    @Test func aRepeatedOutcomeEndsNoLeaseAfterARetry() async throws {
+        try await NodeBench.withNodes { node, _ in
+            try await node.append([NodeBench.event(1)])
+            let first = try #require(try await node.claim(from: NodeBench.crm, upTo: 1).first)
+            #expect(try await node.settle(first, .dead(status: 400, reason: "no")) == .recorded)
+            var dead = DeliveryFilter()
+            dead.state = .dead
+            #expect(try await node.retry(dead) == 1)
+            try await node.tick()
+            let second = try #require(try await node.claim(from: NodeBench.crm, upTo: 1).first)
+            #expect(try await node.settle(first, .returned) == .lost)
+            #expect(try await node.settle(second, .delivered(status: 200)) == .recorded)
+        }
+    }
+
     @Test func anOutcomeThatWasNotCommittedIsLostAfterATakeover() async throws {
         try await NodeBench.withNodes { first, second in
             try await first.append([NodeBench.event(1)])

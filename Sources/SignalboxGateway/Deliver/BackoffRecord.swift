@@ -51,6 +51,9 @@ struct BackoffRecord: Sendable {
         return !hasFailed
     }
 
+    /// The queue holds none any longer: another process removed it.
+    mutating func forget() { recorded = nil }
+
     /// Ends a row of failures: the next failure is reported again.
     mutating func succeed() { hasFailed = false }
 

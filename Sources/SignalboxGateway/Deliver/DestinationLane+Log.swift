@@ -91,7 +91,7 @@ extension DestinationLane {
         logger.warning(
             "Outcome not recorded: the lease was lost.",
             metadata: [
-                "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.fence.attempt)",
+                "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
             ])
     }
 }

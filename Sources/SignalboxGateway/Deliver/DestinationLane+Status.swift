@@ -14,7 +14,7 @@ extension DestinationLane {
     var isIdle: Bool {
         queue.isActive(name) && gate.isIdle(at: elapsed())
             // Without a share of the places, other processes send.
-            && queue.places(of: name, outOf: destination.concurrency) > 0
+            && queue.places(of: name, outOf: destination.concurrency) ?? 0 > 0
     }
 
     /// True from ``retire()`` on.
@@ -41,6 +41,7 @@ extension DestinationLane {
     /// Applies the backoffs that other processes have recorded.
     func followOthers() {
         let others = queue.othersBackoff(from: name)
+        if others.hasEndedOwn { gate.endBreaker() }
         let (now, date) = (elapsed(), queue.now)
         func end(_ time: Date?) -> Duration? { time.map { now + .seconds($0.timeIntervalSince(date)) } }
         gate.follow(breakerOpen: end(others.breakerOpen), quiet: end(others.quiet), at: now)
@@ -114,6 +115,12 @@ extension DestinationLane {
                 return
             }
         }
+    }
+
+    /// Ends the recorded breakers of other processes after an answer that closed this one's.
+    func endOthersBreakers() async {
+        guard gate.takeEndOfOthers() else { return }
+        await record { () throws(StoreError) in try await queue.endBreakers(of: name) }
     }
 
     /// The record for operators: reason, start and end by the queue's clock. The end comes from the lane's clock.

@@ -132,13 +132,17 @@ struct DestinationLane: Sendable {
         // An operator resumed the destination: request permission at once.
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
-            let share = queue.places(of: name, outOf: destination.concurrency)
+            // Not known yet: the queue wakes the lane once it is.
+            guard let share = queue.places(of: name, outOf: destination.concurrency) else { return Pass() }
             let places = gate.takePlaces(at: elapsed(), outOf: share)
             switch places {
             case .needsAttempts(let perSecond): await takeAttempts(perSecond)
             case .needsProbe: await askForProbe()
-            // Without a share, other processes send what is due: a drain does not wait for it.
-            case .free(0): return Pass(isExhausted: share == 0)
+            case .free(0):
+                guard share == 0 else { return Pass() }
+                // Other processes send what is due, also what was collected here: a drain does not wait for it.
+                await giveBack(&batches)
+                return Pass(isExhausted: true)
             case .free, .question:
                 let free = places.count
                 let room = batches.room(for: free)
@@ -220,8 +224,9 @@ struct DestinationLane: Sendable {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
         counters?.inFlight.add(live.count)
-        let result = await sender.send(live)
+        let result = await sender.send(live) { [queue] in live.allSatisfy { queue.holds($0) } }
         counters?.inFlight.add(-live.count)
+        guard let result else { return await leave(live.map { Settlement($0, .returned) } + expired) }
         let now = queue.now
         figures.record(result, at: now, elapsed: elapsed())
         // Before the place is free: the answer must influence the attempt that takes it.
@@ -237,6 +242,7 @@ struct DestinationLane: Sendable {
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
         await recordBackoff(after: result.answer)
+        await endOthersBreakers()
     }
 
     /// Frees the place without an attempt. The breaker and the gate learn that the destination was not asked.

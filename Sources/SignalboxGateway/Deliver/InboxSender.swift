@@ -16,7 +16,8 @@ package struct InboxSender: Sender {
         self.show = show
     }
 
-    package func send(_ leases: [Lease]) async -> SendResult {
+    package func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
+        guard mayBegin() else { return nil }
         let attempt = Attempt(startedAt: Date(), duration: .zero)
         for lease in leases {
             show(asJSON ? String(decoding: lease.body, as: UTF8.self) + "\n" : EventLine(color: color).text(lease.body))

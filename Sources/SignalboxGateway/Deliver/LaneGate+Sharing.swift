@@ -65,6 +65,25 @@ extension LaneGate {
         }
     }
 
+    /// Ends the breaker that this process opened, because another one had an answer. Has no effect during a probe, which
+    /// decides by itself.
+    func endBreaker() {
+        state.withLock { state in
+            guard !state.breaker.isProbing else { return }
+            if !state.isFollowing { _ = state.breaker.succeeded() }
+            state.record.forget()
+        }
+    }
+
+    /// Whether an answer closed the breaker, so that those of the other processes end too. True once for each such
+    /// answer.
+    func takeEndOfOthers() -> Bool {
+        state.withLock { state in
+            defer { state.endsOthers = false }
+            return state.endsOthers
+        }
+    }
+
     /// How long the breaker stays open after a failed probe.
     var probeTime: Duration { state.withLock(\.breaker.probe) }
 }

@@ -31,6 +31,8 @@ final class LaneGate: Sendable {
         var breaker: Breaker
         /// Whether the breaker is open because that of another process is.
         var isFollowing = false
+        /// Whether an answer to this process is yet to end the breakers of the others.
+        var endsOthers = false
         /// When the destination last answered.
         var answeredAt: Duration?
         /// Nil without a rate.
@@ -196,8 +198,9 @@ final class LaneGate: Sendable {
     /// a delivery or a closing breaker ends the state of failing. `now`: nil in tests of one process.
     func recordAnswer(delivered: Bool, at now: Duration? = nil) -> Change {
         state.withLock { state in
-            (state.isFollowing, state.answeredAt) = (false, now)
             let closes = state.breaker.succeeded()
+            if closes, isShared { state.endsOthers = true }
+            (state.isFollowing, state.answeredAt) = (false, now)
             guard delivered || closes else { return .none }
             defer { state.isFailing = false }
             return state.isFailing ? .takesAgain : .none

@@ -29,6 +29,9 @@ package struct PingResult: Sendable {
 
     /// A test that was not sent, with the reason. The destination received at most the request for permission.
     init(withheld reason: String) { (wasTaken, status, duration, remote, words) = (false, nil, 0, nil, reason) }
+
+    /// A test that was not sent, because the gateway stops.
+    static var notSent: PingResult { PingResult(withheld: TransportError.stopped.description) }
 }
 
 extension OperationalEvent {

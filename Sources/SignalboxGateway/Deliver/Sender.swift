@@ -6,8 +6,9 @@ package import SignalboxStore
 package protocol Sender: Sendable {
     /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
     /// Failures are part of the result. Never throws; the destination's timeout bounds each request. `leases` has at
-    /// least one delivery.
-    func send(_ leases: [Lease]) async -> SendResult
+    /// least one delivery. `mayBegin`: whether they are still held, asked right before each request with them, because
+    /// an access token may take long. Returns nil if it said no before the first request.
+    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult?
 
     /// Requests the destination's permission. Called by one attempt at a time, before its deliveries are sent.
     func askPermission() async -> Permission
@@ -21,9 +22,9 @@ extension Sender {
     /// one attempt and records nothing. `lease`: from ``OperationalEvent/pingLease(to:at:)``.
     package func ping(_ lease: Lease) async -> PingResult {
         switch await askPermission() {
-        case .given: PingResult(await send([lease]))
+        case .given: await send([lease]) { true }.map { PingResult($0) } ?? .notSent
         case .withheld(let reason, _): PingResult(withheld: reason)
-        case .unknown: PingResult(withheld: TransportError.stopped.description)
+        case .unknown: .notSent
         }
     }
 }

@@ -54,13 +54,13 @@ package struct WebhookSender: Sender {
         userAgent = webhook.userAgent ?? "signalbox/\(version)"
     }
 
-    package func send(_ leases: [Lease]) async -> SendResult {
+    package func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
         let startedAt = now()
         let (id, events) = (WebhookMessageID.of(leases), leases.map { EventTrace($0.body) })
         let isLate = zip(leases, events).contains { $1 != nil && AttemptTrace.isLate($0.event, at: startedAt) }
         let trace = AttemptTrace(of: events, message: id, isLate: isLate)
         let sent = webhook.trace == .full ? leases : zip(leases, events).map { $0.withoutTrace($1) }
-        var result = await send(sent, id, trace, at: startedAt)
+        guard var result = await send(sent, id, trace, at: startedAt, if: mayBegin) else { return nil }
         if let telemetry, telemetry.isExporting, trace.context.isSampled {
             result.trace = trace.context
             telemetry.record(trace.span(of: leases, message: id, to: webhook.url, result))
@@ -70,8 +70,8 @@ package struct WebhookSender: Sender {
 
     /// Sends the message with this id, once.
     private func send(
-        _ leases: [Lease], _ id: String, _ trace: AttemptTrace, at startedAt: Date
-    ) async -> SendResult {
+        _ leases: [Lease], _ id: String, _ trace: AttemptTrace, at startedAt: Date, if mayBegin: @Sendable () -> Bool
+    ) async -> SendResult? {
         let request: OutboundRequest
         do throws(UnwritableMessage) {
             request = try self.request(for: leases, id, trace)
@@ -79,7 +79,7 @@ package struct WebhookSender: Sender {
             let unusable = TransportError.unusable(error.description)
             return SendResult(.failed(unusable), Attempt(startedAt: startedAt, duration: .zero, error: unusable.code))
         }
-        let result = await self.attempt(request)
+        guard let result = await self.attempt(request, if: mayBegin) else { return nil }
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
@@ -100,15 +100,18 @@ package struct WebhookSender: Sender {
     }
 
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
-    /// 401 it requests another token and repeats the request once, with the same id and signature.
-    private func attempt(_ request: OutboundRequest) async -> OutboundResult {
-        guard let tokens else { return await http.attempt(request) }
+    /// 401 it requests another token and repeats the request once, with the same id and signature. Nil if `mayBegin`
+    /// said no before the first one.
+    private func attempt(_ request: OutboundRequest, if mayBegin: @Sendable () -> Bool) async -> OutboundResult? {
+        guard let tokens else { return mayBegin() ? await http.attempt(request) : nil }
         let begun = ContinuousClock.now
         do throws(TransportError) {
             let token = try await tokens.token()
+            guard mayBegin() else { return nil }
             let result = await http.attempt(request.bearing(token))
             guard case .success(let reply) = result.answer, reply.status == 401 else { return result }
-            return await http.attempt(request.bearing(try await tokens.token(insteadOf: token)))
+            let other = try await tokens.token(insteadOf: token)
+            return mayBegin() ? await http.attempt(request.bearing(other)) : result
         } catch {
             return OutboundResult(.failure(error), duration: ContinuousClock.now - begun)
         }
@@ -123,7 +126,8 @@ package struct WebhookSender: Sender {
         let request = OutboundRequest(
             method: .options, url: webhook.url, headers: headers + self.headers, timeout: webhook.timeout, keptBytes: 0,
             keptHeaders: Permission.headers, transport: webhook.transport)
-        return Permission(await attempt(request).answer, to: handshake)
+        guard let result = await attempt(request, if: { true }) else { return .unknown }
+        return Permission(result.answer, to: handshake)
     }
 
     /// Throws ``UnwritableMessage`` if the format cannot express the events. The timestamp is the time of this

@@ -86,21 +86,39 @@ package struct MediaService: Service {
         try await queue.openMedia { [wakeUp] in wakeUp.wake() }
     }
 
-    /// Runs until ``drain()`` was called and no delivery waits for a file, or ``stop()`` was called. Call it once.
+    /// Runs until the deliveries that waited for a file at ``drain()`` do not wait any longer, or ``stop()`` was called.
+    /// Call it once.
     func runUntilDrained() async {
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
+            // The end of the last wait that existed when the drain began; nil before it.
+            var last: Date?
             while await wakeUp.wait(atMost: time, by: clock), !gate.isStopping {
-                // Read before the pass: deliveries held after it wake the service again.
-                let isDraining = gate.state.isDraining
+                if last == nil, gate.state.isDraining { last = await lastWait() }
                 let pass = await pass { job in downloads.addTask { await self.carryOut(job) } }
-                if gate.isStopping || (isDraining && pass.isIdle) { break }
+                if gate.isStopping || last.map({ pass.isOver($0) }) ?? false { break }
                 time = pass.next.map { pause(until: $0) }
             }
         }
+        if !gate.isStopping { await leaveDownloads() }
     }
 
-    /// Ends the service once no delivery waits for a file. Callable from any thread.
+    /// Nil after a failure, which the pass reports.
+    private func lastWait() async -> Date? {
+        do { return try await queue.lastMediaUntil() ?? .distantPast } catch { return nil }
+    }
+
+    /// After a drain: this process may go on to use the store, but no longer downloads.
+    private func leaveDownloads() async {
+        do throws(StoreError) { try await queue.closeMedia() } catch {
+            logger.notice(
+                "Downloads not handed over; other gateways wait until this process has ended.",
+                metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Ends the service once no delivery waits for a file that waits now: other processes may add more. Callable from
+    /// any thread.
     package func drain() {
         gate.drain()
         wakeUp.wake()
@@ -126,10 +144,14 @@ package struct MediaService: Service {
 
     /// The result of one pass over the queue.
     private struct Pass {
-        /// True if no delivery waits for a file.
-        var isIdle = false
+        /// When the first wait for a file is over: in the distant past if that is not known, in the distant future if no
+        /// delivery waits.
+        var firstWait = Date.distantPast
         /// When to run the next pass without a signal; nil for never.
         var next: Date?
+
+        /// Whether no wait is left that ends at this time or before.
+        func isOver(_ wait: Date) -> Bool { firstWait > wait }
     }
 
     /// Releases deliveries and starts downloads. After an error of the queue it logs the beginning of the outage,
@@ -142,7 +164,7 @@ package struct MediaService: Service {
             // Without a free place, no download can start: the end of a download wakes the service.
             let due = hasPlaces ? try await queue.nextMediaDue() : nil
             if outage.ends() { logger.notice("Download queue readable again.") }
-            return Pass(isIdle: until == nil, next: [until, due].compactMap(\.self).min())
+            return Pass(firstWait: until ?? .distantFuture, next: [until, due].compactMap(\.self).min())
         } catch {
             // The service's own stop cancelled the pass.
             if Task.isCancelled || gate.isStopping { return Pass() }

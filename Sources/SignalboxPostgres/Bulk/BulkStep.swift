@@ -84,7 +84,8 @@ struct BulkStep {
         FROM unnest($4, $15) AS n (id, due) WHERE queue.id = n.id AND n.id IN (SELECT id FROM free)
         """
 
-    /// Returns the number of moved deliveries by destination.
+    /// Returns the number of moved deliveries by destination. Their leases are numbered from the time on, so that no
+    /// number is one of a lease that they had before they ended.
     private static let retryDead = """
         WITH found AS MATERIALIZED (
             SELECT d.id FROM ended d WHERE d.id = ANY ($4) AND d.state = 'dead' AND \(DeliveryWalk.matches())
@@ -93,10 +94,11 @@ struct BulkStep {
             DELETE FROM ended WHERE id IN (SELECT id FROM found) RETURNING *
         ), added AS (
             INSERT INTO queue (id, event, destination, due, begun, attempts, forgiven, not_before, not_after,
-                order_key, variant, manual, \(AttemptRecord.columns))
+                order_key, variant, manual, lease, \(AttemptRecord.columns))
             OVERRIDING SYSTEM VALUE
             SELECT m.id, event, destination, greatest(n.due, not_before), begun, attempts, begun, not_before,
-                not_after, order_key, variant, manual, \(AttemptRecord.columns)
+                not_after, order_key, variant, manual, extract(epoch FROM clock_timestamp()) * 1000,
+                \(AttemptRecord.columns)
             FROM moved m JOIN unnest($4, $15) AS n (id, due) ON n.id = m.id
         )
         SELECT destination, count(*) FROM moved GROUP BY destination

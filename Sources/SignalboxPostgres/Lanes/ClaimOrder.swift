@@ -64,7 +64,7 @@ extension Lease {
             delivery: id, event: try row.text(4), destination: destination,
             attempts: max(0, earlier - (try row.count(8))), earlier: earlier, body: try row.bytes(5),
             payload: try row.optionalBytes(6), notAfter: try row.optionalDate(9), orderKey: try row.optionalText(10),
-            holder: UInt64(bitPattern: node))
+            number: try row.count(16), holder: UInt64(bitPattern: node))
         readyAt = try row.date(11)
     }
 }

@@ -142,7 +142,7 @@ enum ClaimStatement {
         gone AS (DELETE FROM queue q USING judged j WHERE q.id = j.id AND j.is_over),
         over AS (\(EndStatement.expired("judged WHERE is_over"))),
         leased AS (
-            UPDATE queue q SET holder = $4, begun = greatest(q.begun, q.attempts) + 1,
+            UPDATE queue q SET holder = $4, lease = q.lease + 1, begun = greatest(q.begun, q.attempts) + 1,
                 attempts = greatest(q.begun, q.attempts),
                 forgiven = CASE WHEN j.is_interrupted AND q.not_after = 0 THEN q.begun ELSE q.forgiven END,
                 \(EndStatement.interrupted("q", when: "j.is_interrupted", assigning: true))
@@ -156,7 +156,7 @@ enum ClaimStatement {
             greatest(j.begun, j.attempts),
             CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
-            j.is_unready, j.due
+            j.is_unready, j.due, j.lease + 1
         FROM walked w LEFT JOIN judged j ON true
         """
 }

@@ -7,7 +7,7 @@ import Synchronization
 extension PostgresStore {
     package func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         lanes.open(destination, isOrdered: isOrdered, wake: wake)
-        heartbeat.start()
+        heartbeat.hurry()
     }
 
     package func closeLane(_ destination: DestinationName) async throws(StoreError) {

@@ -10,13 +10,13 @@ extension PostgresStore {
 
     // MARK: Places
 
-    /// The limit divided by the number of live nodes; the rest goes to the first ones in an order that differs by
-    /// destination. While the number of nodes changes, attempts in flight may exceed the limit until they end.
-    package func places(of destination: DestinationName, outOf limit: Int) -> Int {
-        let (position, count) = membership.rank
-        let share = Self.share(of: limit, for: destination, position, count)
+    /// The limit divided by the number of live nodes with a lane for the destination; the rest goes to the first ones in
+    /// an order that differs by destination. While that number changes, attempts in flight may exceed the limit until
+    /// they end.
+    package func places(of destination: DestinationName, outOf limit: Int) -> Int? {
+        let share = membership.rank(for: destination).map { Self.share(of: limit, for: destination, $0, $1) }
         shares.withLock { $0[destination] = share }
-        lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.hasPlaces = share > 0 } }
+        lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.hasPlaces = share != 0 } }
         return share
     }
 

@@ -10,7 +10,7 @@ extension PostgresStore {
     @discardableResult
     package func tick() async throws(StoreError) -> [DestinationName] {
         let now = now
-        let epoch = statusEpoch
+        let (epoch, breakerChanges) = (statusEpoch, ownBreakers.changes)
         // A lane that knows of more needs no look.
         let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
         let incarnation = membership.incarnation
@@ -21,6 +21,7 @@ extension PostgresStore {
         if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
         adopt(look.statuses, since: epoch)
         follow(look.backoffs)
+        lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
@@ -44,7 +45,9 @@ extension PostgresStore {
     }
 
     package func othersBackoff(from destination: DestinationName) -> OthersBackoff {
-        othersBackoffs.withLock { $0[destination] } ?? OthersBackoff()
+        var backoff = othersBackoffs.withLock { $0[destination] } ?? OthersBackoff()
+        backoff.hasEndedOwn = ownBreakers.takeRemoved(destination)
+        return backoff
     }
 
     /// Wakes the lanes with something to claim. Other nodes may claim it first.
@@ -102,6 +105,8 @@ struct Look: Sendable {
     var key: String?
     /// The backoffs of other live nodes.
     var backoffs: [DestinationName: OthersBackoff] = [:]
+    /// Destinations with a recorded open breaker of this node.
+    var ownBreakers: Set<DestinationName> = []
 
     /// `node`: this one. Each reads a few rows, however many deliveries wait.
     static func statements(_ destinations: [String], at now: Int64, besides node: Int64) -> [PostgresStatement] {
@@ -125,8 +130,8 @@ struct Look: Sendable {
             PostgresStatement("SELECT key FROM nodes WHERE id = $1 AND is_live", [.number(node)]),
             PostgresStatement(
                 """
-                SELECT destination, kind, max(until) FROM backoffs b WHERE node <> $1
-                    AND EXISTS (SELECT FROM nodes n WHERE n.id = b.node AND n.is_live) GROUP BY destination, kind
+                SELECT destination, kind, max(until), node = $1 FROM backoffs b WHERE node = $1
+                    OR EXISTS (SELECT FROM nodes n WHERE n.id = b.node AND n.is_live) GROUP BY 1, 2, 4
                 """, [.number(node)]),
         ]
     }
@@ -143,6 +148,10 @@ struct Look: Sendable {
         key = try results[4].first?.text(0)
         for row in results[5].map({ $0 }) {
             let (destination, until) = (try row.destination(0), try row.date(2))
+            guard try !row.flag(3) else {
+                if try row.word(1) as DestinationBackoff.Kind == .breakerOpen { ownBreakers.insert(destination) }
+                continue
+            }
             var backoff = backoffs[destination] ?? OthersBackoff()
             switch try row.word(1) as DestinationBackoff.Kind {
             case .breakerOpen: backoff.breakerOpen = until

@@ -4,8 +4,8 @@ import SignalboxStore
 /// The statements that end leases, one for each kind of end. Each accepts any number of leases, in the order of their
 /// deliveries, and returns the deliveries whose lease was still held.
 ///
-/// A lease is held while its row names this node and its attempt. So a settlement of an earlier lease changes no row,
-/// also if another node holds the delivery now.
+/// A lease is held while its row names this node and its number, which no other lease of the delivery has. So a
+/// settlement of an earlier lease changes no row, whoever holds the delivery now.
 enum SettlementStatement {
     /// A settlement of an attempt that was made.
     struct Made {
@@ -40,11 +40,11 @@ enum SettlementStatement {
             UPDATE queue q SET holder = NULL, begun = q.attempts, forgiven = least(q.forgiven, q.attempts),
                 due = coalesce(i.due, q.due),
                 reason = CASE WHEN q.attempts = 0 THEN coalesce(i.reason, q.reason) ELSE q.reason END
-            FROM unnest($2, $3, $4, $5) AS i (id, begun, due, reason) WHERE \(held) RETURNING q.id
+            FROM unnest($2, $3, $4, $5) AS i (id, lease, due, reason) WHERE \(held) RETURNING q.id
             """,
             [
                 .number(node), .numbers(returns.map(\.lease.delivery)),
-                .numbers(returns.map { Int64($0.lease.fence.attempt) }), .numbers(returns.map { $0.due?.milliseconds }),
+                .numbers(returns.map { Int64($0.lease.fence.number) }), .numbers(returns.map { $0.due?.milliseconds }),
                 .texts(returns.map(\.reason)),
             ])
     }
@@ -54,7 +54,7 @@ enum SettlementStatement {
         PostgresStatement(
             """
             WITH gone AS (
-                DELETE FROM queue q USING unnest($2, $3) AS i (id, begun) WHERE \(held) RETURNING q.*
+                DELETE FROM queue q USING unnest($2, $3) AS i (id, lease) WHERE \(held) RETURNING q.*
             ), over AS (
                 INSERT INTO ended (id, event, destination, state, due, begun, attempts, forgiven, not_before, not_after,
                     order_key, variant, manual, \(AttemptRecord.columns))
@@ -65,16 +65,16 @@ enum SettlementStatement {
             SELECT id FROM gone
             """,
             [
-                .number(node), .numbers(leases.map(\.delivery)), .numbers(leases.map { Int64($0.fence.attempt) }),
+                .number(node), .numbers(leases.map(\.delivery)), .numbers(leases.map { Int64($0.fence.number) }),
                 .time(now),
             ])
     }
 
-    private static let held = "q.id = i.id AND q.holder = $1 AND q.begun = i.begun AND q.attempts < q.begun"
+    private static let held = "q.id = i.id AND q.holder = $1 AND q.lease = i.lease"
 
     private static let input = """
         unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-            AS i (id, begun, state, due, status, reason, started_at, duration, error, remote, excerpt, exchange)
+            AS i (id, lease, state, due, status, reason, started_at, duration, error, remote, excerpt, exchange)
         """
 
     static let ended = """
@@ -96,7 +96,7 @@ enum SettlementStatement {
     /// the update: a statement cannot lock a row that it has changed.
     private static let retried = """
         WITH former AS MATERIALIZED (
-            SELECT q.* FROM queue q, unnest($2, $3) AS i (id, begun) WHERE \(held) AND q.attempts > 0 FOR UPDATE OF q
+            SELECT q.* FROM queue q, unnest($2, $3) AS i (id, lease) WHERE \(held) AND q.attempts > 0 FOR UPDATE OF q
         ), \(EndStatement.kept("former"))
         UPDATE queue q SET holder = NULL, due = i.due, attempts = q.begun, \(names { "\($0) = i.\($0)" })
         FROM \(input) WHERE \(held) AND (SELECT count(*) FROM kept) >= 0 RETURNING q.id
@@ -110,7 +110,7 @@ enum SettlementStatement {
 
     private static func arguments(of made: [Made], node: Int64) -> [PostgresValue] {
         [
-            .number(node), .numbers(made.map(\.lease.delivery)), .numbers(made.map { Int64($0.lease.fence.attempt) }),
+            .number(node), .numbers(made.map(\.lease.delivery)), .numbers(made.map { Int64($0.lease.fence.number) }),
             .texts(made.map(\.state.rawValue)), .numbers(made.map(\.due.milliseconds)),
             .numbers(made.map { $0.status.map { Int64($0) } }), .texts(made.map(\.reason)),
             .numbers(made.map { $0.attempt?.startedAt.milliseconds }),

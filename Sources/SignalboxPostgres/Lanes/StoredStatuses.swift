@@ -103,6 +103,8 @@ extension PostgresStore {
 
     /// Each node records its own. A backoff of the same kind keeps the time at which it began.
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
+        let isOpen = backoff?.kind == .breakerOpen
+        ownBreakers.change(destination, isOpen: false)
         try await writer(.others).write { transaction in
             guard let backoff else {
                 // Other nodes may probe as well.
@@ -127,6 +129,19 @@ extension PostgresStore {
                     .destination(destination), .number(transaction.node), .text(backoff.kind.rawValue),
                     .text(backoff.reason), .time(backoff.since), .time(backoff.until),
                 ])
+        }
+        ownBreakers.change(destination, isOpen: isOpen)
+    }
+
+    package func endBreakers(of destination: DestinationName) async throws(StoreError) {
+        ownBreakers.change(destination, isOpen: false)
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(all: [
+                PostgresStatement(
+                    "DELETE FROM backoffs WHERE destination = $1 AND kind = $2",
+                    [.destination(destination), .text(DestinationBackoff.Kind.breakerOpen.rawValue)]),
+                PostgresStatement("DELETE FROM duties WHERE name = $1", [.text(Self.probe(of: destination))]),
+            ])
         }
     }
 

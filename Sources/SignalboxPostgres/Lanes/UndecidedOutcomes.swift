@@ -44,7 +44,7 @@ final class UndecidedOutcomes: Sendable {
                     AND a.error IS DISTINCT FROM 'interrupted'
             )
             """,
-            [.numbers(leases.map(\.delivery)), .numbers(leases.map { Int64($0.fence.attempt) })])
+            [.numbers(leases.map(\.delivery)), .numbers(leases.map { Int64($0.earlier + 1) })])
         return Set(try rows.map { try $0.number(0) })
     }
 }

@@ -57,6 +57,17 @@ extension PostgresStore {
         mediaTurn.withLock { $0.node = node }
     }
 
+    package func closeMedia() async throws(StoreError) {
+        let former = mediaTurn.withLock { turn in
+            defer { turn.node = nil }
+            return turn.node
+        }
+        guard let former else { return }
+        try await writer(.others).write { transaction in
+            _ = try transaction.run("DELETE FROM media_nodes WHERE node = $1", [.number(former)])
+        }
+    }
+
     /// Returns at most `limit` downloads of the hosts that this node owns, at most `perHost` of each host with those in
     /// `busy`. Makes no reservation: the caller excludes what it has begun.
     package func dueMedia(

@@ -7,12 +7,17 @@ extension PostgresStore {
     /// When the next wait of an event that this node owns ends; nil when none is held. Includes deliveries whose files
     /// are ready. The waits of other nodes do not count: a node that is stopped does not release them, and this one
     /// would look for them without a pause.
-    package func nextMediaUntil() async throws(StoreError) -> Date? {
+    package func nextMediaUntil() async throws(StoreError) -> Date? { try await mediaUntil("ORDER BY until") }
+
+    /// The same of the last one.
+    package func lastMediaUntil() async throws(StoreError) -> Date? { try await mediaUntil("ORDER BY until DESC") }
+
+    private func mediaUntil(_ order: String) async throws(StoreError) -> Date? {
         try await readers.read { [membership] connection in
             try connection.run(
                 """
                 WITH \(MediaOwners.live)
-                SELECT until FROM media_waits WHERE \(MediaOwners.isMine("event::text")) ORDER BY until LIMIT 1
+                SELECT until FROM media_waits WHERE \(MediaOwners.isMine("event::text")) \(order) LIMIT 1
                 """, [.number(try membership.current())]
             ).first?.optionalDate(0)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -16,31 +17,46 @@ final class Heartbeat: Sendable {
     private let isStarted = Mutex(false)
     /// Locked during a heartbeat.
     private let isEnded = Mutex(false)
-    private let stop = DispatchSemaphore(value: 0)
+    private let isOver = Atomic<Bool>(false)
+    /// Ends the pause between two heartbeats.
+    private let signal = DispatchSemaphore(value: 0)
 
     init(_ reference: StoreReference) { self.reference = reference }
 
-    /// Begins with a heartbeat at once. Has no effect the second time.
-    func start() {
+    /// Makes the next heartbeat due at once: the first one, or one that tells other nodes about a new lane.
+    func hurry() {
+        start()
+        signal.signal()
+    }
+
+    private func start() {
         let isFirst = isStarted.withLock { isStarted in
             defer { isStarted = true }
             return !isStarted
         }
         guard isFirst else { return }
-        let thread = Thread { [reference, stop, weak self] in
+        let thread = Thread { [reference, signal, weak self] in
             var pulse = Pulse()
-            repeat {
+            while true {
+                _ = signal.wait(timeout: .now() + Self.interval / .seconds(1))
+                // Several lanes that opened meanwhile need one heartbeat.
+                while signal.wait(timeout: .now()) == .success {}
                 // Held for the heartbeat only, so that the store can end between two.
-                guard let heartbeat = self, let store = reference.current else { return }
+                guard let heartbeat = self, !heartbeat.isOver.load(ordering: .acquiring),
+                    let store = reference.current
+                else { return }
                 heartbeat.isEnded.withLock { if !$0 { pulse.beat(store) } }
-            } while stop.wait(timeout: .now() + Self.interval / .seconds(1)) == .timedOut
+            }
         }
         thread.name = "signalbox.heartbeat"
         thread.start()
     }
 
     /// Ends the thread after the present heartbeat.
-    func end() { stop.signal() }
+    func end() {
+        isOver.store(true, ordering: .releasing)
+        signal.signal()
+    }
 
     /// Ends the thread, and returns when no heartbeat is in progress. Blocks.
     func finish() {
@@ -73,14 +89,15 @@ struct Pulse {
             let connection = try connected(store.target)
             guard let (_, key) = store.membership.incarnation else { return }
             let description = store.membership.description
-            let results = try connection.run(all: Self.statements(node, key, description))
+            let lanes = store.lanes.withHandOff { $0.lanes.keys.map(\.name).sorted() }
+            let results = try connection.run(all: Self.statements(node, key, description, lanes))
             guard let row = results[0].first else {
                 // Declared gone. The next write, or the next heartbeat, begins anew, unless this version may no longer
                 // write: then the other nodes take over.
                 return store.membership.replace(node)
             }
             store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
-            let live = try results[2].map { try $0.number(0) }
+            let live = try LiveNode.all(results[2])
             if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) {
                 store.wakeAll()
             }
@@ -136,18 +153,19 @@ struct Pulse {
 
     /// One round trip.
     private static func statements(
-        _ node: Int64, _ key: String, _ description: NodeDescription
+        _ node: Int64, _ key: String, _ description: NodeDescription, _ lanes: [String]
     ) -> [PostgresStatement] {
         [
             PostgresStatement(
                 """
-                UPDATE nodes SET seen_at = clock_timestamp(), name = $3, version = $4, config = $5
+                UPDATE nodes SET seen_at = clock_timestamp(), name = $3, version = $4, config = $5,
+                    lanes = CASE WHEN lanes IS DISTINCT FROM $7 THEN $7 ELSE lanes END
                 WHERE id = $1 AND key = $2 AND is_live AND (SELECT min_writer FROM meta) <= $6
                 RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
                 """,
                 [
                     .number(node), .text(key), .text(description.name), .text(description.version),
-                    .text(description.config), .number(Int64(PostgresSchema.version)),
+                    .text(description.config), .number(Int64(PostgresSchema.version)), .texts(lanes),
                 ]),
             PostgresStatement(
                 """
@@ -157,9 +175,11 @@ struct Pulse {
                 ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
                     WHERE d.node = excluded.node OR d.until < clock_timestamp() RETURNING node
                 """, [.number(node), .text(key), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
-            // Commands have no config, and no lanes: they get no places.
             PostgresStatement(
-                "SELECT id FROM nodes WHERE is_live AND (config IS NOT NULL OR id = $1) ORDER BY id", [.number(node)]),
+                """
+                SELECT n.id, n.lanes IS NOT NULL, l.name FROM nodes n LEFT JOIN LATERAL unnest(n.lanes) AS l (name) ON true
+                WHERE n.is_live AND (n.config IS NOT NULL OR n.lanes IS NOT NULL) ORDER BY n.id
+                """),
             PostgresStatement(
                 Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
             PostgresStatement(Takeover.absent),

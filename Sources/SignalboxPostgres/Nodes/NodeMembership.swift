@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -13,6 +14,26 @@ package struct NodeDescription: Sendable, Equatable {
 
     package init(name: String = ProcessInfo.processInfo.hostName, version: String = "", config: String? = nil) {
         (self.name, self.version, self.config) = (name, version, config)
+    }
+}
+
+/// A node as the heartbeat of another one sees it.
+struct LiveNode: Equatable {
+    let id: Int64
+    /// The destinations that it has lanes for; nil for a gateway of the first version, which may have any.
+    let lanes: Set<DestinationName>?
+
+    func delivers(to destination: DestinationName) -> Bool { lanes?.contains(destination) ?? true }
+
+    /// Decodes rows of a node and one of its lanes, in the order of the nodes.
+    static func all(_ rows: PostgresRows) throws -> [LiveNode] {
+        var found: [(id: Int64, lanes: Set<DestinationName>?)] = []
+        for row in rows {
+            let id = try row.number(0)
+            if found.last?.id != id { found.append((id, try row.flag(1) ? [] : nil)) }
+            if try row.optionalText(2) != nil { found[found.count - 1].lanes?.insert(try row.destination(2)) }
+        }
+        return found.map { LiveNode(id: $0.id, lanes: $0.lanes) }
     }
 }
 
@@ -37,8 +58,8 @@ final class NodeMembership: Sendable {
         var sentAt: ContinuousClock.Instant?
         /// Whether the incarnation has had a heartbeat since it began.
         var isConfirmed = false
-        /// All live nodes, in their order.
-        var live: [Int64] = []
+        /// All live nodes with lanes, in their order.
+        var live: [LiveNode] = []
         /// The number of the last transaction of each writer that is known to be committed.
         var committed: [WriterLane: Int64] = [:]
         var wantsSweep = false
@@ -80,13 +101,19 @@ final class NodeMembership: Sendable {
             let description = description
             let (sentAt, key) = (clock(), String(UInt64.random(in: 0 ... .max), radix: 36))
             let connection = try PostgresConnection(target)
-            let rows = try connection.run(
-                Self.registration,
-                [
-                    .numbers(WriterLane.allCases.map(\.rawValue)), .text(description.name),
-                    .text(description.version), .text(description.config), .text(key),
-                    .number(Int64(PostgresSchema.version)),
-                ])
+            let results = try connection.run(all: [
+                // Does not wait for a standby that is down: each attempt would leave a session behind. The key tells the
+                // incarnation from another one if a failover loses it.
+                PostgresStatement("SELECT set_config('synchronous_commit', 'local', true)"),
+                PostgresStatement(
+                    Self.registration,
+                    [
+                        .numbers(WriterLane.allCases.map(\.rawValue)), .text(description.name),
+                        .text(description.version), .text(description.config), .text(key),
+                        .number(Int64(PostgresSchema.version)),
+                    ]),
+            ])
+            let rows = results[1]
             guard let node = try rows.first?.number(0) else { throw WriterIsTooOld() }
             state.withLock { state in
                 (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
@@ -155,7 +182,7 @@ final class NodeMembership: Sendable {
 
     /// Records a heartbeat that the server confirmed. Returns whether lanes have a reason to look: attempts may begin
     /// that could not before, or other nodes came or went.
-    func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [Int64], leads: Bool) -> Bool {
+    func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [LiveNode], leads: Bool) -> Bool {
         let now = clock()
         return state.withLock { state in
             guard state.node == node else { return false }
@@ -204,11 +231,13 @@ final class NodeMembership: Sendable {
         return state.withLock { $0.leadsUntil.map { now < $0 } ?? false }
     }
 
-    /// The position of this node among the live nodes, and their number. A node that knows no others is alone.
-    var rank: (position: Int, count: Int) {
+    /// The position of this node among the live nodes with a lane for a destination, and their number. Nil until a
+    /// heartbeat has told the others that this node has one.
+    func rank(for destination: DestinationName) -> (position: Int, count: Int)? {
         state.withLock { state in
-            guard let node = state.node, let position = state.live.firstIndex(of: node) else { return (0, 1) }
-            return (position, state.live.count)
+            guard let node = state.node, state.isConfirmed else { return nil }
+            let nodes = state.live.filter { $0.delivers(to: destination) }
+            return nodes.firstIndex { $0.id == node }.map { ($0, nodes.count) }
         }
     }
 

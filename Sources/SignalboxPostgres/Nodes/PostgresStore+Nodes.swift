@@ -14,10 +14,12 @@ extension PostgresStore {
     package func signOff() async throws(StoreError) {
         let node = try await readers.read { [heartbeat, membership] connection -> Int64? in
             heartbeat.finish()
-            guard let (node, _) = membership.incarnation else { return nil }
+            guard let (node, key) = membership.incarnation else { return nil }
+            // After a failover that lost its registration, another incarnation may have its number.
             let ending = PostgresStatement(
-                "UPDATE nodes SET is_live = false WHERE id = $1 RETURNING id", [.number(node)])
-            _ = try connection.run(all: Takeover.closing(node, ending))
+                "UPDATE nodes SET is_live = false WHERE id = $1 AND key = $2 AND is_live RETURNING id",
+                [.number(node), .text(key)])
+            guard try !connection.run(all: Takeover.closing(node, ending))[0].isEmpty else { return node }
             _ = try Takeover(connection).run(silent: [], absent: [node], until: .now + .seconds(5))
             return node
         }
@@ -32,7 +34,7 @@ extension PostgresStore {
         let suspects = sweeps.due(isRequested, at: .now)
         guard isRequested || suspects != nil else { return }
         // Claims that have not told their lanes yet; the commit of one may wait for a lost connection for long.
-        let claiming = lanes.withHandOff { Array($0.lanes.keys) }.filter { lanes.readingNumber(of: $0) != nil }
+        let claiming = lanes.withHandOff { handOff in handOff.lanes.filter { $0.value.reading != nil }.map(\.key) }
         let unknown = try await unknownLeases(of: node)
         guard let suspects else { return sweeps.begin(unknown, at: .now) }
         let lost = unknown.filter { suspects[$0.key] == $0.value }
@@ -56,7 +58,7 @@ extension PostgresStore {
     }
 
     /// Ends leases whose attempts were never begun: no lane knew them. They count no attempt. `unknown`: the number of
-    /// the attempt of each; a delivery that was leased again since is left alone.
+    /// each lease; a delivery that was leased again since is left alone.
     func free(_ unknown: [Int64: Int64]) async throws(StoreError) {
         guard !unknown.isEmpty else { return }
         let lost = unknown.sorted { $0.key < $1.key }
@@ -64,16 +66,16 @@ extension PostgresStore {
             _ = try transaction.run(
                 """
                 UPDATE queue q SET holder = NULL, begun = attempts, forgiven = least(forgiven, attempts)
-                FROM unnest($1, $2) AS i (id, begun) WHERE q.id = i.id AND q.begun = i.begun AND q.holder = $3
+                FROM unnest($1, $2) AS i (id, lease) WHERE q.id = i.id AND q.lease = i.lease AND q.holder = $3
                 """,
                 [.numbers(lost.map(\.key)), .numbers(lost.map(\.value)), .number(transaction.node)])
         }
     }
 
-    /// Rows that name this node and that no lane knows, with the numbers of their attempts.
+    /// Rows that name this node and that no lane knows, with the numbers of their leases.
     func unknownLeases(of node: Int64) async throws(StoreError) -> [Int64: Int64] {
         let rows = try await readers.read { connection in
-            try connection.run("SELECT id, destination, begun FROM queue WHERE holder = $1", [.number(node)]).map {
+            try connection.run("SELECT id, destination, lease FROM queue WHERE holder = $1", [.number(node)]).map {
                 (try $0.number(0), try $0.destination(1), try $0.number(2))
             }
         }

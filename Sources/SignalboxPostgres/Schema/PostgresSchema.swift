@@ -10,13 +10,19 @@ import SignalboxStore
 /// transactions begins with a look at it; see ``PostgresWriter``.
 enum PostgresSchema {
     /// In the order in which they are applied. A published migration does not change.
-    private static let migrations: [(name: String, sql: [String])] = [("1", first)]
+    private static let migrations: [(name: String, sql: [String])] = [("1", first), ("2", second)]
     /// The version of this process, which `meta.min_writer` refers to.
     static var version: Int { migrations.count }
     /// The oldest version that may write tables of this version.
     private static let minWriter = 1
 
     private static let first = core + operators + media + inApp + copies
+    private static let second = [
+        // The number of the last lease. It never goes back, unlike `begun`: a lease that is returned counts no attempt.
+        "ALTER TABLE queue ADD lease bigint NOT NULL DEFAULT 0",
+        // The destinations that a node delivers to; none for a gateway of the first version.
+        "ALTER TABLE nodes ADD lanes text[]",
+    ]
 
     /// The tables of a database.
     struct Status: Sendable {

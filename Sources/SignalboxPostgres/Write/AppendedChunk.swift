@@ -125,9 +125,9 @@ struct AppendedChunk {
     }
 
     static let insert = """
-        INSERT INTO queue (event, destination, due, not_before, not_after, order_key, variant, holder, begun)
+        INSERT INTO queue (event, destination, due, not_before, not_after, order_key, variant, holder, begun, lease)
         SELECT event, destination, due, not_before, not_after, \(stored(orderKey: "order_key")), variant,
-            CASE WHEN fresh THEN $1 END, fresh::integer
+            CASE WHEN fresh THEN $1 END, fresh::integer, fresh::integer
         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
             AS new (event, destination, due, not_before, not_after, order_key, variant, fresh)
         RETURNING id

@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
         defer { withExtendedLifetime(opening.directory) {} }
         let slot = try await start(opening, logger)
         opening.reportReach()
-        if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
+        if acceptQueueLoss, slot.isOpen { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
             try preparation.surface(slot.gateway, slot.gateway.plan), addresses: addresses, logger: logger,
             probe: { await slot.gateway.fault() },
@@ -125,10 +125,10 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension Gateway {
-    /// Prepares an open queue for the services. Throws errors of the queue.
+    /// Prepares an open queue for the services. Throws errors of the queue; may be called again after one.
     fileprivate func prepare() async throws {
-        await reportStranded()
         try await openDownloads()
         try await openInApp()
+        await reportStranded()
     }
 }
