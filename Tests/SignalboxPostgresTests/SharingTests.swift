@@ -145,7 +145,7 @@ import Testing
             #expect(first.othersBackoff(from: NodeBench.crm).hasEndedOwn)
             #expect(!first.othersBackoff(from: NodeBench.crm).hasEndedOwn, "known once")
             #expect(second.othersBackoff(from: NodeBench.crm) == OthersBackoff())
-            // What the node removes itself ended by its own answer.
+            // A node that removes its own record knows why.
             try await first.record(open, of: NodeBench.crm)
             try await first.record(nil, of: NodeBench.crm)
             try await first.tick()

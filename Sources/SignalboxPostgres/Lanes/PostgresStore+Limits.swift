@@ -10,9 +10,9 @@ extension PostgresStore {
 
     // MARK: Places
 
-    /// The limit divided by the number of live nodes with a lane for the destination; the rest goes to the first ones in
-    /// an order that differs by destination. While that number changes, attempts in flight may exceed the limit until
-    /// they end.
+    /// The limit divided by the number of live nodes with a lane for the destination; the rest goes to the first ones
+    /// in an order that differs by destination. While that number changes, attempts in flight may exceed the limit
+    /// until they end.
     package func places(of destination: DestinationName, outOf limit: Int) -> Int? {
         let share = membership.rank(for: destination).map { Self.share(of: limit, for: destination, $0, $1) }
         shares.withLock { $0[destination] = share }

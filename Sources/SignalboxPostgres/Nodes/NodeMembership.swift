@@ -102,8 +102,8 @@ final class NodeMembership: Sendable {
             let (sentAt, key) = (clock(), String(UInt64.random(in: 0 ... .max), radix: 36))
             let connection = try PostgresConnection(target)
             let results = try connection.run(all: [
-                // Does not wait for a standby that is down: each attempt would leave a session behind. The key tells the
-                // incarnation from another one if a failover loses it.
+                // Does not wait for a standby that is down: each attempt would leave a session behind. The key tells
+                // the incarnation from another one if a failover loses it.
                 PostgresStatement("SELECT set_config('synchronous_commit', 'local', true)"),
                 PostgresStatement(
                     Self.registration,
