@@ -21,8 +21,8 @@ import Testing
     /// Runs a gateway on a database behind a proxy. `outage` ends with a database in order. Afterwards every event that
     /// was accepted has arrived.
     private func play(
-        on server: PostgresServer? = nil, mode: CuttingProxy.Mode = .forward,
-        log words: [String], _ outage: @escaping @Sendable (Gateway, CuttingProxy, StoreDatabase) async throws -> Void
+        on server: PostgresServer? = nil, mode: CuttingProxy.Mode = .forward, log words: [String],
+        before: @escaping @Sendable () async throws -> Void = {}, _ outage: @escaping @Sendable (Gateway, CuttingProxy, StoreDatabase) async throws -> Void
     ) async throws {
         try await StoreDatabase.with(in: server) { database in
             try await withTemporaryDirectory { directory in
@@ -30,6 +30,7 @@ import Testing
                     let port = try #require(URLComponents(string: database.url)?.port)
                     let proxy = try CuttingProxy(to: port)
                     proxy.set(mode)
+                    try await before()
                     let gateway = try await Gateway.start(
                         in: directory, config: Gateway.config(to: receiver.url),
                         arguments: ["--store", try database.url(port: proxy.port)])
@@ -58,6 +59,28 @@ import Testing
             #expect(metrics.status == 503 && metrics.text.contains("check that the server runs"), "\(metrics.text)")
             proxy.set(.forward)
         }
+    }
+
+    /// Accepts connections, and answers nothing.
+    @Test func waitsForADatabaseThatHangsAtItsStart() async throws {
+        try await play(mode: .hold, log: ["Database reachable again."]) { gateway, proxy, _ in
+            let refused = try await post(to: gateway)
+            #expect(refused.status == 503 && refused.text.contains("The database of the queue cannot be reached."))
+            #expect(try await gateway.get("/readyz").status == 503)
+            proxy.set(.forward)
+        }
+    }
+
+    @Test(.enabled(if: PostgresServer.canLimitDisks)) func waitsForADatabaseThatIsFullAtItsStart() async throws {
+        let server = try await PostgresServer.start(.small(mebibytes: 200))
+        try await play(on: server, log: [], before: { try await server.fill() }) { gateway, _, _ in
+            #expect(try await post(to: gateway).status == 503)
+            #expect(try await gateway.get("/readyz").status == 503)
+            try await server.free()
+            // The server stops itself when it cannot write its log.
+            try await server.start()
+        }
+        try await server.stop()
     }
 
     @Test func recoversFromADatabaseThatWasGone() async throws {

@@ -47,6 +47,25 @@ import Testing
         }
     }
 
+    /// A lane without further writes finds out by itself, so that leases of the commit do not wait for one.
+    @Test func anUndecidedCommitIsLookedUpWithoutAnotherWrite() async throws {
+        try await Self.withWriter { writer, proxy, rows in
+            try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (1)") }
+            // The commit is made, and no connection tells so for longer than the writer tries.
+            proxy.cutNext(.beforeAnswer, then: .refuse)
+            await #expect(throws: StoreError.undecided(after: StoreLimits.patience)) {
+                try await writer.write { _ = try $0.run("INSERT INTO rows VALUES (2)") }
+            }
+            proxy.set(.forward)
+            // Attempts to connect soon after a failed one fail at once.
+            while !writer.membership.takeSweepRequest() {
+                writer.resolveLater()
+                await Task.yield()
+            }
+            #expect(try rows() == [1, 2])
+        }
+    }
+
     /// Repeats a write until it succeeds. Only failures without a write are repeated.
     private static func write(_ number: Int, with writer: PostgresWriter) async throws {
         while true {

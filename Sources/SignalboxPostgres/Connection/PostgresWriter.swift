@@ -53,7 +53,7 @@ final class PostgresWriter: Sendable {
 
     let lane: WriterLane
     private let target: PostgresTarget
-    private let membership: NodeMembership
+    let membership: NodeMembership
     private let clock: @Sendable () -> Date
     private let lock = NSLock()
     // Unchecked: used under `lock` only. A `Mutex` would not let a body return what is not `Sendable`.

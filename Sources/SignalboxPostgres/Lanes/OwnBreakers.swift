@@ -26,7 +26,7 @@ final class OwnBreakers: Sendable {
     /// To be read before a look.
     var changes: Int { state.withLock(\.changes) }
 
-    /// Compares with what a look found. Returns the destinations whose record is gone.
+    /// Compares with the records that a look found. Returns the destinations whose record is gone.
     func compare(_ found: Set<DestinationName>, since changes: Int) -> Set<DestinationName> {
         state.withLock { state in
             guard state.changes == changes else { return [] }

@@ -19,14 +19,14 @@ final class Heartbeat: Sendable {
     private let isEnded = Mutex(false)
     private let isOver = Atomic<Bool>(false)
     /// Ends the pause between two heartbeats.
-    private let signal = DispatchSemaphore(value: 0)
+    private let alarm = Alarm()
 
     init(_ reference: StoreReference) { self.reference = reference }
 
     /// Makes the next heartbeat due at once: the first one, or one that tells other nodes about a new lane.
     func hurry() {
         start()
-        signal.signal()
+        alarm.ring()
     }
 
     private func start() {
@@ -35,12 +35,10 @@ final class Heartbeat: Sendable {
             return !isStarted
         }
         guard isFirst else { return }
-        let thread = Thread { [reference, signal, weak self] in
+        let thread = Thread { [reference, alarm, weak self] in
             var pulse = Pulse()
             while true {
-                _ = signal.wait(timeout: .now() + Self.interval / .seconds(1))
-                // Several lanes that opened meanwhile need one heartbeat.
-                while signal.wait(timeout: .now()) == .success {}
+                alarm.wait(atMost: Self.interval)
                 // Held for the heartbeat only, so that the store can end between two.
                 guard let heartbeat = self, !heartbeat.isOver.load(ordering: .acquiring),
                     let store = reference.current
@@ -55,7 +53,7 @@ final class Heartbeat: Sendable {
     /// Ends the thread after the present heartbeat.
     func end() {
         isOver.store(true, ordering: .releasing)
-        signal.signal()
+        alarm.ring()
     }
 
     /// Ends the thread, and returns when no heartbeat is in progress. Blocks.

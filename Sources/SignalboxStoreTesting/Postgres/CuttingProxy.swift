@@ -85,8 +85,13 @@ package final class CuttingProxy: Sendable {
     /// The number of open connections.
     package var connections: Int { plan.connections }
 
-    /// Cuts the next commit.
-    package func cutNext(_ cut: Cut) { plan.set { $0.next.append(cut) } }
+    /// Cuts the next commit. `mode`: the treatment of bytes and of new connections from then on; nil changes nothing.
+    package func cutNext(_ cut: Cut, then mode: Mode? = nil) {
+        plan.set { state in
+            state.next.append(cut)
+            state.modeAfterCut = mode
+        }
+    }
 
     /// Cuts commits at random: about one in `number`, each at one of `cuts`. Nil ends that.
     package func cutOne(in number: Int?, _ cuts: [Cut] = Cut.allCases, seed: UInt64 = 0) {

@@ -21,6 +21,8 @@ final class ProxyPlan: @unchecked Sendable {
         var mode = CuttingProxy.Mode.forward
         var delay = Duration.zero
         var next: [CuttingProxy.Cut] = []
+        /// The mode from the next cut of `next` on; nil for the present one.
+        var modeAfterCut: CuttingProxy.Mode?
         var random: RandomCuts?
         var cuts = 0
         var hasEnded = false
@@ -64,6 +66,8 @@ final class ProxyPlan: @unchecked Sendable {
             var cut: CuttingProxy.Cut?
             if !state.next.isEmpty {
                 cut = state.next.removeFirst()
+                state.mode = state.modeAfterCut ?? state.mode
+                state.modeAfterCut = nil
             } else {
                 cut = state.random?.next()
             }

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Lets one thread wait until another calls, or until a time has passed.
+///
+/// The wait does not follow the machine's clock. That of a semaphore does on Linux: after the clock was set back, it
+/// would last longer, and a node without heartbeats is declared gone. A class because it owns descriptors.
+final class Alarm: Sendable {
+    private let reader: Int32
+    private let writer: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        // Without descriptors, each wait lasts its whole time, and no call ends it.
+        _ = pipe2(&ends, Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
+        (reader, writer) = (ends[0], ends[1])
+    }
+
+    deinit { for end in [reader, writer] where end >= 0 { close(end) } }
+
+    /// Ends the present wait, or the next one. Callable from any thread. Several calls end one wait.
+    func ring() {
+        var byte: UInt8 = 1
+        // A full pipe ends the wait, too.
+        _ = write(writer, &byte, 1)
+    }
+
+    /// Blocks until a call or for this time.
+    func wait(atMost time: Duration) {
+        var event = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+        // A negative descriptor is ignored. A signal that interrupts the wait ends it early.
+        _ = poll(&event, 1, Int32(clamping: Int64(time / .milliseconds(1))))
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(reader, &bytes, bytes.count) > 0 {}
+    }
+}
