@@ -32,6 +32,9 @@ package struct DueSearch: Sendable {
     package var nextDue: Date?
     /// Due deliveries that are damaged.
     package var unreadable: [Int64] = []
+    /// The key after which the next search starts, if the store left later keys to it. Nil: after the last one of
+    /// ``found``.
+    package var resumeKey: String?
     /// Set when the store has offered every due delivery.
     package var isComplete = false
 
@@ -62,8 +65,8 @@ package struct DueSearch: Sendable {
     /// The deliveries to lease, at most as many as requested.
     package var found: ArraySlice<Due> { candidates.prefix(limit) }
 
-    /// The order key that was served last; nil when none was.
-    package var servedKey: String? { found.last { $0.key != nil }?.key }
+    /// The key after which the next search starts: ``resumeKey``, or the one that was served last; nil when none was.
+    package var servedKey: String? { resumeKey ?? found.last { $0.key != nil }?.key }
 
     /// Whether `found` is all that is due.
     package var isWhole: Bool { isComplete && candidates.count <= limit }

@@ -25,9 +25,9 @@ struct Claimed: Sendable {
     var rows = 0
     var expired = 0
     var unreadable: [Int64] = []
-    /// The last key that an ordered search looked at; nil when it looked at none.
+    /// The key up to which an ordered search leased all that it could; nil when it begins with the first key again.
     var lastKey: String?
-    /// Whether an ordered search ended before the last key.
+    /// Whether an ordered search left keys behind ``lastKey`` to the next one.
     var isCut = false
     var nextDue: Date?
     /// Whether a delivery with an order key is due.
@@ -42,7 +42,7 @@ struct Claimed: Sendable {
         self.isBusy = isBusy
         for row in rows {
             lastKey = try row.optionalText(0)
-            isCut = try row.number(1) >= ClaimStatement.mostSteps
+            isCut = try row.flag(1)
             guard let id = try row.optionalNumber(2) else { continue }
             self.rows += 1
             lastDue = max(lastDue ?? .distantPast, try row.date(15))

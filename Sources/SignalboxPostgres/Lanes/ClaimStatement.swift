@@ -18,9 +18,13 @@ enum ClaimStatement {
             ])
     }
 
-    /// The first delivery of each key, if it is due and none of its key is leased, and deliveries without a key. The
-    /// search steps from key to key in an index, so that it never reads the deliveries behind the first one of a key.
-    /// `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
+    /// The first delivery of each key, if it is due and none of its key is leased, and deliveries without a key. Each
+    /// kind may take half of the limit, and more if the other kind has fewer. An odd limit gives one more to a kind at
+    /// random, so that a limit of 1 serves both.
+    ///
+    /// The search steps from key to key in an index, so that it never reads the deliveries behind the first one of a
+    /// key. It looks at ``mostSteps`` keys, or at ``mostStepsBesideLoose`` when deliveries without a key can fill the
+    /// limit. `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
     ///
     /// Follows ``lock(_:)`` of the destination: the snapshot of this statement then contains all leases. Finds nothing
     /// if the lock was not free.
@@ -32,6 +36,7 @@ enum ClaimStatement {
             [
                 .text(order.destination.name), .number(now), .number(Int64(limit)), .number(node),
                 .numbers(order.unreadable), .text(after ?? ""), .text(upTo), .number(mostSteps),
+                .number(mostStepsBesideLoose),
             ])
     }
 
@@ -66,21 +71,19 @@ enum ClaimStatement {
 
     /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
+    /// The same, if enough deliveries without a key are due. They are not delayed by keys that are blocked.
+    static let mostStepsBesideLoose: Int64 = 200
 
-    /// Finds rows without an order key.
-    private static func search(_ name: String, since: String) -> String {
+    /// Rows without an order key that are due.
+    private static let free = """
+        FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due <= $2 AND id <> ALL ($5)
         """
-        \(name) AS MATERIALIZED (
-            SELECT * FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due <= $2
-                \(since)AND id <> ALL ($5)
-            ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
-        )
-        """
-    }
 
     static let unordered = """
-        WITH \(search("due", since: "AND due >= $6 ")),
-        walked AS (SELECT NULL::text AS last_key, 0::bigint AS steps),
+        WITH due AS MATERIALIZED (
+            SELECT * \(free) AND due >= $6 ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
+        ),
+        walked AS (SELECT NULL::text AS last_key, false AS is_cut),
         \(leasing)
         ORDER BY j.due, j.id
         """
@@ -88,22 +91,39 @@ enum ClaimStatement {
     private static let orderedFromStart = ordered(first: ">=")
     private static let orderedAfter = ordered(first: ">")
 
+    /// `line`: the keys, with the number of ready ones up to each. `loose`: deliveries without a key, up to the limit
+    /// minus the `share` of the keys. `heads`: the first deliveries of keys, up to the limit minus the rows of `loose`.
     private static func ordered(first: String) -> String {
         """
-        WITH RECURSIVE \(search("loose", since: "AND \(hasLock) ")),
+        WITH RECURSIVE bound AS MATERIALIZED (
+            SELECT CASE WHEN count(*) < $3 THEN $8 ELSE $9 END AS steps FROM (SELECT \(free) AND \(hasLock) LIMIT $3) f
+        ),
         line (key, id, is_ready, step, found) AS (
-            SELECT key, id, is_ready, 1::bigint, is_ready::int + (SELECT count(*) FROM loose)
+            SELECT key, id, is_ready, 1::bigint, is_ready::int
             FROM (\(head("\(first) $6"))) n WHERE \(hasLock)
             UNION ALL
             SELECT n.key, n.id, n.is_ready, l.step + 1, l.found + n.is_ready::int
-            FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n WHERE l.step < $8 AND l.found < $3
+            FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n
+            WHERE l.step < (SELECT steps FROM bound) AND l.found < $3
         ),
+        share AS MATERIALIZED (
+            SELECT least(coalesce(max(found), 0), floor($3 / 2.0 + random())::int) AS keyed FROM line
+        ),
+        loose AS MATERIALIZED (
+            SELECT * \(free) AND \(hasLock)
+            ORDER BY due, id LIMIT (SELECT $3 - keyed FROM share) FOR UPDATE SKIP LOCKED
+        ),
+        seen AS MATERIALIZED (SELECT * FROM line WHERE found <= $3 - (SELECT count(*) FROM loose)),
         heads AS MATERIALIZED (
-            SELECT q.* FROM line l JOIN queue q ON q.id = l.id
-            WHERE l.is_ready AND l.found <= $3 AND q.holder IS NULL AND q.due <= $2 FOR UPDATE OF q SKIP LOCKED
+            SELECT q.* FROM seen l JOIN queue q ON q.id = l.id
+            WHERE l.is_ready AND q.holder IS NULL AND q.due <= $2 FOR UPDATE OF q SKIP LOCKED
         ),
         due AS MATERIALIZED (SELECT * FROM loose UNION ALL SELECT * FROM heads),
-        walked AS (SELECT max(key) AS last_key, coalesce(max(step), 0) AS steps FROM line),
+        walked AS (
+            SELECT coalesce((SELECT max(key) FROM seen), nullif($6, '')) AS last_key,
+                count(*) > (SELECT count(*) FROM seen) OR count(*) >= (SELECT steps FROM bound) AS is_cut
+            FROM line
+        ),
         \(leasing)
         ORDER BY j.order_key NULLS FIRST, j.id
         """
@@ -152,7 +172,7 @@ enum ClaimStatement {
             UPDATE queue q SET due = $2 + \(grace) FROM judged j
             WHERE q.id = j.id AND j.is_unready AND NOT (j.is_over OR j.is_damaged)
         )
-        SELECT w.last_key, w.steps, j.id, j.destination, j.event_id, j.body, j.payload,
+        SELECT w.last_key, w.is_cut, j.id, j.destination, j.event_id, j.body, j.payload,
             greatest(j.begun, j.attempts),
             CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,

@@ -122,6 +122,7 @@ extension PostgresStore {
             }
             leases += claimed.leases
             rows += claimed.rows
+            search.resumeKey = claimed.isCut ? claimed.lastKey : nil
             if claimed.isCut {
                 after = claimed.lastKey
             } else if rows < limit, upTo == nil, let last = search.lastKey {
