@@ -4,7 +4,6 @@ import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
 import SignalboxTesting
-import Synchronization
 import Testing
 
 /// Decisions of two nodes about the same users, devices and campaigns.
@@ -144,7 +143,7 @@ import Testing
     @Test func changesOfMessagesReachTheOtherNode() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         try await Self.withNodes { stores, _ in
-            let seen = stores.map { _ in Reports() }
+            let seen = stores.map { _ in MessageReports() }
             for (store, reports) in zip(stores, seen) { store.openInApp { reports.add($0) } }
             var random = SeededGenerator(seed: seed)
             let changes = (0..<120).map { number in
@@ -180,7 +179,7 @@ import Testing
 
     @Test func aMessageOfAnEventReachesTheOtherNode() async throws {
         try await Self.withNodes { stores, clock in
-            let reports = Reports()
+            let reports = MessageReports()
             stores[1].openInApp { reports.add($0) }
             _ = try await stores[1].tick()
             let message = InAppRegistration(id: "m", body: Array("{}".utf8))
@@ -194,35 +193,6 @@ import Testing
             _ = try await stores[0].withdraw(message: "m")
             _ = try await stores[1].tick()
             #expect(reports.last["m"]?.withdrawnAt != nil)
-        }
-    }
-}
-
-/// The reports of one node. A class because the store and the test share it.
-private final class Reports: Sendable {
-    private struct State {
-        var last: [MessageID: StoredInAppMessage] = [:]
-        var count = 0
-        var disorder: String?
-    }
-
-    private let state = Mutex(State())
-
-    var last: [MessageID: StoredInAppMessage] { state.withLock { $0.last } }
-    var count: Int { state.withLock { $0.count } }
-    /// A report that is older than the one before; nil for none.
-    var disorder: String? { state.withLock { $0.disorder } }
-
-    func add(_ messages: [StoredInAppMessage]) {
-        state.withLock { state in
-            for message in messages {
-                let id = message.registration.id
-                if let former = state.last[id], former.revision > message.revision {
-                    state.disorder = "\(id): \(message.revision) after \(former.revision)"
-                }
-                state.last[id] = message
-                state.count += 1
-            }
         }
     }
 }

@@ -5,34 +5,37 @@ import SignalboxStore
 
 /// Reports changes of in-app messages by this node and by others. No report of a message is older than the one before.
 ///
-/// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. A look reads the rows of
-/// all transactions from the oldest one that was still open at the former look, which could not see it. Transactions
-/// do not commit in the order of their numbers, so a look leaves out rows that were reported, by their key. It then
-/// reads the messages. One look runs at a time, so each report of a message is newer than the one before.
+/// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. Transactions do not
+/// commit in the order of their numbers. So each look remembers its snapshot: the transactions whose changes it could
+/// see. The next look reads the changes that this snapshot did not contain, so that it reads each change once, however
+/// long other transactions last. It then reads the messages. One look runs at a time, so each report of a message is
+/// newer than the one before.
+///
+/// A server that lost its latest transactions gives their numbers again. After a lost connection, a look reads all
+/// changes that are still stored.
 ///
 /// A class because it owns a connection and an observer; calls are serialised by a lock that blocks, so they come from
 /// threads of the store.
 final class InAppChanges: Sendable {
-    private struct Key: Hashable {
-        let transaction: Int64
-        let number: Int64
-    }
+    private typealias Observer = @Sendable ([StoredInAppMessage]) -> Void
 
     private struct State {
-        var observer: (@Sendable ([StoredInAppMessage]) -> Void)?
+        var observer: Observer?
         var connection: PostgresConnection?
-        /// The oldest transaction whose changes may not have been reported; nil before the first look.
-        var position: Int64?
-        /// The reported changes of transactions from ``position`` on.
-        var reported: Set<Key> = []
+        /// The changes that were reported.
+        var reported = TransactionSnapshot.empty
         /// When the last look ended.
         var lastLook: ContinuousClock.Instant?
+        var rowsRead = 0
     }
 
     /// Upkeep removes rows after a day; a node that could not look for so long reads all messages instead.
     private static let longestPause: Duration = .seconds(12 * 3600)
-    /// Messages that one statement reads.
-    private static let page = 500
+    /// Changes that one statement reads, and messages.
+    static let page = 500
+
+    /// Each statement reads a few rows by a key. The planner would read a table that has grown since its last analysis.
+    private static let settings = ["enable_seqscan=off"]
 
     private let target: PostgresTarget
     private let clock: @Sendable () -> Date
@@ -42,14 +45,19 @@ final class InAppChanges: Sendable {
     // A queue and not a task: libpq's calls block, which Swift's pool of threads must not.
     private let queue = DispatchQueue(label: "signalbox.postgres.in-app-changes")
 
-    init(_ target: PostgresTarget, now: @escaping @Sendable () -> Date) { (self.target, clock) = (target, now) }
+    init(_ target: PostgresTarget, now: @escaping @Sendable () -> Date) {
+        (self.target, clock) = (target.with(Self.settings), now)
+    }
+
+    /// The rows of `inapp_changes` that looks have read.
+    var rowsRead: Int { lock.withLock { state.rowsRead } }
 
     /// Reports the changes from now on. Blocks for a round trip at the first call. When the server cannot be reached,
     /// older changes are reported later too.
     func open(_ observer: @escaping @Sendable ([StoredInAppMessage]) -> Void) {
         lock.withLock {
-            if state.position == nil {
-                do { _ = try unreported(&state) } catch { state.connection = nil }
+            if state.observer == nil {
+                do { try begin(&state) } catch { state.connection = nil }
             }
             state.observer = observer
         }
@@ -84,44 +92,76 @@ final class InAppChanges: Sendable {
             if let last = state.lastLook, ContinuousClock.now - last > Self.longestPause {
                 try reportAll(to: observer, &state)
             }
-            let ids = try unreported(&state)
-            guard !ids.isEmpty else { return }
-            var left = ids[...]
-            while !left.isEmpty {
-                observer(try messages(Array(left.prefix(Self.page)), &state))
-                left = left.dropFirst(Self.page)
-            }
+            try reportChanges(to: observer, &state)
+            state.lastLook = .now
         }
     }
 
     // MARK: Reads
 
-    /// Messages that were changed since the last call, in the order of their changes.
-    private func unreported(_ state: inout State) throws -> [MessageID] {
-        let rows = try connection(&state).run(
-            """
-            SELECT oldest, transaction, number, message
-            FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest) AS snapshot
-            LEFT JOIN inapp_changes ON transaction >= coalesce($1, oldest) ORDER BY transaction, number
-            """, [.number(state.position)])
-        guard let oldest = try rows.first?.number(0) else { return [] }
-        if let position = state.position, oldest < position {
-            // Another server took over without the latest transactions: numbers begin again.
-            (state.position, state.reported) = (0, [])
-            return try unreported(&state)
+    /// Leaves out the changes until now.
+    private func begin(_ state: inout State) throws {
+        let row = try connection(&state).run("SELECT pg_current_snapshot()::text").first
+        if let row { state.reported = try TransactionSnapshot(row.text(0)) }
+        state.lastLook = .now
+    }
+
+    /// Changes that the snapshot `$5` contains and the former one did not: those of transactions that were open then,
+    /// `$1`, and of later ones, from `$2` on. In pages, after the key `($3, $4)`. Nil as `$5` takes a snapshot.
+    private static let unreported = """
+        SELECT taken, transaction, number, message
+        FROM (SELECT coalesce($5, pg_current_snapshot()::text) AS taken) AS look LEFT JOIN LATERAL (
+            (\(changes("transaction = ANY ($1)"))) UNION ALL (\(changes("transaction >= $2")))
+            ORDER BY transaction, number LIMIT \(page)
+        ) AS changes ON true
+        """
+
+    private static func changes(_ condition: String) -> String {
+        """
+        SELECT transaction, number, message FROM inapp_changes
+        WHERE \(condition) AND (transaction, number) > ($3, $4)
+            AND pg_visible_in_snapshot(transaction::text::xid8, taken::pg_snapshot)
+        ORDER BY transaction, number LIMIT \(page)
+        """
+    }
+
+    /// Reports the changes that are not in ``State/reported``, in their order. Those of the last page are reported
+    /// before the snapshot is replaced: after a failure, the next look reads all of them again.
+    private func reportChanges(to observer: Observer, _ state: inout State) throws {
+        let connection = try connection(&state)
+        let former = state.reported
+        var last: (transaction: Int64, number: Int64) = (0, 0)
+        var taken: TransactionSnapshot?
+        while true {
+            let rows = try connection.run(
+                Self.unreported,
+                [
+                    .numbers(former.open), .number(former.next), .number(last.transaction), .number(last.number),
+                    .text(taken?.text),
+                ])
+            guard let first = rows.first else { return }
+            let snapshot = try TransactionSnapshot(first.text(0))
+            guard snapshot.next >= former.next else { return try reportStored(to: observer, &state) }
+            taken = snapshot
+            let changes = try rows.filter { try $0.optionalNumber(1) != nil }
+            state.rowsRead += changes.count
+            try report(try changes.map { try $0.text(3) }, to: observer, &state)
+            guard changes.count == Self.page, let end = changes.last else { break }
+            last = (try end.number(1), try end.number(2))
         }
-        let isFirst = state.position == nil && state.observer == nil
-        var (ids, reported): ([MessageID], Set<Key>) = ([], [])
+        if let taken { state.reported = taken }
+    }
+
+    /// Reports all changes that are still stored: another server took over without the latest transactions.
+    private func reportStored(to observer: Observer, _ state: inout State) throws {
+        state.reported = .empty
+        try reportChanges(to: observer, &state)
+    }
+
+    private func report(_ ids: [MessageID], to observer: Observer, _ state: inout State) throws {
+        guard !ids.isEmpty else { return }
         var known: Set<MessageID> = []
-        for row in rows {
-            guard let transaction = try row.optionalNumber(1) else { continue }
-            let key = Key(transaction: transaction, number: try row.number(2))
-            if transaction >= oldest { reported.insert(key) }
-            let id = try row.text(3)
-            if !state.reported.contains(key), known.insert(id).inserted { ids.append(id) }
-        }
-        (state.position, state.reported, state.lastLook) = (oldest, reported, .now)
-        return isFirst ? [] : ids
+        observer(try messages(ids.filter { known.insert($0).inserted }, &state))
     }
 
     /// In the order of `ids`. A removed message counts as withdrawn.
@@ -139,9 +179,7 @@ final class InAppChanges: Sendable {
     }
 
     /// Reports every message, withdrawn or not.
-    private func reportAll(
-        to observer: @Sendable ([StoredInAppMessage]) -> Void, _ state: inout State
-    ) throws {
+    private func reportAll(to observer: Observer, _ state: inout State) throws {
         var last = ""
         while true {
             let page = try connection(&state).run(
@@ -157,7 +195,7 @@ final class InAppChanges: Sendable {
     private func connection(_ state: inout State) throws -> PostgresConnection {
         if let connection = state.connection, connection.isOpen { return connection }
         let connection = try PostgresConnection(target)
-        state.connection = connection
+        (state.connection, state.reported) = (connection, .empty)
         return connection
     }
 }
