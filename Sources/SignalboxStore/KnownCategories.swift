@@ -24,7 +24,7 @@ package final class KnownCategories: Sendable {
     }
 
     /// By identifier.
-    private let seen = Mutex<[String: Seen]>([:])
+    private let seen = Mutex(ExactTextMap<Seen>())
     /// Bounds the memory: payloads can name any number of categories.
     private static let limit = 4096
 

@@ -42,6 +42,12 @@ extension StoreConformance {
             #expect(try await queue.category("c") == nil)
             #expect(try await queue.eventCount() == 52)
         },
+        Self("categoriesOfOneAppendAreComparedByTheirBytes") { bench in
+            let queue = try bench.open()
+            try await queue.append(StoreBench.twins.map { bench.event(1, with: bench.category($0)) })
+            let stored = try await names(queue)
+            #expect(stored.map { Array($0.utf8) } == StoreBench.twins.reversed().map { Array($0.utf8) })
+        },
         Self("categoriesAreReadInPages") { bench in
             let queue = try bench.open()
             try await queue.append(["c", "a", "\u{e4}", "B"].map { bench.event(1, with: bench.category($0)) })

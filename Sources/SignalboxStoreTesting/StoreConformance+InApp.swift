@@ -13,6 +13,8 @@ extension StoreConformance {
     /// neither rows nor events nor messages. Every member of every row is stored and read back unchanged; random rows
     /// show it, and their seed repeats a failure.
     ///
+    /// Ids of users, devices and messages are compared by their bytes, also within one commit.
+    ///
     /// Devices with work that is due are found by its time, the earliest first. A step without changes leaves that
     /// time unchanged.
     static let inApp = [
@@ -58,6 +60,21 @@ extension StoreConformance {
             #expect(try await queue.nextInAppDue() == nil)
             #expect(try await queue.message("m") == nil)
             #expect(try await queue.eventCount() == 1)
+        },
+        Self("idsAreComparedByTheirBytes") { bench in
+            let queue = try bench.open()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    let id = StoreBench.twins[number % 2]
+                    group.addTask { try await bench.count(id, of: id, on: "d\(number)", in: queue) }
+                }
+                try await group.waitForAll()
+            }
+            for id in StoreBench.twins {
+                let state = try await queue.rows(of: .device("x", user: id), tallies: [id]).state
+                #expect(state.user.ledger.totals[.scope]?.count == 20)
+                #expect(state.tallies == [id: Tally(committed: 20)])
+            }
         },
         Self("readsTheRowsOfAnOffer") { bench in
             let queue = try bench.open()
@@ -150,6 +167,22 @@ extension StoreBench {
                 changes: [
                     .user("u", lastNow: 1), .device(row), .offer(.leased("of_" + device, message, to: device)),
                     .tally(message, committed: 0, reserved: 1),
+                ])
+        }
+    }
+
+    /// Two texts that `String` equates: "é" as one scalar and as two. The first one is the second in byte order.
+    static let twins = ["caf\u{e9}", "cafe\u{301}"]
+
+    /// Counts a display of a message to a user.
+    func count(_ message: MessageID, of user: UserID, on device: DeviceID, in queue: any Store) async throws {
+        try await queue.decide(about: .device(device, user: user), tallies: [message]) { rows in
+            let count = (rows.state.user.ledger.totals[.scope]?.count ?? 0) + 1
+            return InAppStep(
+                (),
+                changes: [
+                    .user(user, lastNow: 1), .total(.user(user), .scope, .init(count: count, last: 1)),
+                    .tally(message, committed: 1, reserved: 0),
                 ])
         }
     }

@@ -108,6 +108,14 @@ extension StoreConformance {
             try await queue.append([event.with(deliveries: [])])
             #expect(changes.take() == ["b 1", "a 1"])
         },
+        Self("messagesOfOneAppendAreComparedByTheirBytes") { bench in
+            let queue = try bench.open()
+            let changes = ChangedMessages(queue)
+            try await queue.append(StoreBench.twins.map { bench.event(1, message: bench.message($0)) })
+            #expect(changes.take().count == 2)
+            let stored = try await queue.messages(after: nil, upTo: 9, includingWithdrawn: true)
+            #expect(stored.map { Array($0.registration.id.utf8) } == StoreBench.twins.reversed().map { Array($0.utf8) })
+        },
         Self("aRepeatedEventRegistersNothing") { bench in
             let queue = try bench.open()
             let changes = ChangedMessages(queue)

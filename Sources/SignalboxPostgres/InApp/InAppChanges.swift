@@ -160,15 +160,15 @@ final class InAppChanges: Sendable {
 
     private func report(_ ids: [MessageID], to observer: Observer, _ state: inout State) throws {
         guard !ids.isEmpty else { return }
-        var known: Set<MessageID> = []
-        observer(try messages(ids.filter { known.insert($0).inserted }, &state))
+        var known: ExactTextSet = []
+        observer(try messages(ids.filter { known.insert($0) }, &state))
     }
 
     /// In the order of `ids`. A removed message counts as withdrawn.
     private func messages(_ ids: [MessageID], _ state: inout State) throws -> [StoredInAppMessage] {
         let rows = try connection(&state).run(
             "SELECT \(StoredInAppMessage.columns) FROM inapp_messages WHERE id = ANY($1)", [.texts(ids)])
-        var found: [MessageID: StoredInAppMessage] = [:]
+        var found = ExactTextMap<StoredInAppMessage>()
         for message in try rows.map({ try StoredInAppMessage($0) }) { found[message.registration.id] = message }
         return ids.map { id in
             found[id]

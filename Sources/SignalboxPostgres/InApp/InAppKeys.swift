@@ -4,16 +4,16 @@ import SignalboxStore
 /// The rows that a group of decisions reads and locks.
 ///
 /// A decision names its device and its user, or an offer or a device by which they are found. When its changes turn out
-/// to concern further rows, the group is run again with their keys.
+/// to concern further rows, the group is run again with their keys. Keys are compared by their bytes, as rows are.
 struct InAppKeys: Sendable {
-    var devices: Set<DeviceID> = []
-    var users: Set<UserID> = []
+    var devices: ExactTextSet = []
+    var users: ExactTextSet = []
     /// Offers whose devices and users are among the keys.
-    var offers: Set<OfferID> = []
+    var offers: ExactTextSet = []
     /// Devices whose last users are among the keys.
-    var due: Set<DeviceID> = []
+    var due: ExactTextSet = []
     /// Campaigns whose tallies are read and locked.
-    var tallies: Set<MessageID> = []
+    var tallies: ExactTextSet = []
 
     init() {}
 
@@ -37,7 +37,7 @@ struct InAppKeys: Sendable {
 
     /// With the anonymous user of the device.
     mutating func add(device: DeviceID) {
-        if devices.insert(device).inserted { users.insert(AnonymousUser.id(on: device)) }
+        if devices.insert(device) { users.insert(AnonymousUser.id(on: device)) }
     }
 
     mutating func formUnion(_ other: InAppKeys) {

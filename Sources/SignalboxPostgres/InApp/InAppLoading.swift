@@ -24,7 +24,7 @@ struct InAppLoading {
         var rows = try loadOwners(keys)
         for device in keys.due {
             if let user = rows.devices[device]?.state.user, rows.users[user] == nil {
-                throw InAppKeysMissing { $0.users.insert(user) }
+                throw InAppKeysMissing { _ = $0.users.insert(user) }
             }
         }
         try loadTallies(keys, &rows)
@@ -138,14 +138,14 @@ struct InAppLoading {
         for (message, tally) in try tallies.map({
             (try $0.text(0), Tally(committed: try $0.count(1), reserved: try $0.count(2)))
         }) { rows.tallies[message] = .init(tally: tally, isStored: true) }
-        rows.missingMessages = Set(try missing.map { try $0.text(0) })
+        rows.missingMessages = ExactTextSet(try missing.map { try $0.text(0) })
     }
 }
 
 extension InAppRowsInMemory {
     /// The messages whose tallies the offers of the devices need. No check reads the tally of an ended offer.
-    fileprivate var liveMessages: Set<MessageID> {
-        var messages: Set<MessageID> = []
+    fileprivate var liveMessages: ExactTextSet {
+        var messages: ExactTextSet = []
         for row in offers.values where !row.offer.state.isEnded {
             messages.insert(row.offer.message)
             messages.formUnion(row.offer.runnersUp)
@@ -154,8 +154,8 @@ extension InAppRowsInMemory {
     }
 
     /// Messages with totals of owners that are seen on a new day: those that are no longer stored are forgotten.
-    fileprivate func oldTotals(at now: Instant) -> Set<MessageID> {
-        var messages: Set<MessageID> = []
+    fileprivate func oldTotals(at now: Instant) -> ExactTextSet {
+        var messages: ExactTextSet = []
         for owner in devices.values where owner.isStored && !owner.wasSeen(onDayOf: now) {
             messages.formUnion(owner.state.ledger.messagesOfTotals)
         }

@@ -12,7 +12,7 @@ enum InAppOwnerTable: CaseIterable {
 
     /// Owners that were not seen since a time. They stay locked until the transaction ends.
     func unseen(
-        _ ids: Set<String>, since: Int64, in transaction: PostgresTransaction, _ schema: String?
+        _ ids: ExactTextSet, since: Int64, in transaction: PostgresTransaction, _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {
         let condition = "seen < $2" + (self == .devices ? " AND next_due IS NULL" : "")
         return try owners(ids, condition, [.number(since)], in: transaction, schema)
@@ -20,14 +20,14 @@ enum InAppOwnerTable: CaseIterable {
 
     /// Owners without displays, which upkeep has removed, that were not seen since. They stay locked.
     func cleared(
-        _ ids: Set<String>, in transaction: PostgresTransaction, _ schema: String?
+        _ ids: ExactTextSet, in transaction: PostgresTransaction, _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {
         try owners(ids, "seen IS NULL", [], in: transaction, schema)
     }
 
     /// Takes the locks of decisions first.
     private func owners(
-        _ ids: Set<String>, _ condition: String, _ values: [PostgresValue], in transaction: PostgresTransaction,
+        _ ids: ExactTextSet, _ condition: String, _ values: [PostgresValue], in transaction: PostgresTransaction,
         _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {
         var keys = InAppKeys()
@@ -36,7 +36,7 @@ enum InAppOwnerTable: CaseIterable {
             PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: schema))]),
             PostgresStatement(
                 "SELECT id, ledger FROM \(name) WHERE id = ANY($1) AND \(condition) ORDER BY id",
-                [.texts(ids.sorted())] + values),
+                [.texts(ids.inOrder())] + values),
         ])
         return try results[1].map { row in
             let id = try row.text(0)

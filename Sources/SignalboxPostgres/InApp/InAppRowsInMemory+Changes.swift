@@ -107,7 +107,7 @@ extension InAppRowsInMemory {
 extension Ledger {
     /// The messages with a total and without a display.
     var messagesOfTotals: [MessageID] {
-        let displayed = Set(displays.map(\.message))
+        let displayed = ExactTextSet(displays.map(\.message))
         return totals.keys.compactMap { key in
             if case .message(let id) = key, !displayed.contains(id) { id } else { nil }
         }

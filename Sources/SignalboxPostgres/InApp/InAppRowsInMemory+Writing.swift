@@ -12,7 +12,7 @@ extension InAppRowsInMemory {
     // MARK: Owners
 
     private var userStatements: [PostgresStatement] {
-        let changed = users.values.filter(\.isChanged).sorted { $0.state.id < $1.state.id }
+        let changed = users.values.filter(\.isChanged).sorted { ExactText($0.state.id) < ExactText($1.state.id) }
         guard !changed.isEmpty else { return [] }
         return [
             PostgresStatement(
@@ -31,7 +31,7 @@ extension InAppRowsInMemory {
         """
 
     private func deviceStatements(of node: Int64) -> [PostgresStatement] {
-        let changed = devices.values.filter(\.isChanged).sorted { $0.state.id < $1.state.id }
+        let changed = devices.values.filter(\.isChanged).sorted { ExactText($0.state.id) < ExactText($1.state.id) }
         guard !changed.isEmpty else { return [] }
         let states = changed.map(\.state)
         return [
@@ -64,13 +64,13 @@ extension InAppRowsInMemory {
 
     /// Removals first: an offer of the same id may have been made since.
     private var offerStatements: [PostgresStatement] {
-        let changed = offers.values.filter(\.isChanged).sorted { $0.offer.id < $1.offer.id }
+        let changed = offers.values.filter(\.isChanged).sorted { ExactText($0.offer.id) < ExactText($1.offer.id) }
         let stored = changed.filter { $0.isStored }.map(\.offer)
         let new = changed.filter { !$0.isStored }.map(\.offer)
         var statements: [PostgresStatement] = []
         if !removed.isEmpty {
             statements.append(
-                PostgresStatement("DELETE FROM inapp_offers WHERE id = ANY($1)", [.texts(removed.sorted())]))
+                PostgresStatement("DELETE FROM inapp_offers WHERE id = ANY($1)", [.texts(removed.inOrder())]))
         }
         if !new.isEmpty { statements.append(PostgresStatement(Self.insertOffers, Self.columns(of: new))) }
         if !stored.isEmpty { statements.append(PostgresStatement(Self.updateOffers, Self.columns(of: stored))) }
@@ -110,7 +110,7 @@ extension InAppRowsInMemory {
     /// Adds to the stored numbers: decisions that only end displays hold no lock of the campaign. The rows are locked
     /// in the order of their keys.
     private var tallyStatements: [PostgresStatement] {
-        let changed = tallies.filter(\.value.isChanged).sorted { $0.key < $1.key }
+        let changed = tallies.inOrder().filter(\.value.isChanged)
         guard !changed.isEmpty else { return [] }
         let messages = PostgresValue.texts(changed.map(\.key))
         func numbers(_ number: (TallyRow) -> Int) -> PostgresValue { .numbers(changed.map { Int64(number($0.value)) }) }

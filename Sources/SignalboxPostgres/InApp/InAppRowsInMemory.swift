@@ -59,25 +59,25 @@ struct InAppRowsInMemory {
         }
     }
 
-    var devices: [DeviceID: Owner<DeviceState>] = [:]
-    var users: [UserID: Owner<UserState>] = [:]
+    var devices = ExactTextMap<Owner<DeviceState>>()
+    var users = ExactTextMap<Owner<UserState>>()
     /// All offers of ``devices``, and the leases of ``users`` on other devices.
-    private(set) var offers: [OfferID: OfferRow] = [:]
+    private(set) var offers = ExactTextMap<OfferRow>()
     /// The ids of all offers of each device, in any order.
-    private(set) var offersOfDevice: [DeviceID: [OfferID]] = [:]
+    private(set) var offersOfDevice = ExactTextMap<[OfferID]>()
     /// The ids of all leases of each user. One that ended in the meantime may be among them.
-    private var leases: [UserID: [OfferID]] = [:]
+    private var leases = ExactTextMap<[OfferID]>()
     /// Stored offers that are to be removed.
-    private(set) var removed: Set<OfferID> = []
+    private(set) var removed: ExactTextSet = []
     /// Those of all campaigns that were read, or are changed.
-    var tallies: [MessageID: TallyRow] = [:]
+    var tallies = ExactTextMap<TallyRow>()
     /// Whether any campaign has a tally.
     var hasTallies = false
     /// Active messages by their address, the newest first.
-    var addressedToUser: [UserID: [StoredInAppMessage]] = [:]
-    var addressedToDevice: [DeviceID: [StoredInAppMessage]] = [:]
+    var addressedToUser = ExactTextMap<[StoredInAppMessage]>()
+    var addressedToDevice = ExactTextMap<[StoredInAppMessage]>()
     /// Messages that have totals and are not stored.
-    var missingMessages: Set<MessageID> = []
+    var missingMessages: ExactTextSet = []
 
     // MARK: Loading
 
@@ -121,7 +121,7 @@ struct InAppRowsInMemory {
         let anonymous = AnonymousUser.id(on: id)
         // No check reads the tally of an ended offer.
         let live = own.lazy.filter { !$0.state.isEnded }
-        let messages = Set(campaigns).union(live.flatMap { [$0.message] + $0.runnersUp })
+        let messages = ExactTextSet(campaigns).union(live.flatMap { [$0.message] + $0.runnersUp })
         let state = InAppState(
             user: user, device: device, offers: own + elsewhere.prefix(Bounds.leasesElsewhere),
             anonymous: device.user == anonymous && userID != anonymous ? try known(user: anonymous).state.ledger : nil,
@@ -130,7 +130,7 @@ struct InAppRowsInMemory {
             state: state, addressed: (addressedToUser[userID] ?? []) + (addressedToDevice[id] ?? []))
     }
 
-    private func tallies(of messages: Set<MessageID>) -> [MessageID: Tally] {
+    private func tallies(of messages: ExactTextSet) -> [MessageID: Tally] {
         guard !tallies.isEmpty else { return [:] }
         var found: [MessageID: Tally] = [:]
         for message in messages { if let row = tallies[message], row.isStored { found[message] = row.tally } }
@@ -144,7 +144,7 @@ struct InAppRowsInMemory {
     }
 
     private func known(user id: UserID) throws -> Owner<UserState> {
-        guard let user = users[id] else { throw InAppKeysMissing { $0.users.insert(id) } }
+        guard let user = users[id] else { throw InAppKeysMissing { _ = $0.users.insert(id) } }
         return user
     }
 

@@ -113,8 +113,8 @@ struct InAppUpkeepStep: Sendable {
         ).map { (try $0.number(0), try $0.text(1)) }
         guard !kept.isEmpty else { return true }
         var keys = InAppKeys()
-        keys.users = Set(kept.filter { $0.0 == 0 }.map(\.1))
-        keys.devices = Set(kept.filter { $0.0 == 1 }.map(\.1))
+        keys.users = ExactTextSet(kept.filter { $0.0 == 0 }.map(\.1))
+        keys.devices = ExactTextSet(kept.filter { $0.0 == 1 }.map(\.1))
         // All of them at once, in the order of decisions.
         try transaction.run(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: schema))])
         let forgotten = Set(messages.map(Ledger.Key.message))
@@ -163,11 +163,11 @@ struct InAppUpkeepStep: Sendable {
         _ table: InAppOwnerTable, _ ids: [String], in transaction: PostgresTransaction, _ schema: String?
     ) throws {
         guard !ids.isEmpty else { return }
-        let owners = try table.unseen(Set(ids), since: firstDay, in: transaction, schema)
+        let owners = try table.unseen(ExactTextSet(ids), since: firstDay, in: transaction, schema)
         guard !owners.isEmpty else { return }
-        let named = Set(owners.flatMap { $0.ledger.totals.keys.compactMap(\.message) })
-        let stored = Set(
-            try transaction.run("SELECT id FROM inapp_messages WHERE id = ANY($1)", [.texts(named.sorted())])
+        let named = ExactTextSet(owners.flatMap { $0.ledger.totals.keys.compactMap(\.message) })
+        let stored = ExactTextSet(
+            try transaction.run("SELECT id FROM inapp_messages WHERE id = ANY($1)", [.texts(named.inOrder())])
                 .map { try $0.text(0) })
         let ledgers = owners.map { owner in
             (owner.id, owner.ledger.keeping { key in key.message.map(stored.contains) ?? lifetimeTotals.contains(key) })

@@ -75,7 +75,7 @@ extension PostgresStore {
     private static func registration(
         of messages: [InAppRegistration], isPayload: Bool, at now: Date
     ) -> PostgresStatement {
-        var last: [MessageID: Int] = [:]
+        var last = ExactTextMap<Int>()
         for (place, message) in messages.enumerated() { last[message.id] = place }
         let messages = messages.enumerated().filter { last[$0.element.id] == $0.offset }.map(\.element)
         return PostgresStatement(

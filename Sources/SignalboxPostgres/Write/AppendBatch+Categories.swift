@@ -12,7 +12,7 @@ extension AppendBatch {
     /// no statement; if its name identifies its definition, the definition is not written to bytes either. The last
     /// definition of the batch replaces the stored one.
     mutating func categories(of events: [StoredAppend]) -> [PostgresStatement] {
-        var new: [String: CategoryRecord] = [:]
+        var new = ExactTextMap<CategoryRecord>()
         let now = transaction.now
         for event in events {
             guard let category = event.routed.event.category,
@@ -31,9 +31,9 @@ extension AppendBatch {
             new[record.identifier] = record
         }
         guard !new.isEmpty else { return [] }
-        seen.merge(new) { $1 }
+        seen.merge(new)
         effects.seen += new.values.map { ($0, now) }
-        let rows = new.values.sorted { $0.identifier.utf8.lexicographicallyPrecedes($1.identifier.utf8) }
+        let rows = new.inOrder().map(\.value)
         return [
             PostgresStatement(
                 Self.see, [.texts(rows.map(\.identifier)), .manyBytes(rows.map(\.definition)), .time(now)])

@@ -15,7 +15,7 @@ struct AppendBatch {
     /// How the deliveries of each destination change. The caller adds the changes that it makes itself.
     var moves = DeliveryMoves()
     /// Categories that the transaction has recorded.
-    var seen: [String: CategoryRecord] = [:]
+    var seen = ExactTextMap<CategoryRecord>()
     /// Whether each destination of new deliveries accepts nothing for now. Read once per transaction, so that all its
     /// deliveries are treated alike.
     private var idle: [DestinationName: Bool] = [:]

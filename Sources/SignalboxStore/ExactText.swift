@@ -1,0 +1,97 @@
+/// A text that equals another one with the same bytes of UTF-8, and is ordered by them, as in a database.
+///
+/// A `String` equals another one with the same characters: "é" as one scalar and as two. The rows of the two differ.
+package struct ExactText: Sendable, Hashable, Comparable {
+    /// The text as it was given.
+    package let text: String
+
+    /// Takes the text as it is.
+    package init(_ text: String) { self.text = text }
+
+    package static func == (first: Self, second: Self) -> Bool { first.text.utf8.elementsEqual(second.text.utf8) }
+
+    package static func < (first: Self, second: Self) -> Bool {
+        first.text.utf8.lexicographicallyPrecedes(second.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // Between the members of a key: no byte of UTF-8.
+        hasher.combine(0xff as UInt8)
+    }
+}
+
+/// Texts of which no two have the same bytes; see ``ExactText``.
+package struct ExactTextSet: Sendable, Sequence, ExpressibleByArrayLiteral {
+    private var texts: Set<ExactText> = []
+
+    /// Takes each text once.
+    package init(_ texts: some Sequence<String>) { self.texts = Set(texts.map(ExactText.init)) }
+
+    package init(arrayLiteral texts: String...) { self.init(texts) }
+
+    package var isEmpty: Bool { texts.isEmpty }
+
+    package var count: Int { texts.count }
+
+    /// In any order.
+    package func makeIterator() -> some IteratorProtocol<String> { texts.lazy.map(\.text).makeIterator() }
+
+    /// In the order of their bytes.
+    package func inOrder() -> [String] { texts.sorted().map(\.text) }
+
+    package func contains(_ text: String) -> Bool { texts.contains(ExactText(text)) }
+
+    /// Returns whether the text is new.
+    @discardableResult
+    package mutating func insert(_ text: String) -> Bool { texts.insert(ExactText(text)).inserted }
+
+    package mutating func formUnion(_ other: some Sequence<String>) { for text in other { insert(text) } }
+
+    /// With the texts of another sequence.
+    package func union(_ other: some Sequence<String>) -> Self {
+        var all = self
+        all.formUnion(other)
+        return all
+    }
+}
+
+/// Values by texts that are compared by their bytes; see ``ExactText``.
+package struct ExactTextMap<Value> {
+    private var entries: [ExactText: Value] = [:]
+
+    /// Empty.
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    package var count: Int { entries.count }
+
+    package var values: some Collection<Value> { entries.values }
+
+    /// In the order of the keys' bytes.
+    package func inOrder() -> [(key: String, value: Value)] {
+        entries.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
+    }
+
+    package subscript(key: String) -> Value? {
+        get { entries[ExactText(key)] }
+        _modify { yield &entries[ExactText(key)] }
+    }
+
+    package subscript(key: String, default value: @autoclosure () -> Value) -> Value {
+        get { entries[ExactText(key), default: value()] }
+        _modify { yield &entries[ExactText(key), default: value()] }
+    }
+
+    /// Returns the removed value; nil for none.
+    package mutating func removeValue(forKey key: String) -> Value? { entries.removeValue(forKey: ExactText(key)) }
+
+    package mutating func removeAll() { entries.removeAll() }
+
+    /// Values of `other` replace those with the same key.
+    package mutating func merge(_ other: Self) { entries.merge(other.entries) { $1 } }
+}
+
+extension ExactTextMap: Sendable where Value: Sendable {}
