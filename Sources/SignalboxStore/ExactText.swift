@@ -5,7 +5,7 @@ package struct ExactText: Sendable, Hashable, Comparable {
     /// The text as it was given.
     package let text: String
 
-    /// Takes the text as it is.
+    /// Takes the text unchanged.
     package init(_ text: String) { self.text = text }
 
     package static func == (first: Self, second: Self) -> Bool { first.text.utf8.elementsEqual(second.text.utf8) }

@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 import Testing
 

@@ -84,7 +84,8 @@ final class InAppChanges: Sendable {
         try result.get()
     }
 
-    private func close() { lock.withLock { state.connection = nil } }
+    /// Ends the connection. The next look makes another one.
+    func close() { lock.withLock { state.connection = nil } }
 
     private func report() throws {
         try lock.withLock {

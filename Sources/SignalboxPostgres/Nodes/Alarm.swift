@@ -11,7 +11,12 @@ final class Alarm: Sendable {
     init() {
         var ends: [Int32] = [-1, -1]
         // Without descriptors, each wait lasts its whole time, and no call ends it.
-        _ = pipe2(&ends, Int32(O_CLOEXEC) | Int32(O_NONBLOCK))
+        if pipe(&ends) == 0 {
+            for end in ends {
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            }
+        }
         (reader, writer) = (ends[0], ends[1])
     }
 

@@ -12,7 +12,7 @@ struct Certificates: ParsableCommand {
     /// Writes four files in PEM. Keeps an existing authority, so senders trust a renewed certificate at once.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a local CA, if there is none, and a server certificate.",
+            commandName: "new", abstract: "Write a local CA, if there is none, and a server certificate.",
             discussion: """
                 The certificate is valid for this machine, for the hosts of APNs, FCM and Expo, and for each --host. \
                 Senders must trust ca.crt. The owner of ca.key can impersonate any host towards such senders: keep \

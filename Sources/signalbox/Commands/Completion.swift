@@ -3,7 +3,7 @@ import ArgumentParser
 /// The text is the same as with `--generate-completion-script`.
 struct Completion: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print completions for a shell.",
+        commandName: "completion", abstract: "Print completions for a shell.",
         discussion: """
             Source the output, or store it where the shell looks: for example \
             /usr/share/bash-completion/completions/signalbox, /usr/share/zsh/vendor-completions/_signalbox or \

@@ -10,7 +10,7 @@ struct ConfigCommand: ParsableCommand {
     /// Reads no secrets and opens no queue.
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show each setting and option with its origin; secrets are hidden.",
+            commandName: "show", abstract: "Show each setting and option with its origin; secrets are hidden.",
             discussion: """
                 References such as env:NAME are shown, secrets are not. Each value of routes.json and routes.d has its \
                 JSON Pointer; options that no file sets follow with their defaults.

@@ -11,7 +11,7 @@ import SignalboxStore
 /// tick. The config is optional: it names the data directory and explains why deliveries wait.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
+        commandName: "deliveries", abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
     /// Conditions that `list`, `retry` and `purge` share. All given ones must hold.
@@ -48,7 +48,8 @@ struct Deliveries: AsyncParsableCommand {
 
     /// Reads at most `--limit` rows, also of a large queue.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List deliveries, the newest first.")
 
         @OptionGroup var options: GatewayOptions
         @OptionGroup var selection: Selection
@@ -71,7 +72,7 @@ struct Deliveries: AsyncParsableCommand {
     /// Exits with 1 for an unknown delivery.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one delivery, its attempts, and its event.",
+            commandName: "show", abstract: "Show one delivery, its attempts, and its event.",
             discussion: """
                 One JSON object per line: the delivery, each attempt from the first to the last, the event. With --json, \
                 the delivery alone, with its attempts as the member log, as in the API.
@@ -95,7 +96,7 @@ struct Deliveries: AsyncParsableCommand {
     /// Exits with 1 when fewer deliveries were requeued than were named.
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Requeue deliveries, with a new budget of attempts.",
+            commandName: "retry", abstract: "Requeue deliveries, with a new budget of attempts.",
             discussion: """
                 A running gateway attempts them at once; otherwise the next start does. Name deliveries by number, or \
                 give conditions: without --state, they select dead deliveries. --dead alone selects all of those.
@@ -132,7 +133,7 @@ struct Deliveries: AsyncParsableCommand {
     /// The only command that removes events before their retention ends.
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove deliveries permanently, and events that have no delivery left.",
+            commandName: "purge", abstract: "Remove deliveries permanently, and events that have no delivery left.",
             discussion: """
                 Name deliveries by number, or give --state; the other conditions narrow the selection. Removed \
                 deliveries cannot be restored; the audit continues to count them. The command asks before it \

@@ -11,7 +11,7 @@ import SignalboxStore
 /// of the config that has never had a delivery is listed too.
 struct Destinations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List destinations, pause and resume them, send a test event.",
+        commandName: "destinations", abstract: "List destinations, pause and resume them, send a test event.",
         subcommands: [List.self, Pause.self, Resume.self, Ping.self])
 
     /// The destination of that name. Throws for an unknown name. The config may be the empty one, which has no
@@ -23,7 +23,8 @@ struct Destinations: AsyncParsableCommand {
 
     /// Includes destinations that only the queue knows.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List destinations and their waiting deliveries.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List destinations and their waiting deliveries.")
 
         /// Without a config, the list has the destinations of the queue only, all with the state `unknown` unless
         /// they have a status.
@@ -45,7 +46,7 @@ struct Destinations: AsyncParsableCommand {
     /// count.
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Pause deliveries to a destination.",
+            commandName: "pause", abstract: "Pause deliveries to a destination.",
             discussion: "Events are still accepted for it. A running gateway starts no further attempt.")
 
         /// The config must name the destination, so a mistyped name does not pause an unknown one.
@@ -73,7 +74,7 @@ struct Destinations: AsyncParsableCommand {
     /// `deliveries retry` requeues them.
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
+            commandName: "resume", abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
             discussion: "The gateway requests a withheld permission at once.")
 
         /// The config must name the destination.
@@ -97,7 +98,7 @@ struct Destinations: AsyncParsableCommand {
     /// applies as it does to deliveries.
     struct Ping: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a signed test event to a destination, without the queue.",
+            commandName: "ping", abstract: "Send a signed test event to a destination, without the queue.",
             discussion: "The event has the type io.signalbox.ping. Exit code 1 if the destination did not accept it.")
 
         /// The config must name the destination and its secrets must be readable here.

@@ -8,11 +8,12 @@ import SignalboxRouting
 /// directory, and its routes explain where an event goes.
 struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "events",
         abstract: "Search stored events, also while the gateway runs.", subcommands: [List.self, Show.self])
 
     /// Reads the queue from its newest event on.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List events, the newest first.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List events, the newest first.")
 
         @OptionGroup var options: GatewayOptions
         @Option(help: "Only events of this vendor.") var vendor: String?
@@ -53,6 +54,7 @@ struct Events: AsyncParsableCommand {
     /// Exits with 1 for an unknown event.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show one event: routes with their reasons, deliveries with their attempts, interactions.")
 
         @OptionGroup var options: GatewayOptions

@@ -8,7 +8,7 @@ import SignalboxRouting
 /// versions. Programs use `POST /v1/routes/test`.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Explain how a payload is recognised and where its event would be delivered.")
+        commandName: "explain", abstract: "Explain how a payload is recognised and where its event would be delivered.")
 
     /// May be compressed by gzip or zstd, as for `normalize`. A payload, not an event: a CloudEvents envelope is read
     /// as a payload like any other object.

@@ -5,7 +5,7 @@ import SignalboxConfig
 /// For the health checks of containers, which may have neither a shell nor curl.
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a running gateway whether it accepts events.",
+        commandName: "health", abstract: "Ask a running gateway whether it accepts events.",
         discussion: "Exit code 0 if it does, 1 if it does not or cannot be reached.")
 
     @OptionGroup var client: GatewayOption

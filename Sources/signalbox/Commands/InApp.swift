@@ -15,7 +15,7 @@ struct InApp: AsyncParsableCommand {
     /// depend on the clock.
     struct Simulate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Decide a timeline of messages, triggers and outcomes.",
+            commandName: "simulate", abstract: "Decide a timeline of messages, triggers and outcomes.",
             discussion: """
                 TIMELINE is NDJSON. Each line has \"at\", an RFC 3339 time, and one of \"message\" (with \"id\"), \
                 \"withdraw\", \"trigger\", \"outcome\", \"slots\" and \"policy\". \"as\" names the offers of a trigger, an \

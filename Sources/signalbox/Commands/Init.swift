@@ -4,7 +4,7 @@ import SignalboxCommands
 /// Reads no config and no environment.
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a commented config to begin with.",
+        commandName: "init", abstract: "Write a commented config to begin with.",
         discussion: "Every event goes to the terminal of serve. An existing file is never changed.")
 
     @Argument(help: "The file to write.", completion: .file(extensions: ["json"])) var file = "routes.json"

@@ -5,13 +5,14 @@ import SignalboxGateway
 /// Stores no key: the output is the only copy.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)
 
     /// Prints the secret, and below it the public key of an Ed25519 pair. The secret goes into the config's
     /// reference, the public key to the receivers. Both kinds have 32 random bytes. See ``NewWebhookKey``.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a new key.",
+            commandName: "new", abstract: "Print a new key.",
             discussion: """
                 Store it where the config's reference points to: an environment variable, or a file that only the gateway \
                 can read. Receivers verify with the same whsec_ key, or with the whpk_ key of an Ed25519 pair.

@@ -9,7 +9,7 @@ import SignalboxServer
 /// Standard Webhooks, answers requests for permission of CloudEvents, and unpacks gzip.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Receive webhooks during development: verify, print, and fail on demand.",
+        commandName: "listen", abstract: "Receive webhooks during development: verify, print, and fail on demand.",
         discussion: """
             Use the sender's secret, and send to http://127.0.0.1:9000/. With --forward-to, a gateway elsewhere can reach \
             an application under development through one verified address.

@@ -12,7 +12,7 @@ struct MediaFiles: AsyncParsableCommand {
     /// Changes no file and no time of last use.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List files, the most recently used first; or pending and failed downloads.")
+            commandName: "list", abstract: "List files, the most recently used first; or pending and failed downloads.")
 
         /// Only the data directory is read from the config, which may be missing.
         @OptionGroup var options: GatewayOptions
@@ -34,7 +34,7 @@ struct MediaFiles: AsyncParsableCommand {
     /// name.
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare every file with its digest; also while the gateway runs.",
+            commandName: "verify", abstract: "Compare every file with its digest; also while the gateway runs.",
             discussion: """
                 Lists files that are missing or damaged, and ends with 1 if there are any. With --forget they are \
                 removed, and downloaded again for the next event that names them.
@@ -57,7 +57,7 @@ struct MediaFiles: AsyncParsableCommand {
     /// Takes the lock of the data directory if it is free, and removes files from the disk only under that lock.
     struct Prune: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove files that are unused or exceed the quota.",
+            commandName: "prune", abstract: "Remove files that are unused or exceed the quota.",
             discussion: """
                 Keeps every file that a waiting delivery needs. Without options, media.retention applies. While a \
                 gateway runs, it removes the files from the disk within the hour.

@@ -10,7 +10,7 @@ import SignalboxRouting
 /// as in the gateway before their download.
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Turn payloads into events, one per line, without network or queue.",
+        commandName: "normalize", abstract: "Turn payloads into events, one per line, without network or queue.",
         discussion: """
             Reads NDJSON, a JSON array, or concatenated JSON texts, also compressed by gzip or zstd; --payload-at finds \
             payloads in recordings of other tools. Device tokens are replaced by their hash under the gateway's key in \

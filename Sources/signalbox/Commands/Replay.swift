@@ -10,7 +10,7 @@ import SignalboxRouting
 /// 130 after ^C, and with 1 when payloads were rejected or deliveries failed.
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send recorded payloads through the whole pipeline to the destinations.",
+        commandName: "replay", abstract: "Send recorded payloads through the whole pipeline to the destinations.",
         discussion: """
             Reads NDJSON, a JSON array, or concatenated JSON texts, also compressed by gzip or zstd; --payload-at finds \
             payloads in recordings of other tools.

@@ -6,6 +6,7 @@ import SignalboxGateway
 /// None of the subcommands opens the queue. `check` is the default, so `signalbox routes` checks the config.
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "routes",
         abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
         defaultSubcommand: Check.self)
 
@@ -13,7 +14,7 @@ struct Routes: ParsableCommand {
     /// used, and with `--strict` also for warnings.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a config and report each error with its line.",
+            commandName: "check", abstract: "Check a config and report each error with its line.",
             discussion: "Includes the files in the folder \(ConfigFiles.folderName) next to it.")
 
         /// Nil: the file of `--config`.

@@ -11,7 +11,7 @@ extension Routes {
     /// decision. A failed case prints the expected and the actual routes.
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Test which routes match payloads.",
+            commandName: "test", abstract: "Test which routes match payloads.",
             discussion: """
                 CASES is a JSON array of objects: "name"; "payload", "event" or "file"; optionally "source" and "time"; \
                 "expect", the names of the matching routes; optionally "expectDestinations". Sampling is ignored: a route \
@@ -46,7 +46,7 @@ extension Routes {
     /// The same text as docs/reference/routes.schema.json.
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the JSON Schema of the config.",
+            commandName: "schema", abstract: "Print the JSON Schema of the config.",
             discussion:
                 "Store it as routes.schema.json next to the config, which names it as its \"$schema\", for editors.")
 

@@ -10,6 +10,7 @@ import SignalboxServer
 /// `/openapi.json`, on several lines.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "schema",
         abstract:
             "Print the JSON Schema of an event, an in-app message, the config or a vendor in it, or the API's OpenAPI.")
 

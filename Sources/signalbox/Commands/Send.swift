@@ -7,7 +7,7 @@ import SignalboxNotification
 /// For first steps and for checks of routes: needs neither a device nor an account at a vendor.
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send an example payload of a vendor to a running gateway.",
+        commandName: "send", abstract: "Send an example payload of a vendor to a running gateway.",
         discussion: """
             A gateway with sources needs the token of one: SIGNALBOX_TOKEN in the environment, or --token. \
             signalbox send --list shows the vendors and kinds.

@@ -15,7 +15,7 @@ import SignalboxStore
 /// inbox only.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Accept payloads over HTTP, store them durably, and deliver their events.",
+        commandName: "serve", abstract: "Accept payloads over HTTP, store them durably, and deliver their events.",
         discussion: "Stops on SIGTERM and ^C after requests and attempts in flight have ended.")
 
     @OptionGroup var options: GatewayOptions

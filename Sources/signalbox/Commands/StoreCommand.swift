@@ -16,7 +16,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// Exits with 1 when the tables are of another version, or the audit found something. Also while gateways run.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check that the tables fit this version, and audit the store.",
+            commandName: "check", abstract: "Check that the tables fit this version, and audit the store.",
             discussion: "Writes nothing. The audit is that of \"signalbox audit\".")
 
         /// Only the location of the store is read from the config, which may be missing.
@@ -41,7 +41,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// Needs the lock of the data directory for SQLite. Gateways on PostgreSQL may continue meanwhile.
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Apply the migrations that this version needs.",
+            commandName: "migrate", abstract: "Apply the migrations that this version needs.",
             discussion: """
                 With PostgreSQL, gateways may run meanwhile. With SQLite, stop the gateway of the data directory first.
                 """)
@@ -70,7 +70,7 @@ struct StoreCommand: AsyncParsableCommand {
     /// queue. A copy that was interrupted continues when the command is run again.
     struct Copy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copy the queue of a data directory into an empty PostgreSQL database.",
+            commandName: "copy", abstract: "Copy the queue of a data directory into an empty PostgreSQL database.",
             discussion: """
                 Stop the gateway first. Run the command again after an interruption: it continues. The password of the \
                 database is that of gateway.store, PGPASSWORD or PGPASSFILE. Copy DIR/media to media.directory yourself.

@@ -6,7 +6,7 @@ import SignalboxGateway
 /// Reads the live stream of a running gateway over its API.
 struct Tail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print events and deliveries of a running gateway as they happen.",
+        commandName: "tail", abstract: "Print events and deliveries of a running gateway as they happen.",
         discussion: """
             Begins with the next occurrence. Connects again when the gateway restarts, and says how many occurrences \
             were not shown.
