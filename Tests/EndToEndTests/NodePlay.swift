@@ -8,50 +8,78 @@ import Testing
 
 @testable import SignalboxPostgres
 
+/// The set-up of a play.
+struct NodeStage: Sendable {
+    /// The number of gateways.
+    var nodes = 2
+    /// Nil for a server of the play's own.
+    var database: PostgresServer?
+    /// The ports at which gateways find the database, in the order of their URL; nil for that of the database. Each
+    /// gateway has a proxy of its own in front of each.
+    var ports: [Int]?
+    /// The config of a gateway. `receiver`: the URL below which each destination has its path.
+    var config: @Sendable (_ number: Int, _ receiver: String) -> String = { NodePlay.config($0, $1) }
+    /// The environment of a gateway, which is started in `directory`.
+    var environment: @Sendable (_ number: Int, _ directory: String) throws -> [String: String] = { _, _ in [:] }
+}
+
 /// Gateways on one PostgreSQL database under load, while a scene lets things fail. Each has a proxy of its own in front
 /// of the database. Afterwards every acknowledged event has arrived, in order, and the ledger is consistent.
 final class NodePlay: Sendable {
+    /// The name of the destination that orders by key.
+    static let ordered = "ordered"
+    /// The timeout of each attempt. On a busy machine, a shorter one would cause repeats without a fault.
+    static let timeout: Duration = .seconds(120)
+
     let database: PostgresServer
     let seed: UInt64
     let record: NodeRecord
+    private let stage: NodeStage
     private let directory: String
     private let receiver: String
     private let members = Mutex<[Member]>([])
+    private let primary: Mutex<PostgresServer>
     private let isOver = Atomic<Bool>(false)
 
     /// A gateway of the play.
     struct Member: Sendable {
         let gateway: Gateway
-        let proxy: CuttingProxy
+        /// In front of each host of the database.
+        let proxies: [CuttingProxy]
         /// Receives load.
         var isUp = true
+
+        /// In front of the first host.
+        var proxy: CuttingProxy { proxies[0] }
     }
 
-    /// Runs a play with `count` gateways. `scene` runs under load. Prints the seed and a summary.
+    /// Runs a play. `scene` runs under load. Prints the seed and a summary.
     static func run(
-        nodes count: Int = 2, _ name: String = #function,
+        _ stage: NodeStage = NodeStage(), _ name: String = #function,
         _ scene: @escaping @Sendable (NodePlay, inout SeededGenerator) async throws -> Void
     ) async throws {
         let seed = UInt64.random(in: 0 ... .max)
-        let database = try await PostgresServer.start()
+        let database = if let given = stage.database { given } else { try await PostgresServer.start() }
         try await withTemporaryDirectory { directory in
             let record = NodeRecord()
-            try await ReceivingServer.run(answer: { record.received($0) }) { receiver in
-                let play = NodePlay(database, directory, receiver.url, seed: seed, record)
-                for _ in 0..<count { try await play.startNode() }
+            try await ReceivingServer.run(answer: { await record.received($0) }) { receiver in
+                let play = NodePlay(stage, database, directory, receiver.url, seed: seed, record)
+                for _ in 0..<stage.nodes { try await play.startNode() }
                 try await play.perform(scene)
                 print("\(name): seed \(seed): \(record.summary)")
-                try await play.check()
+                try await play.check(in: directory)
                 for member in play.nodes where member.isUp { #expect(await member.gateway.stop() == 0, "seed \(seed)") }
             }
         }
     }
 
     private init(
-        _ database: PostgresServer, _ directory: String, _ receiver: String, seed: UInt64, _ record: NodeRecord
+        _ stage: NodeStage, _ database: PostgresServer, _ directory: String, _ receiver: String, seed: UInt64,
+        _ record: NodeRecord
     ) {
-        (self.database, self.directory, self.receiver) = (database, directory, receiver)
+        (self.stage, self.database, self.directory, self.receiver) = (stage, database, directory, receiver)
         (self.seed, self.record) = (seed, record)
+        primary = Mutex(database)
     }
 
     private func perform(
@@ -63,6 +91,7 @@ final class NodePlay: Sendable {
             let result: Result<Void, any Error>
             do { result = .success(try await scene(self, &random)) } catch { result = .failure(error) }
             isOver.store(true, ordering: .releasing)
+            record.release()
             try await group.waitForAll()
             try result.get()
         }
@@ -72,22 +101,33 @@ final class NodePlay: Sendable {
 
     var nodes: [Member] { members.withLock { $0 } }
 
-    /// Starts a gateway with a directory and a proxy of its own.
+    /// Starts a gateway with a directory and proxies of its own.
     func startNode() async throws {
         let number = nodes.count
         let place = "\(directory)/\(number)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        let proxy = try CuttingProxy(to: database.port)
-        let config = """
-            { "gateway": { "name": "node-\(number)" }, "egress": { "allow": ["127.0.0.0/8"] },
-              "destinations": { "crm": { "url": "\(receiver)", "secret": "env:WEBHOOK_SECRET", "timeout": "120s",
-                "ordering": {"fifo": "/data/target/token"},
-                "retry": { "attempts": 100, "base": "1ms", "max": "20ms" } } },
-              "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
-            """
+        let proxies = try (stage.ports ?? [database.port]).map { try CuttingProxy(to: $0) }
+        let hosts = proxies.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
         let gateway = try await Gateway.start(
-            in: place, config: config, arguments: ["--store", PostgresServer.url(port: proxy.port)])
-        members.withLock { $0.append(Member(gateway: gateway, proxy: proxy)) }
+            in: place, config: stage.config(number, receiver),
+            arguments: ["--store", "postgres://signalbox@\(hosts)/postgres"],
+            environment: stage.environment(number, place))
+        members.withLock { $0.append(Member(gateway: gateway, proxies: proxies)) }
+    }
+
+    /// A config with a destination that orders by key, and one that does not, so that its deliveries go from memory.
+    static func config(_ number: Int, _ receiver: String, concurrency: Int = 16) -> String {
+        let common = """
+            "secret": "env:WEBHOOK_SECRET", "timeout": "\(timeout.components.seconds)s", "concurrency": \(concurrency),
+            "retry": { "attempts": 100, "base": "1ms", "max": "20ms" }
+            """
+        return """
+            { "gateway": { "name": "node-\(number)" }, "egress": { "allow": ["127.0.0.0/8"] },
+              "destinations": {
+                "\(ordered)": { "url": "\(receiver)/\(ordered)", "ordering": {"fifo": "/data/target/token"}, \(common) },
+                "plain": { "url": "\(receiver)/plain", \(common) } },
+              "routes": [ { "name": "everything", "match": {}, "to": ["\(ordered)", "plain"] } ] }
+            """
     }
 
     /// Sends no load to a gateway any longer; returns it.
@@ -101,6 +141,12 @@ final class NodePlay: Sendable {
     /// Sends load to a gateway again.
     func bringBack(_ place: Int) { members.withLock { $0[place].isUp = true } }
 
+    /// From now on, the play asks another server about the deliveries.
+    func follow(_ server: PostgresServer) { primary.withLock { $0 = server } }
+
+    /// The server that accepts writes.
+    var primaryURL: String { primary.withLock { $0.url } }
+
     // MARK: Load
 
     /// Posts events of its own keys, one after another, to any gateway.
@@ -108,8 +154,11 @@ final class NodePlay: Sendable {
         var random = SeededGenerator(seed: seed &+ UInt64(sender) &+ 1)
         var number = 0
         while !isOver.load(ordering: .acquiring) {
-            guard let member = nodes.filter(\.isUp).randomElement(using: &random) else {
-                await Task.yield()
+            guard record.backlog(destinations: 2) < 400,
+                let member = nodes.filter(\.isUp).randomElement(using: &random)
+            else {
+                // The pace of the load.
+                try? await Task.sleep(for: .milliseconds(5))
                 continue
             }
             number += 1
@@ -134,115 +183,6 @@ final class NodePlay: Sendable {
         while try !isMet() {
             try #require(ContinuousClock.now < end, "\(awaited) did not come, seed \(seed): \(record.summary)")
             try await Task.sleep(for: .milliseconds(20))
-        }
-    }
-
-    // MARK: Rules
-
-    /// Runs a query that returns one number.
-    func number(_ sql: String) throws -> Int {
-        Int(try PostgresConnection(PostgresTarget(url: database.url)).run(sql).first?.number(0) ?? -1)
-    }
-
-    private func check() async throws {
-        try await wait("the end of all deliveries") {
-            try record.missing.isEmpty && number("SELECT count(*) FROM queue") == 0
-        }
-        #expect(record.faults.isEmpty, "seed \(seed)")
-        let audit = try await binary.run(["audit", "--store", database.url], in: directory)
-        #expect(audit.status == 0, "seed \(seed): \(audit.output) \(audit.errors)")
-        #expect(
-            try number("SELECT count(*) FROM ended") == number("SELECT sum(accepted)::bigint FROM ledger"),
-            "accepted are ended, seed \(seed)")
-        #expect(try number("SELECT count(*) FROM ended WHERE state <> 'delivered'") == 0, "seed \(seed)")
-    }
-}
-
-/// The observations of the senders and the receiver. A class because the play's tasks and the receiver share it.
-final class NodeRecord: Sendable {
-    private struct State {
-        var accepted: Set<String> = []
-        var arrivals: [String: Int] = [:]
-        var refused = 0
-        /// Posts without an answer: key and number.
-        var unanswered: Set<String> = []
-        /// The numbers of each key, as they arrived.
-        var lines: [String: [Int]] = [:]
-        var faults: [String] = []
-        /// How many gateways were stopped and continued.
-        var continued = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// A gateway that was stopped continues. A request that it had begun may still arrive then, after the gateway that
-    /// took the delivery over has sent it and later ones: one for each key, because a key has one attempt at a time.
-    func gatewayContinues() { state.withLock { $0.continued += 1 } }
-
-    func answered(_ status: Int, _ id: String?, _ key: String, _ number: Int) {
-        state.withLock { state in
-            switch (status, id) {
-            case (202, let id?): state.accepted.insert(id)
-            case (503, _):
-                state.refused += 1
-                // The gateway may not know the outcome of a commit.
-                state.unanswered.insert("\(key) \(number)")
-            default: state.faults.append("a post was answered with \(status)")
-            }
-        }
-    }
-
-    func unanswered(_ key: String, _ number: Int) {
-        state.withLock { _ = $0.unanswered.insert("\(key) \(number)") }
-    }
-
-    /// Records an event that arrived; returns the status to answer with.
-    func received(_ message: WebhookReceiver.Message) -> Int {
-        let text = String(decoding: message.body, as: UTF8.self)
-        let key = text.firstMatch(of: /(key-\d-\d) number/).map { String($0.1) } ?? ""
-        let number = text.firstMatch(of: /number (\d+) end/).flatMap { Int($0.1) } ?? -1
-        state.withLock { state in
-            state.arrivals[message.id ?? "none", default: 0] += 1
-            if !state.unanswered.contains("\(key) \(number)") { state.lines[key, default: []].append(number) }
-        }
-        return 204
-    }
-
-    var accepted: Int { state.withLock { $0.accepted.count } }
-    var refused: Int { state.withLock { $0.refused } }
-    var missing: Set<String> { state.withLock { $0.accepted.subtracting($0.arrivals.keys) } }
-
-    /// Broken rules. An event arrives after those before it of its key; an interrupted attempt is repeated before the
-    /// next one, except for those that ``gatewayContinues()`` describes.
-    var faults: [String] {
-        state.withLock { state in
-            state.faults
-                + state.lines.compactMap { key, numbers in
-                    let answered = numbers.filter { !state.unanswered.contains("\(key) \($0)") }
-                    return Self.late(in: answered).map { $0.count <= state.continued } == true
-                        ? nil : "\(key) arrived as \(answered)"
-                }
-        }
-    }
-
-    /// The numbers that arrived again after a later one; nil if a first arrival was late.
-    private static func late(in numbers: [Int]) -> [Int]? {
-        var (seen, last, late): (Set<Int>, Int, [Int]) = ([], 0, [])
-        for number in numbers {
-            let isNew = seen.insert(number).inserted
-            if number < last {
-                if isNew { return nil }
-                late.append(number)
-            }
-            last = max(last, number)
-        }
-        return late
-    }
-
-    var summary: String {
-        state.withLock { state in
-            let repeats = state.arrivals.values.reduce(0) { $0 + $1 - 1 }
-            return "\(state.accepted.count) acknowledged, \(state.refused) refused, \(repeats) arrived again"
         }
     }
 }

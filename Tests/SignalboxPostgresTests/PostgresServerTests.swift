@@ -15,6 +15,16 @@ import Testing
         try PostgresAdmin(target).run("INSERT INTO kept VALUES (1)")
     }
 
+    @Test func aPromotedStandbyHasTheCommitsOfItsPrimary() async throws {
+        let primary = try await PostgresServer.start(settings: ["synchronous_standby_names=standby"])
+        let standby = try await primary.startStandby()
+        try PostgresAdmin(PostgresTarget(url: primary.url)).run("CREATE TABLE kept (one bigint)")
+        #expect(throws: StoreError.self) { try PostgresAdmin(PostgresTarget(url: standby.url)) }
+        try await primary.crash()
+        try await standby.promote()
+        try PostgresAdmin(PostgresTarget(url: standby.url)).run("INSERT INTO kept VALUES (1)")
+    }
+
     @Test(.enabled(if: PostgresServer.canLimitDisks, "only root can mount a file system"))
     func refusesWritesOnAFullDisk() async throws {
         let server = try await PostgresServer.start(.small(mebibytes: 160))

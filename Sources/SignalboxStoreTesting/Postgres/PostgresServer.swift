@@ -53,10 +53,22 @@ package final class PostgresServer: Sendable {
 
     /// Starts a server and returns once it accepts connections. Throws if PostgreSQL is not installed.
     package static func start(_ disk: Disk = .durable, settings: [String] = []) async throws -> PostgresServer {
+        try await start(disk, settings, primary: nil)
+    }
+
+    /// Starts a standby that copies this server and follows it, and returns once it accepts reads. `port`: of a proxy
+    /// in front of this server; nil for none. The standby connects as `standby`, for `synchronous_standby_names`.
+    package func startStandby(through port: Int? = nil, settings: [String] = []) async throws -> PostgresServer {
+        try await Self.start(.durable, settings, primary: port ?? self.port)
+    }
+
+    private static func start(
+        _ disk: Disk, _ settings: [String], primary: Int?
+    ) async throws -> PostgresServer {
         var last: any Error = Failure(command: "start", reason: "no port was tried")
         for _ in 0..<5 {
             // Below the ports that the kernel gives to connections, so that a restarted server finds it free again.
-            let server = try PostgresServer(disk, port: Int.random(in: 15_000..<32_000), settings)
+            let server = try PostgresServer(disk, port: Int.random(in: 15_000..<32_000), settings, primary: primary)
             do {
                 try await server.start()
                 return server
@@ -65,7 +77,7 @@ package final class PostgresServer: Sendable {
         throw last
     }
 
-    private init(_ disk: Disk, port: Int, _ settings: [String]) throws {
+    private init(_ disk: Disk, port: Int, _ settings: [String], primary: Int?) throws {
         self.port = port
         // The path of a socket is short, and others than root must reach it.
         let home = "/tmp/signalbox-postgres-\(UInt32.random(in: 0 ... .max))-\(port)"
@@ -83,7 +95,7 @@ package final class PostgresServer: Sendable {
         } else {
             words.append("")
         }
-        words += [home, "\(port)"]
+        words += [home, "\(port)", primary.map(String.init) ?? ""]
         words += (Self.settings(of: disk) + settings).flatMap { ["-c", $0] }
         program = try SpawnedProcess.start(
             "/usr/bin/env", ["setsid"] + words, in: nil, environment: ProcessInfo.processInfo.environment,
@@ -112,6 +124,9 @@ package final class PostgresServer: Sendable {
 
     /// Starts the server again; returns at once if it runs.
     package func start() async throws { try await obey("start") }
+
+    /// Makes a standby accept writes; returns once it does.
+    package func promote() async throws { try await obey("promote") }
 
     /// Kills all processes of the server at once, as when its machine loses power.
     package func crash() async throws { try await obey("crash") }

@@ -1,10 +1,12 @@
 # Makes a database cluster, then obeys the commands of its input, one in each line, and answers each with a line. Stops
 # the server and removes its directory when its input ends, also when the tests were killed.
 #
-# usage: server.sh DIRECTORY PORT [-c NAME=VALUE]...
+# usage: server.sh DIRECTORY PORT PRIMARY [-c NAME=VALUE]...
+#
+# PRIMARY is the port of a server that this one copies and follows, or empty.
 #
 # Text is compared by the rules of a language unless a column says otherwise, so that tests find a missing collation.
-home=$1 port=$2; shift 2
+home=$1 port=$2 primary=$3; shift 3
 data=$home/data pid=
 for place in "$(pg_config --bindir 2>/dev/null)" $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) \
     $(printf %s "$PATH" | tr : ' '); do
@@ -20,7 +22,12 @@ if [ -z "${bin-}" ]; then
     end 1
 fi
 init() { "$bin/initdb" -D "$data" -U signalbox -A trust -E UTF8 --no-sync "$@" >>"$home/log" 2>&1; }
-init --locale=C --locale-provider=icu --icu-locale=en-US || init --no-locale
+if [ -n "$primary" ]; then
+    "$bin/pg_basebackup" -d "host=127.0.0.1 port=$primary user=signalbox application_name=standby" -D "$data" \
+        --write-recovery-conf --wal-method=stream --checkpoint=fast --no-sync >>"$home/log" 2>&1
+else
+    init --locale=C --locale-provider=icu --icu-locale=en-US || init --no-locale
+fi
 
 # A backend that outlives a killed server keeps its memory for a moment, in which the next one cannot start.
 begin() {
@@ -53,6 +60,7 @@ obey() {
     case $1 in
         start) shift; if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then return 0; fi; begin "$@" ;;
         crash) crash ;;
+        promote) "$bin/pg_ctl" promote -D "$data" -s -w >>"$home/log" 2>&1 ;;
         stop) if [ -n "$pid" ]; then kill -INT "$pid"; wait "$pid"; fi; pid= ;;
         fill) ! cat /dev/zero >"$home/ballast" 2>/dev/null ;;
         free) rm -f "$home/ballast" ;;
