@@ -14,8 +14,7 @@ struct NodeStage: Sendable {
     var nodes = 2
     /// Nil for a server of the play's own.
     var database: PostgresServer?
-    /// The ports at which gateways find the database, in the order of their URL; nil for that of the database. Each
-    /// gateway has a proxy of its own in front of each.
+    /// The ports at which gateways find the database, in the order of their URL; nil for that of their proxy.
     var ports: [Int]?
     /// The config of a gateway. `receiver`: the URL below which each destination has its path.
     var config: @Sendable (_ number: Int, _ receiver: String) -> String = { NodePlay.config($0, $1) }
@@ -44,13 +43,10 @@ final class NodePlay: Sendable {
     /// A gateway of the play.
     struct Member: Sendable {
         let gateway: Gateway
-        /// In front of each host of the database.
-        let proxies: [CuttingProxy]
+        /// In front of the database, unless the stage has ports.
+        let proxy: CuttingProxy
         /// Receives load.
         var isUp = true
-
-        /// In front of the first host.
-        var proxy: CuttingProxy { proxies[0] }
     }
 
     /// Runs a play. `scene` runs under load. Prints the seed and a summary.
@@ -101,18 +97,18 @@ final class NodePlay: Sendable {
 
     var nodes: [Member] { members.withLock { $0 } }
 
-    /// Starts a gateway with a directory and proxies of its own.
+    /// Starts a gateway with a directory and a proxy of its own.
     func startNode() async throws {
         let number = nodes.count
         let place = "\(directory)/\(number)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        let proxies = try (stage.ports ?? [database.port]).map { try CuttingProxy(to: $0) }
-        let hosts = proxies.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        let proxy = try CuttingProxy(to: database.port)
+        let hosts = (stage.ports ?? [proxy.port]).map { "127.0.0.1:\($0)" }.joined(separator: ",")
         let gateway = try await Gateway.start(
             in: place, config: stage.config(number, receiver),
             arguments: ["--store", "postgres://signalbox@\(hosts)/postgres"],
             environment: stage.environment(number, place))
-        members.withLock { $0.append(Member(gateway: gateway, proxies: proxies)) }
+        members.withLock { $0.append(Member(gateway: gateway, proxy: proxy)) }
     }
 
     /// A config with a destination that orders by key, and one that does not, so that its deliveries go from memory.
@@ -154,7 +150,7 @@ final class NodePlay: Sendable {
         var random = SeededGenerator(seed: seed &+ UInt64(sender) &+ 1)
         var number = 0
         while !isOver.load(ordering: .acquiring) {
-            guard record.backlog(destinations: 2) < 400,
+            guard record.backlog(destinations: 2) < 800,
                 let member = nodes.filter(\.isUp).randomElement(using: &random)
             else {
                 // The pace of the load.
