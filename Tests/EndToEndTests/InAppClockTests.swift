@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 /// The scenarios about time and concurrency, by number, on the built binary.
-@Suite(.timeLimit(.minutes(15)), .enabled(if: StandingClock.isAvailable, "no C compiler"))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ClockLibrary.isAvailable, "no C compiler"))
 struct InAppClockTests {
     /// `inApp`: the section of the config.
     private func run(

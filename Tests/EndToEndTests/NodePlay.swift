@@ -112,17 +112,22 @@ final class NodePlay: Sendable {
     }
 
     /// A config with a destination that orders by key, and one that does not, so that its deliveries go from memory.
-    static func config(_ number: Int, _ receiver: String, concurrency: Int = 16) -> String {
+    /// `hasBoth`: whether it has the latter.
+    static func config(
+        _ number: Int, _ receiver: String, hasBoth: Bool = true, concurrency: Int = 16
+    ) -> String {
         let common = """
             "secret": "env:WEBHOOK_SECRET", "timeout": "\(timeout.components.seconds)s", "concurrency": \(concurrency),
             "retry": { "attempts": 100, "base": "1ms", "max": "20ms" }
             """
+        let plain = hasBoth ? #", "plain": { "url": "\#(receiver)/plain", \#(common) }"# : ""
         return """
             { "gateway": { "name": "node-\(number)" }, "egress": { "allow": ["127.0.0.0/8"] },
               "destinations": {
-                "\(ordered)": { "url": "\(receiver)/\(ordered)", "ordering": {"fifo": "/data/target/token"}, \(common) },
-                "plain": { "url": "\(receiver)/plain", \(common) } },
-              "routes": [ { "name": "everything", "match": {}, "to": ["\(ordered)", "plain"] } ] }
+                "\(ordered)": { "url": "\(receiver)/\(ordered)", "ordering": {"fifo": "/data/target/token"}, \(common) }
+                \(plain) },
+              "routes": [
+                { "name": "everything", "match": {}, "to": ["\(ordered)"\(hasBoth ? #", "plain""# : "")] } ] }
             """
     }
 
@@ -150,7 +155,7 @@ final class NodePlay: Sendable {
         var random = SeededGenerator(seed: seed &+ UInt64(sender) &+ 1)
         var number = 0
         while !isOver.load(ordering: .acquiring) {
-            guard record.backlog(destinations: 2) < 800,
+            guard record.backlog < 400,
                 let member = nodes.filter(\.isUp).randomElement(using: &random)
             else {
                 // The pace of the load.
@@ -160,10 +165,22 @@ final class NodePlay: Sendable {
             number += 1
             let key = "key-\(sender)-\(Int.random(in: 0..<3, using: &random))"
             let payload = #"{"message":{"token":"\#(key)","notification":{"title":"\#(key) number \#(number) end"}}}"#
-            do {
-                let (status, receipt) = try await member.gateway.post(Data(payload.utf8))
-                record.answered(status, receipt["id"] as? String, key, number)
-            } catch { record.unanswered(key, number) }
+            await post(Data(payload.utf8), to: member, key, number)
+        }
+    }
+
+    /// Posts an event, and records the answer; returns the id of the event if it was accepted. `number`: among the
+    /// events of `key`.
+    @discardableResult
+    func post(_ payload: Data, to member: Member, _ key: String, _ number: Int) async -> String? {
+        do {
+            let (status, receipt) = try await member.gateway.post(payload)
+            let id = receipt["id"] as? String
+            record.answered(status, id, key, number)
+            return status == 202 ? id : nil
+        } catch {
+            record.unanswered(key, number)
+            return nil
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxServer
 import Synchronization
 
@@ -10,6 +11,8 @@ final class NodeRecord: Sendable {
         var attempts: [String: [Attempt]] = [:]
         /// Deliveries that were answered.
         var arrived: Set<String> = []
+        /// Those of the destination with ordering.
+        var arrivedInOrder = 0
         var refused = 0
         /// Posts without an answer: key and number.
         var unanswered: Set<String> = []
@@ -18,6 +21,8 @@ final class NodeRecord: Sendable {
         var faults: [String] = []
         /// How many gateways were stopped and continued.
         var continued = 0
+        /// The longest time between a `webhook-timestamp` and the arrival of its request, by the clock of the tests.
+        var timestampError: TimeInterval = 0
         /// Whether the database has lost outcomes of deliveries.
         var hasLostOutcomes = false
         /// Answers that wait for ``NodeRecord/release()``; nil while answers are not held.
@@ -68,8 +73,10 @@ final class NodeRecord: Sendable {
         let text = String(decoding: message.body, as: UTF8.self)
         let key = text.firstMatch(of: /(key-\d-\d) number/).map { String($0.1) } ?? ""
         let number = text.firstMatch(of: /number (\d+) end/).flatMap { Int($0.1) } ?? -1
+        let error = abs(Date().timeIntervalSince1970 - (message.timestamp.flatMap(TimeInterval.init) ?? 0))
         let attempt = state.withLock { state in
-            if destination == NodePlay.ordered, !state.unanswered.contains("\(key) \(number)") {
+            state.timestampError = max(state.timestampError, error)
+            if destination == NodePlay.ordered, !key.isEmpty, !state.unanswered.contains("\(key) \(number)") {
                 state.lines[key, default: []].append(number)
             }
             state.attempts[delivery, default: []].append(Attempt(begun: .now))
@@ -80,7 +87,8 @@ final class NodeRecord: Sendable {
         for _ in 0..<50 { await Task.yield() }
         state.withLock { state in
             state.attempts[delivery]?[attempt].ended = .now
-            state.arrived.insert(delivery)
+            let isFirst = state.arrived.insert(delivery).inserted
+            if isFirst, destination == NodePlay.ordered { state.arrivedInOrder += 1 }
         }
         return 204
     }
@@ -118,8 +126,13 @@ final class NodeRecord: Sendable {
     var held: Int { state.withLock { $0.held?.count ?? 0 } }
     /// Deliveries that were answered: the id of the event and the name of the destination.
     var arrived: Set<String> { state.withLock { $0.arrived } }
-    /// About how many acknowledged deliveries have not arrived. `destinations`: of each event.
-    func backlog(destinations: Int) -> Int { state.withLock { $0.accepted.count * destinations - $0.arrived.count } }
+    var timestampError: TimeInterval { state.withLock { $0.timestampError } }
+    /// When the first attempt of a delivery began; nil before.
+    func firstAttempt(_ delivery: String) -> ContinuousClock.Instant? {
+        state.withLock { $0.attempts[delivery]?.first?.begun }
+    }
+    /// About how many acknowledged events have not arrived at the destination with ordering.
+    var backlog: Int { state.withLock { $0.accepted.count - $0.arrivedInOrder } }
     /// Attempts in addition to the first one of each delivery.
     var repeats: Int { state.withLock { $0.attempts.values.reduce(0) { $0 + $1.count - 1 } } }
 

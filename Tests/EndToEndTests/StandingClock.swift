@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// The wall clock of a gateway, which stands still until the test sets it. So a test meets a time to the millisecond
 /// and never sleeps. Monotonic clocks run.
@@ -8,27 +7,10 @@ struct StandingClock: Sendable {
     let environment: [String: String]
     private let file: String
 
-    private static let source = Bundle.module.url(forResource: "Fixtures/clock", withExtension: "c")
-    /// The compiler of the Swift toolchain, or another one.
-    private static let compiler = ["clang", "cc", "gcc"].first { name in
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
-    }
-    /// Whether the library can be made here.
-    static let isAvailable = compiler != nil
-
     /// Makes the library in `directory`, which must be empty. `time`: RFC 3339.
     init(in directory: String, at time: String) throws {
-        let library = directory + "/clock.so"
+        let library = try ClockLibrary.make(in: directory)
         file = directory + "/clock"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            try #require(Self.compiler), "-shared", "-fPIC", "-o", library, try #require(Self.source).path,
-        ]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
         try Data(count: 8).write(to: URL(fileURLWithPath: file))
         environment = ["LD_PRELOAD": library, "SIGNALBOX_TEST_CLOCK": file]
         try set(time)
