@@ -30,8 +30,27 @@ package final class PgBouncer: Sendable {
         "/usr/sbin/pgbouncer",
     ]
 
-    /// Starts PgBouncer and returns once it accepts connections. `pool`: the most connections to the server. `settings`:
-    /// lines of its config.
+    private static let place = places.first(where: FileManager.default.isExecutableFile)
+
+    /// Whether its transaction mode supports prepared statements, as it does from version 1.21 on. False if it is not
+    /// installed.
+    package static let preparesInTransactions: Bool = {
+        guard let place else { return false }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: place)
+        process.arguments = ["--version"]
+        let output = Pipe()
+        process.standardOutput = output
+        do { try process.run() } catch { return false }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        // "PgBouncer 1.18.0"
+        let version = text.split(whereSeparator: \.isWhitespace).dropFirst().first ?? ""
+        return "1.21".compare(version, options: .numeric) != .orderedDescending
+    }()
+
+    /// Starts PgBouncer and returns once it accepts connections. `pool`: the most connections to the server.
+    /// `settings`: lines of its config.
     package static func start(
         to server: PostgresServer, _ mode: Mode, pool: Int, settings: [String]
     ) async throws -> PgBouncer {
@@ -48,7 +67,7 @@ package final class PgBouncer: Sendable {
         let home = "/tmp/signalbox-pgbouncer-\(UInt32.random(in: 0 ... .max))-\(port)"
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard let place = Self.places.first(where: FileManager.default.isExecutableFile) else {
+        guard let place = Self.place else {
             throw Failure(reason: "it is not installed; run: make deps-test")
         }
         // Copied, because the user that runs it may not read the folder of the tests.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The shell programs that run PostgreSQL for ``PostgresServer`` and PgBouncer for ``PgBouncer``. They are next to this file.
+/// The shell programs that run PostgreSQL for ``PostgresServer`` and PgBouncer for ``PgBouncer``. They are next to this
+/// file.
 enum PostgresProgram {
     /// Runs another program as an unprivileged user.
     static func asUnprivilegedUser() throws -> String { try text(of: "unprivileged.sh") }
