@@ -47,7 +47,10 @@ final class PlayNode: Sendable {
             _ = try? await store.tick()
             var leases: [Lease] = []
             for destination in [Self.crm, Self.line] {
-                leases += (try? await store.claim(from: destination, upTo: 20)) ?? []
+                let begun = ContinuousClock.now
+                let claimed = (try? await store.claim(from: destination, upTo: 20)) ?? []
+                if !claimed.isEmpty { record.claimed(in: .now - begun) }
+                leases += claimed
             }
             await withTaskGroup { group in
                 for lease in leases { group.addTask { await self.attempt(lease) } }

@@ -18,6 +18,8 @@ final class PlayRecord: Sendable {
         /// Attempts during which another one of the same delivery began: they must have lost their lease.
         var overtaken: Set<Int> = []
         var nextAttempt = 0
+        /// The times of claims that returned leases, since the last call of ``PlayRecord/takeClaims()``.
+        var claims: [Duration] = []
         var lost = 0
         var faults: [String] = []
     }
@@ -78,7 +80,18 @@ final class PlayRecord: Sendable {
         }
     }
 
+    func claimed(in time: Duration) { state.withLock { $0.claims.append(time) } }
+
     // MARK: Results
+
+    /// The time within which 99 of 100 claims ended since the last call, and their number.
+    func takeClaims() -> (p99: Duration, count: Int) {
+        let claims = state.withLock { state in
+            defer { state.claims = [] }
+            return state.claims.sorted()
+        }
+        return (claims.isEmpty ? .zero : claims[(claims.count - 1) * 99 / 100], claims.count)
+    }
 
     var faults: [String] { state.withLock { $0.faults } }
     var acceptedNumbers: Set<Int> { state.withLock { Set($0.accepted.keys) } }
