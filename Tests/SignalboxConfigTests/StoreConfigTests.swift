@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         #""postgres://signalbox:hunter2@db/queue""#, #""postgres://db/queue?sslmode=require&password=hunter2""#,
-        #""postgres://signalbox:hunter2?x@db/queue""#,
+        #""postgres://signalbox:hunter2?x@db/queue""#, #""postgres://us?er@db/queue?password=hunter2""#,
         #""postgres://db/queue?pass%77ord=hunter2""#, #"{"url": "postgres://signalbox:hunter2@db/queue"}"#,
     ])
     func refusesAPasswordInTheURLWithoutRepeatingIt(_ text: String) throws {

@@ -49,9 +49,10 @@ extension GatewayConfig {
             else { return "this must be \"sqlite\", or a URL such as postgres://signalbox@db.example.com/signalbox" }
             let rest = text.drop { $0 != "/" }.dropFirst(2)
             // As libpq reads it: the user and the password end at the first "@", unless a "/" precedes it.
-            let end = rest.firstIndex { $0 == "@" || $0 == "/" }
-            let user = end.flatMap { rest[$0] == "@" ? rest[..<$0] : nil } ?? ""
-            let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] } ?? ""
+            let end = rest.firstIndex { $0 == "@" || $0 == "/" }.flatMap { rest[$0] == "@" ? $0 : nil }
+            let user = end.map { rest[..<$0] } ?? ""
+            // A user may contain a "?".
+            let query = (end.map { rest[$0...] } ?? rest).drop { $0 != "?" }.dropFirst()
             for parameter in query.split(separator: "&") {
                 let name = parameter.prefix { $0 != "=" }.removingPercentEncoding ?? ""
                 if name == "password" || name == "sslpassword" { return passwordProblem }

@@ -79,8 +79,13 @@ final class PostgresConnection: @unchecked Sendable {
 
     deinit { PQfinish(handle) }
 
-    /// Ends the connection at once: the server rolls its transaction back.
-    func close() { isOpen = false }
+    /// Ends the connection at once, also while it is still referred to: the server rolls its transaction back.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        // libpq closes the socket at the end of this object.
+        shutdown(PQsocket(handle), Int32(SHUT_RDWR))
+    }
 
     // MARK: Statements
 
@@ -106,7 +111,7 @@ final class PostgresConnection: @unchecked Sendable {
             for (sql, name) in added { prepared[sql] = name }
             return rows
         } catch {
-            if error.endsConnection { isOpen = false }
+            if error.endsConnection { close() }
             throw error
         }
     }
@@ -187,7 +192,7 @@ final class PostgresConnection: @unchecked Sendable {
         while true {
             let left = deadline - ContinuousClock.now
             guard left > .zero else {
-                isOpen = false
+                close()
                 throw PostgresFailure(
                     kind: .timeout, message: "the database did not answer for \(patience.components.seconds) s")
             }
@@ -200,7 +205,7 @@ final class PostgresConnection: @unchecked Sendable {
     // MARK: Failures
 
     private func lost() -> PostgresFailure {
-        isOpen = false
+        close()
         return PostgresFailure(kind: .connection, message: "the connection was lost: \(Self.message(of: handle))")
     }
 
