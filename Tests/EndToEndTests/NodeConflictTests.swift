@@ -42,6 +42,43 @@ import Testing
         _ = try session.run("COMMIT")
     }
 
+    /// Many requests at once, whose keys reach two gateways in opposite orders.
+    @Test func acceptsEachIdempotencyKeyOnceInCrossedOrders() async throws {
+        try await NodePlay.run { play, _ in
+            let keys = (0..<60).map { "request-\($0)" }
+            let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
+                for turn in 0..<4 {
+                    let order = turn % 2 == 0 ? keys : keys.reversed()
+                    group.addTask { try await Self.post(order, to: play.nodes[turn % 2].gateway) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let first = try #require(answers.first)
+            #expect(first.count == keys.count, "seed \(play.seed)")
+            #expect(answers.allSatisfy { $0 == first }, "all receive the same answer, seed \(play.seed)")
+            Self.expectNoRefusal(play)
+        }
+    }
+
+    /// Posts requests, ten at a time; returns the event of each key.
+    private static func post(_ keys: [String], to gateway: Gateway) async throws -> [String: String] {
+        var events: [String: String] = [:]
+        for start in stride(from: 0, to: keys.count, by: 10) {
+            try await withThrowingTaskGroup(of: (String, String).self) { group in
+                for key in keys[start..<min(start + 10, keys.count)] {
+                    group.addTask {
+                        let payload = Data(#"{"message":{"token":"\#(key)","notification":{"title":"T"}}}"#.utf8)
+                        let (status, receipt) = try await gateway.post(payload, headers: [("idempotency-key", key)])
+                        #expect(status == 202)
+                        return (key, try #require(receipt["id"] as? String))
+                    }
+                }
+                for try await (key, event) in group { events[key] = event }
+            }
+        }
+        return events
+    }
+
     @Test func retriesTransactionsThatCannotBeSerialised() async throws {
         try await NodePlay.run { play, _ in
             let admin = try PostgresConnection(PostgresTarget(url: play.primaryURL))
