@@ -12,6 +12,9 @@ package struct JSONKey {
         self.length = length
     }
 
+    /// The key, unescaped.
+    package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: length) }
+
     /// A key in the source; a constant once it is compiled.
     @inlinable @inline(__always)
     package init(_ key: StaticString) {
@@ -25,28 +28,6 @@ package struct JSONKey {
     func isKey(at string: UnsafePointer<UInt8>) -> Bool {
         // The heads compare the length and the first four bytes; this compares the bytes after them.
         head.isHead(of: string) && (length <= 4 || sameBytes(string + 8, start + 4, length - 4))
-    }
-}
-
-/// A key to look up that is known only at run time, with its head computed once. For keys of a config or a catalogue.
-package struct JSONStoredKey: Sendable, Equatable {
-    /// The key, unescaped.
-    package let bytes: [UInt8]
-    /// The head by which filters and objects find the key.
-    package let head: JSONKeyHead
-
-    /// `bytes`: the key, unescaped, as UTF-8.
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        head = JSONKeyHead(bytes)
-    }
-
-    /// Calls `body` with the prepared key, which is valid during the call.
-    func withKey<R>(_ body: (JSONKey) -> R?) -> R? {
-        bytes.withUnsafeBufferPointer { bytes in
-            // An empty array may have no address; no byte of the key is read then.
-            body(JSONKey(head: head, start: bytes.baseAddress ?? JSONKey("").start, length: bytes.count))
-        }
     }
 }
 

@@ -37,10 +37,16 @@ package struct JSONObject {
     }
 
     /// The member with a key that is known only at run time; see ``JSONValue/subscript(_:)``.
-    package func member(_ key: JSONStoredKey) -> JSONValue? {
-        guard keys.mayContain(key.head) else { return nil }
+    @inlinable @inline(__always)
+    package func member(searching key: JSONKey) -> JSONValue? {
+        keys.mayContain(key.head) ? search(key) : nil
+    }
+
+    /// The slow path of ``member(searching:)``.
+    @usableFromInline
+    func search(_ key: JSONKey) -> JSONValue? {
         JSONLookups.count(value.memberCount)
-        return key.withKey { value.member($0, isOnly: !hasRepeats) }
+        return value.member(key, isOnly: !hasRepeats)
     }
 
     /// The members, each key once and with its last value; see ``JSONValue/forEachMember(_:)``.

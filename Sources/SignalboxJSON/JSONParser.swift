@@ -106,7 +106,8 @@ package final class JSONParser {
     /// The result of ``parseText(in:)`` for a string; nil when the string was not parsed since the last reset. Linear
     /// in the number of parsed texts, at most ``Limits/documents``.
     package func opened(_ string: JSONValue) -> JSONValue? {
-        documents.first { $0.origin?.isSamePlace(as: string) == true }?.root
+        guard documents.count > 1 else { return nil }
+        return documents.first { $0.origin?.isSamePlace(as: string) == true }?.root
     }
 
     private func parse(_ text: UnsafeBufferPointer<UInt8>, foundIn origin: JSONValue?) throws(JSONError) -> JSONValue {
@@ -128,26 +129,35 @@ package final class JSONParser {
     /// string that holds the text. Walks the document: for warnings and evidence, not for every value. The value must
     /// be of this parser, and no reset may lie between.
     package func pointer(to value: JSONValue) -> String {
+        var length = 0
+        forEachToken(towards: value) { length += $0.length }
+        return String(unsafeUninitializedCapacity: length) { text in
+            var count = 0
+            forEachToken(towards: value) { $0.write(into: text, at: &count) }
+            return count
+        }
+    }
+
+    /// Calls `body` with the tokens of the pointer to a value, after those of the string that holds its text.
+    private func forEachToken(towards value: JSONValue, _ body: (JSONPointer.Token) -> Void) {
         guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
             preconditionFailure("A value was used after its parser was reset.")
         }
-        var pointer = document.origin.map { self.pointer(to: $0) } ?? ""
+        if let origin = document.origin { forEachToken(towards: origin, body) }
         var container = document.root
-        while container.index < value.index {
-            guard let step = container.step(towards: value) else { break }
-            pointer += step.token
-            container = step.child
+        while container.index < value.index, let (token, child) = container.step(towards: value) {
+            body(token)
+            container = child
         }
-        return pointer
     }
 }
 
 extension JSONValue {
-    /// The member or element of a container that holds a value, with the part of a pointer that leads to it.
-    fileprivate func step(towards target: JSONValue) -> (token: String, child: JSONValue)? {
-        for (key, child) in members where child.next > target.index { return (JSONPointer.token(key), child) }
+    /// The member or element of a container that holds a value, with the token that leads to it.
+    fileprivate func step(towards target: JSONValue) -> (token: JSONPointer.Token, child: JSONValue)? {
+        for (key, child) in members where child.next > target.index { return (.key(key), child) }
         for (position, child) in elements.enumerated() where child.next > target.index {
-            return ("/" + String(position), child)
+            return (.position(position), child)
         }
         return nil
     }

@@ -58,12 +58,38 @@ package struct JSONPointer: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The reference token of a key, escaped, after its slash.
-    static func token(_ key: UnsafeBufferPointer<UInt8>) -> String {
-        guard !key.contains(where: isEscaped) else { return "/" + escape(String(decoding: key, as: UTF8.self)) }
-        return String(unsafeUninitializedCapacity: key.count + 1) { token in
-            token[0] = UInt8(ascii: "/")
-            return token[1...].update(fromContentsOf: key)
+    /// One reference token with its slash, before it is escaped.
+    enum Token {
+        case key(UnsafeBufferPointer<UInt8>)
+        case position(Int)
+
+        /// Its length in a pointer, in bytes.
+        var length: Int {
+            switch self {
+            case .key(let key): key.reduce(1 + key.count) { $0 + (isEscaped($1) ? 1 : 0) }
+            case .position(let position): 1 + String(position).utf8.count
+            }
+        }
+
+        /// Writes ``length`` bytes and moves `count` behind them.
+        func write(into text: UnsafeMutableBufferPointer<UInt8>, at count: inout Int) {
+            text[count] = UInt8(ascii: "/")
+            count += 1
+            switch self {
+            case .key(let key):
+                for byte in key {
+                    text[count] = isEscaped(byte) ? UInt8(ascii: "~") : byte
+                    count += 1
+                    guard isEscaped(byte) else { continue }
+                    text[count] = UInt8(ascii: byte == UInt8(ascii: "~") ? "0" : "1")
+                    count += 1
+                }
+            case .position(let position):
+                for byte in String(position).utf8 {
+                    text[count] = byte
+                    count += 1
+                }
+            }
         }
     }
 

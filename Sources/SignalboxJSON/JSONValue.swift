@@ -86,12 +86,12 @@ package struct JSONValue {
 
     /// True when this value comes before the other in one document. Values of different documents have an order, too,
     /// which lasts until the parser is reset.
-    package func precedes(_ other: JSONValue) -> Bool {
+    @inlinable package func precedes(_ other: JSONValue) -> Bool {
         tape == other.tape ? index < other.index : tape < other.tape
     }
 
     /// True when the other value is this one or within it.
-    package func contains(_ other: JSONValue) -> Bool {
+    @inlinable package func contains(_ other: JSONValue) -> Bool {
         tape == other.tape && (index..<next).contains(other.index)
     }
 
@@ -200,10 +200,10 @@ package struct JSONValue {
     }
 
     /// The member with a key that is known only at run time; see ``subscript(_:)``.
-    package func member(_ key: JSONStoredKey) -> JSONValue? {
+    package func member(searching key: JSONKey) -> JSONValue? {
         guard isObject else { return nil }
         JSONLookups.count(memberCount)
-        return key.withKey { member($0) }
+        return member(key)
     }
 
     /// The member with a key that is known only at run time; see ``subscript(_:)``.

@@ -46,6 +46,21 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         if capacity > bytes { self = JSONWriter() } else { removeAll() }
     }
 
+    /// A position to which a writer returns if it turns out that nothing belongs there.
+    package struct Mark: Equatable {
+        fileprivate let count: Int
+        fileprivate let needsComma: Bool
+    }
+
+    /// The end of everything written so far.
+    package var mark: Mark { Mark(count: count, needsComma: needsComma) }
+
+    /// Removes everything written after a mark.
+    package mutating func rewind(to mark: Mark) {
+        count = mark.count
+        needsComma = mark.needsComma
+    }
+
     // MARK: Structure
 
     /// Begins an object; write keys and values in turn, then ``endObject()``.

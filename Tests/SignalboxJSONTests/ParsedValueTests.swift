@@ -6,25 +6,30 @@ import Testing
 
     private func parse(_ text: String) throws -> JSONValue { try parser.parse(Array(text.utf8)) }
 
-    @Test func findsAStoredKeyOfEachLength() throws {
+    @Test func findsARunTimeKeyOfEachLength() throws {
         let keys = (0...20).map { String("abcdefghijklmnopqrstuvwxyz".prefix($0)) }
         let object = try parse("{" + keys.map { "\"\($0)\":\($0.count)" }.joined(separator: ",") + "}")
-        for key in keys {
-            let stored = JSONStoredKey(Array(key.utf8))
-            #expect(object.member(stored)?.integer == Int64(key.count))
-            #expect(JSONObject(object).member(stored)?.integer == Int64(key.count))
-            let other = JSONStoredKey(Array((key + "?").utf8))
-            #expect(object.member(other) == nil)
-            #expect(JSONObject(object).member(other) == nil)
+        let known = JSONKeyPath(keys.map { Array($0.utf8) })
+        let unknown = JSONKeyPath(keys.map { Array(($0 + "?").utf8) })
+        withExtendedLifetime((known, unknown)) {
+            for (position, key) in keys.enumerated() {
+                #expect(known.keys[position].bytes.elementsEqual(key.utf8))
+                #expect(object.member(searching: known.keys[position])?.integer == Int64(key.count))
+                #expect(JSONObject(object).member(searching: known.keys[position])?.integer == Int64(key.count))
+                #expect(object.member(searching: unknown.keys[position]) == nil)
+                #expect(JSONObject(object).member(searching: unknown.keys[position]) == nil)
+            }
         }
     }
 
-    @Test func aStoredKeyFindsTheLastOfRepeatedKeys() throws {
+    @Test func aRunTimeKeyFindsTheLastOfRepeatedKeys() throws {
         let object = try parse(#"{"a":1,"b":2,"a":3}"#)
-        let key = JSONStoredKey(Array("a".utf8))
-        #expect(object.member(key)?.integer == 3)
-        #expect(JSONObject(object).member(key)?.integer == 3)
-        #expect(object["b"]?.member(key) == nil)
+        let path = JSONKeyPath([Array("a".utf8)])
+        withExtendedLifetime(path) {
+            #expect(object.member(searching: path.keys[0])?.integer == 3)
+            #expect(JSONObject(object).member(searching: path.keys[0])?.integer == 3)
+            #expect(object["b"]?.member(searching: path.keys[0]) == nil)
+        }
     }
 
     @Test func skipsAByteOrderMark() throws {

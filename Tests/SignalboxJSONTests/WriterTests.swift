@@ -17,6 +17,23 @@ import Testing
         try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) as? String
     }
 
+    @Test func returnsToAMark() {
+        let json = written { json in
+            json.beginArray()
+            let first = json.mark
+            json.bool(true)
+            json.rewind(to: first)
+            #expect(json.mark == first)
+            json.integer(1)
+            let second = json.mark
+            json.string(String(repeating: "a", count: 5000))
+            json.rewind(to: second)
+            json.integer(2)
+            json.endArray()
+        }
+        #expect(json == "[1,2]")
+    }
+
     // MARK: Strings
 
     @Test(arguments: [

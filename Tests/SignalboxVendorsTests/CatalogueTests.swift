@@ -51,6 +51,26 @@ import Testing
 
     // MARK: A user's entries
 
+    @Test func aTextThatTheVendorReplacesStaysInCustom() throws {
+        let entries = #"[{"vendor":"acme","markers":[{"strength":"proof","at":"/a"}],"fields":{"title":"/t"}}]"#
+        let payload = #"{"a":"1","t":"Mine","gcm.n.title":"Plain","gcm.n.body":"Text","from":"2"}"#
+        let read = try Normalised(Array(payload.utf8), by: chain(entries)).notification
+        #expect(read.content.title == "Mine")
+        #expect(read.custom?.string == #"{"a":"1","fcm":{"gcm.n.title":"Plain","from":"2"}}"#)
+    }
+
+    @Test func theRestOfAnObjectHasItsUnreadMembers() throws {
+        let entries = #"[{"vendor":"acme","markers":[{"strength":"proof","at":"/a/b"}],"fields":{"title":"/a/b"}}]"#
+        for (members, rest) in [
+            (#""b":"x""#, nil), (#""b":"y","b":"x""#, #"{"a":{}}"#), (#""b":"x","c":1"#, #"{"a":{"c":1}}"#),
+            (#""b":"x","c":[1,{}]"#, #"{"a":{"c":[1,{}]}}"#),
+        ] {
+            let read = try Normalised(Array(#"{"aps":{"alert":"x"},"a":{\#(members)}}"#.utf8), by: chain(entries))
+            #expect(read.notification.content.title == "x")
+            #expect(read.notification.custom?.string == rest)
+        }
+    }
+
     @Test(arguments: [1, 7, 8, 9, 20]) func aRepeatedPictureIsReadOnce(_ count: Int) throws {
         let links = (0..<count).map { "https://a.example/\($0).png" }
         let pictures = (links + links.reversed()).map { "\"\($0)\"" }.joined(separator: ",")

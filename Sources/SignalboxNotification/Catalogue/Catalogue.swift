@@ -8,16 +8,8 @@ package struct Catalogue: ChainLink {
     let entries: [CatalogueEntry]
     /// The markers of all entries, each with the position of its entry.
     let markers: [(entry: Int, marker: CatalogueMarker)]
-    /// The scope of each marker's first key.
-    private let scopes: [CataloguePath.Scope]
-    /// The keys of each marker's first path after its first key. Every APNs payload has `aps`; without these keys,
-    /// every marker inside `aps` would be tested for every payload.
-    private let innerKeys: [[JSONStoredKey]]
-    /// The heads of the first ones, which rule out most markers. Values without references: all tasks share the keys,
-    /// so that counting their references would slow down all of them.
-    private let innerHeads: [JSONKeyHead?]
-    /// The first keys that each marker needs among the vendors' keys: they rule out markers of several conditions.
-    private let neededKeys: [JSONKeyFilter]
+    /// The conditions that rule out most markers, in the order of ``markers``.
+    private let gates: [CatalogueGate]
     /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
     /// Markers that search the whole payload.
@@ -28,14 +20,11 @@ package struct Catalogue: ChainLink {
     init(_ entries: [CatalogueEntry]) {
         self.entries = entries
         markers = entries.enumerated().flatMap { position, entry in entry.markers.map { (position, $0) } }
-        let scopes = markers.map { $0.marker.conditions.first?.scope ?? .anywhere }
-        self.scopes = scopes
-        innerKeys = markers.map { $0.marker.conditions.first?.innerKeys ?? [] }
-        innerHeads = innerKeys.map { $0.first?.head }
-        neededKeys = markers.map(\.marker.neededKeys)
+        gates = markers.map { CatalogueGate(of: $0.marker) }
         let indexed = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first?.indexEntry(for: position)
         }
+        let scopes = markers.map { $0.marker.conditions.first?.scope }
         fieldIndex = CatalogueIndex(indexed.filter { scopes[$0.marker] != .payload })
         payloadIndex = CatalogueIndex(indexed.filter { scopes[$0.marker] == .payload })
     }
@@ -55,36 +44,17 @@ package struct Catalogue: ChainLink {
 
     // MARK: Recognising
 
-    /// Records one match for each vendor with evidence: its strongest.
+    /// Records one match for each vendor with evidence: its strongest. The matches are in the catalogue's order,
+    /// independently of the order of the payload's keys.
     package func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches) {
-        var found: [(entry: Int, detection: Detection)] = []
+        var found = CatalogueEvidence()
         var latest: JSONObject?
-        forEachMarker(indexedFor: payload, where: { canMatch($0, $1, &latest) }) { position in
-            guard payload.fields.mayContain(all: neededKeys[position]),
-                let values = markers[position].marker.evidence(in: payload)
-            else { return }
-            let (entry, marker) = markers[position]
-            found.append((entry, Detection(marker.strength, evidence: values.map { payload.pointer(to: $0) })))
+        forEachMarker(indexedFor: payload, where: { gates[$0].admits($1, in: payload.fields, &latest) }) { position in
+            found.test(markers[position].marker, of: markers[position].entry, in: payload)
         }
-        guard !found.isEmpty else { return }
-        // The strongest of each entry, in the catalogue's order, independently of the order of the payload's keys.
-        if found.count > 1 { found.sort(by: Self.precedes) }
-        var last: Int?
-        for (entry, detection) in found where entry != last {
+        found.forEachEntry(in: payload) { entry, detection in
             matches.record(VendorMatch(entries[entry].vendor, detection, entry: entry))
-            last = entry
         }
-    }
-
-    /// The order in which matches of one payload are recorded.
-    private static func precedes(
-        _ left: (entry: Int, detection: Detection), _ right: (entry: Int, detection: Detection)
-    ) -> Bool {
-        if left.entry != right.entry { return left.entry < right.entry }
-        if left.detection.strength != right.detection.strength {
-            return left.detection.strength > right.detection.strength
-        }
-        return left.detection.evidence.lexicographicallyPrecedes(right.detection.evidence)
     }
 
     /// Calls `body` once with every marker whose first key is in the marker's scope of the payload. `isPossible`
@@ -99,9 +69,8 @@ package struct Catalogue: ChainLink {
         for layer in payload.fields.layers {
             for (key, value) in layer.object.members {
                 fieldIndex.forEachMarker(of: key) { position in
-                    guard scopes[position].admits(layer.reserved), isPossible(position, value), seen.insert(position)
-                    else { return }
-                    body(position)
+                    guard gates[position].scope.admits(layer.reserved), isPossible(position, value) else { return }
+                    if seen.insert(position) { body(position) }
                 }
             }
         }
@@ -113,31 +82,13 @@ package struct Catalogue: ChainLink {
         }
     }
 
-    /// False if the marker's inner keys are missing in the value of its first key. A list or a string may still
-    /// contain the expected value. `latest`: the object of the previous call, for the next marker with the same first
-    /// key.
-    private func canMatch(_ marker: Int, _ start: JSONValue, _ latest: inout JSONObject?) -> Bool {
-        guard let first = innerHeads[marker] else { return true }
-        if start.isObject {
-            if latest?.value.isSamePlace(as: start) != true { latest = JSONObject(start) }
-            guard latest?.keys.mayContain(first) == true else { return false }
-        }
-        var value = start
-        for key in innerKeys[marker] {
-            guard value.isObject else { return value.isArray || value.isString }
-            guard let next = value.member(key) else { return false }
-            value = next
-        }
-        return true
-    }
-
     // MARK: Reading
 
     /// `match`: of this catalogue, because its entry is a position in ``entries``.
     package func read(
         _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification
     ) {
-        var reading = CatalogueReading(of: entries[match.entry])
+        var reading = CatalogueReading(of: entries[match.entry], in: payload)
         reading.read(payload, into: &notification)
     }
 
@@ -157,18 +108,6 @@ package struct Catalogue: ChainLink {
     }
 }
 
-extension CatalogueMarker {
-    /// The first keys without which a condition does not hold.
-    fileprivate var neededKeys: JSONKeyFilter {
-        conditions.reduce(into: JSONKeyFilter()) { keys, condition in
-            guard condition.scope != .payload, !condition.test.acceptsAbsence, let key = condition.path?.firstKey else {
-                return
-            }
-            keys.insert(JSONKeyHead(key))
-        }
-    }
-}
-
 /// The parts of a condition that the index files it under.
 extension CatalogueCondition {
     /// The first key, or the key prefix, for the index.
@@ -177,17 +116,6 @@ extension CatalogueCondition {
         case .path(let path): path.firstKey.map { .init(key: $0, isPrefix: false, marker: marker) }
         case .keyPrefix(let prefix, _): .init(key: prefix, isPrefix: true, marker: marker)
         }
-    }
-
-    /// The consecutive keys of the path after the first one; empty for a test of absence.
-    fileprivate var innerKeys: [JSONStoredKey] {
-        guard let path, test != .absent else { return [] }
-        var keys: [JSONStoredKey] = []
-        for token in path.tokens.dropFirst() {
-            guard case .key(let key) = token else { break }
-            keys.append(JSONStoredKey(key))
-        }
-        return keys
     }
 }
 

@@ -58,34 +58,40 @@ final class CatalogueCondition: Sendable, Equatable {
     let subject: Subject
     /// The expectation of that part.
     let test: Test
+    /// The objects of the payload that the condition searches.
+    let scope: CataloguePath.Scope
+    /// Nil for a key prefix.
+    let path: CataloguePath?
+    /// The key without which the condition does not hold; the empty set if it may hold without any key.
+    let neededKey: JSONKeyFilter
 
     /// `subject`: the tested part. `test`: the expectation of that part.
     init(subject: Subject, test: Test) {
         self.subject = subject
         self.test = test
+        switch subject {
+        case .path(let path): (self.path, scope) = (path, path.scope)
+        case .keyPrefix(_, let scope): (path, self.scope) = (nil, scope)
+        }
+        var neededKey = JSONKeyFilter()
+        if scope != .payload, !test.acceptsAbsence, let key = path?.firstKey { neededKey.insert(JSONKeyHead(key)) }
+        self.neededKey = neededKey
     }
 
     static func == (left: CatalogueCondition, right: CatalogueCondition) -> Bool {
         left === right || (left.subject == right.subject && left.test == right.test)
     }
 
-    /// The objects of the payload that the condition searches.
-    var scope: CataloguePath.Scope {
-        switch subject {
-        case .path(let path): path.scope
-        case .keyPrefix(_, let scope): scope
-        }
-    }
-
-    /// Nil for a key prefix.
-    var path: CataloguePath? {
-        if case .path(let path) = subject { path } else { nil }
+    /// The second key of the path; nil if the path has another token there, and for a test of absence.
+    var innerKey: JSONKeyHead? {
+        guard let path, test != .absent, path.tokens.count > 1, case .key(let key) = path.tokens[1] else { return nil }
+        return JSONKeyHead(key)
     }
 
     /// False if the payload has no object in the condition's scope, even for a test of absence. Takes time that grows
     /// with the path and the objects on it. A string on the path that holds JSON text is parsed.
     func holds(in payload: borrowing PlatformPayload) -> Bool {
-        guard payload.has(scope) else { return false }
+        guard payload.fields.mayContain(all: neededKey), payload.has(scope) else { return false }
         guard let value = value(in: payload) else { return test.acceptsAbsence }
         return test.holds(of: value, in: payload.parser)
     }
@@ -100,10 +106,9 @@ final class CatalogueCondition: Sendable, Equatable {
 
     /// The value that the condition tests. Nil if there is none, also for a test of absence that holds.
     func value(in payload: borrowing PlatformPayload) -> JSONValue? {
-        switch subject {
-        case .path(let path): payload.value(at: path)
-        case .keyPrefix(let prefix, let scope): payload.member(withPrefix: prefix, in: scope)
-        }
+        if let path { return payload.value(at: path) }
+        guard case .keyPrefix(let prefix, let scope) = subject else { return nil }
+        return payload.member(withPrefix: prefix, in: scope)
     }
 }
 
@@ -160,20 +165,19 @@ struct CatalogueMarker: Sendable {
     /// At least one. The index finds the marker by the first key of the first condition.
     let conditions: [CatalogueCondition]
 
-    /// The recognised values; nil if a condition does not hold. In the order of the conditions. A condition that
-    /// requires absence contributes no value.
-    func evidence(in payload: borrowing PlatformPayload) -> [JSONValue]? {
-        var values: [JSONValue] = []
+    /// True if all conditions hold. Appends the recognised values in the order of the conditions, also before a
+    /// condition that does not hold. A condition that requires absence contributes no value.
+    func holds(in payload: borrowing PlatformPayload, recognising values: inout [JSONValue]) -> Bool {
         for condition in conditions {
-            guard payload.has(condition.scope) else { return nil }
+            guard payload.has(condition.scope) else { return false }
             if let value = condition.value(in: payload) {
-                guard condition.test.holds(of: value, in: payload.parser) else { return nil }
+                guard condition.test.holds(of: value, in: payload.parser) else { return false }
                 values.append(value)
             } else if !condition.test.acceptsAbsence {
-                return nil
+                return false
             }
         }
-        return values
+        return true
     }
 
     /// The first condition that does not hold. Nil if the marker matches.

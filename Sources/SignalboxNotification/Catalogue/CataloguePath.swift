@@ -8,8 +8,8 @@ import SignalboxJSON
 /// - A string on the path that contains JSON text is parsed, one for each path.
 ///
 /// A class although it is immutable: a reading passes dozens of paths on, and a copy would count a reference for each
-/// part.
-final class CataloguePath: Sendable, Equatable {
+/// part. Sendable: its keys never change.
+final class CataloguePath: @unchecked Sendable, Equatable {
     /// The objects of a payload that a path searches.
     enum Scope: String, Sendable {
         /// The raw values are the prefixes of paths; `anywhere` has none.
@@ -56,8 +56,11 @@ final class CataloguePath: Sendable, Equatable {
     let scope: Scope
     /// At least one.
     let tokens: [Token]
-    /// The tokens if all of them are keys, prepared for lookups; otherwise empty.
-    let keys: [JSONStoredKey]
+    /// The tokens if all of them are keys, prepared for lookups; otherwise empty. Valid as long as the path.
+    let keys: UnsafeBufferPointer<JSONKey>
+    private let keyPath: JSONKeyPath
+    /// The keys among the tokens, each with a dot: `custom.a.`
+    let dotted: [UInt8]
 
     /// Nil for a text that is not a path. Requires a slash after the scope, and at least one token that is not
     /// empty. An unknown scope is not a path.
@@ -81,7 +84,9 @@ final class CataloguePath: Sendable, Equatable {
         self.scope = scope
         self.tokens = tokens
         let keys = tokens.compactMap { Self.key($0) }
-        self.keys = keys.count == tokens.count ? keys.map { JSONStoredKey($0) } : []
+        keyPath = JSONKeyPath(keys.count == tokens.count ? keys : [])
+        self.keys = keyPath.keys
+        dotted = keys.flatMap { $0 + [UInt8(ascii: ".")] }
     }
 
     static func == (left: CataloguePath, right: CataloguePath) -> Bool {
@@ -96,9 +101,6 @@ final class CataloguePath: Sendable, Equatable {
 
     /// The key of the value at the path, or of the list that contains it.
     var lastKey: [UInt8]? { tokens.lazy.compactMap { Self.key($0) }.last }
-
-    /// Its keys, each with a dot: `custom.a.`
-    var dotted: [UInt8] { tokens.compactMap { Self.key($0) }.flatMap { $0 + [UInt8(ascii: ".")] } }
 
     /// The key of a token; nil for `*` and `{i}`.
     private static func key(_ token: Token) -> [UInt8]? {

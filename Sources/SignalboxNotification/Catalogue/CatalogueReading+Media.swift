@@ -29,7 +29,7 @@ extension CatalogueReading {
     static let longestCount = 100
 
     /// The strings of the first alternative with any; it may lead to a string or to a list of strings.
-    private func links(
+    private mutating func links(
         _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
     ) -> [JSONValue] {
         for path in paths.all {

@@ -3,43 +3,50 @@ import SignalboxJSON
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
 /// Follows the entry alone: no code is specific to a vendor.
 struct CatalogueReading {
-    /// ``read(_:into:)`` replaces it by one without the ignored paths.
-    private var entry: CatalogueEntry
+    /// Without the paths that do not apply to this payload.
+    private let entry: CatalogueEntry
     /// The paths that apply to this payload.
     var fields: CatalogueFields { entry.fields }
     /// The values that the event need not keep in ``PushNotification/custom``.
     var consumed = ConsumedValues()
 
-    /// Finds keys that count up.
-    let members = JSONMemberTable()
+    /// Finds keys that count up. Most payloads have none.
+    private(set) lazy var members = JSONMemberTable()
+    /// True once a title, subtitle or body of the vendor replaced that of the push service.
+    private var replacesTexts = false
 
-    /// A reading serves one payload.
-    init(of entry: CatalogueEntry) { self.entry = entry }
+    /// A reading serves one payload. Removes the paths that it ignores.
+    init(of entry: CatalogueEntry, in payload: borrowing PlatformPayload) {
+        let ignored = entry.fields.ignored
+        let rules = ignored.indices.filter { ignored[$0].condition.holds(in: payload) }
+        self.entry = rules.isEmpty ? entry : entry.ignoring(rules)
+    }
 
-    /// Fills a notification, which already contains the values of the platform's keys. Removes the ignored paths
-    /// first. Fills `custom` last, because it contains the values that no step before it consumed. Never throws:
-    /// values of unexpected types become warnings or stay in `custom`.
+    /// Fills a notification, which already contains the values of the platform's keys. Fills `custom` last, because it
+    /// contains the values that no step before it consumed. Never throws: values of unexpected types become warnings or
+    /// stay in `custom`.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        let rules = fields.ignored.indices.filter { fields.ignored[$0].condition.holds(in: payload) }
-        if !rules.isEmpty { entry = entry.ignoring(rules) }
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)
         readSchedule(payload, &notification)
         readMedia(payload, &notification)
         readCarousel(payload, &notification)
-        if let tap = tap(fields.tap, payload) { notification.action = tap }
+        if let tap = tap(payload) { notification.action = tap }
         readButtons(payload, &notification)
         for condition in entry.redundant { consume(condition, in: payload) }
         if payload.mayHave(fields.secrets) {
             for path in fields.secrets.all { consumed.insert(all: payload.values(at: path)) }
         }
-        for text in payload.plainTexts where !notification.content.shows(text) { consumed.keepReplaced(text) }
+        if replacesTexts || !payload.hasPresentedTexts {
+            payload.forEachPlainText { if !notification.content.shows($0) { consumed.keepReplaced($0) } }
+        }
         var lifted: [(prefix: [UInt8], object: JSONValue)] = []
         for path in payload.mayHave(fields.custom) ? fields.custom.all : [] {
             let value = payload.value(at: path).flatMap { payload.parser.container($0) }
             if let value, value.isObject { lifted.append((path.dotted, value)) }
         }
+        consumed.sort()
         notification.fillCustom(from: payload, without: consumed, lifting: lifted)
     }
 
@@ -99,7 +106,9 @@ struct CatalogueReading {
         let body = text(fields.body, payload, &notification)
         if let title { notification.content.title = title }
         if let body { notification.content.body = body }
-        if let subtitle = text(fields.subtitle, payload, &notification) { notification.content.subtitle = subtitle }
+        let subtitle = text(fields.subtitle, payload, &notification)
+        if let subtitle { notification.content.subtitle = subtitle }
+        replacesTexts = title != nil || body != nil || subtitle != nil
         if let sound = takeText(fields.sound, in: payload) { notification.content.sound = sound }
         let badge = take(fields.badge, in: payload, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }
@@ -168,6 +177,11 @@ struct CatalogueReading {
 
     /// Keeps the campaign unchanged if no path has a value.
     private mutating func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        guard
+            payload.mayHave(fields.campaign.id) || payload.mayHave(fields.campaign.name)
+                || payload.mayHave(fields.campaign.type) || payload.mayHave(fields.campaign.variant)
+                || payload.mayHave(fields.campaign.messageId)
+        else { return }
         let id = take(fields.campaign.id, in: payload, where: \.hasScalarText)
         let number = fields.campaign.isNumeric ? id?.number.map { String($0) } : nil
         let campaign = PushNotification.Campaign(
@@ -211,11 +225,12 @@ struct CatalogueReading {
     // MARK: Taps
 
     /// The effect of a tap on the notification itself.
-    private mutating func tap(_ tap: CatalogueTap, _ payload: borrowing PlatformPayload) -> Action? {
-        guard payload.mayHave(tap.word) || payload.mayHave(tap.webView) || payload.mayHave(tap.link) else {
-            return nil
-        }
-        return self.tap(tap) { payload.value(at: $0) }
+    private mutating func tap(_ payload: borrowing PlatformPayload) -> Action? {
+        guard
+            payload.mayHave(fields.tap.word) || payload.mayHave(fields.tap.webView)
+                || payload.mayHave(fields.tap.link)
+        else { return nil }
+        return tap(fields.tap) { payload.value(at: $0) }
     }
 
     /// The effect of a tap: the meaning of the vendor's word, otherwise that of the link; nil without both. `find`
@@ -250,28 +265,4 @@ struct CatalogueReading {
 extension JSONValue {
     /// True for a badge to set: `+2` and `-1` change the existing one (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
-
-    /// The values of `title`, `subtitle` and `body` that are present, in this order.
-    fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap(\.self) }
-}
-
-/// Texts that the vendor's SDK replaces by its own are found by comparison with these.
-extension PlatformPayload {
-    /// Title, subtitle and body that the push service shows without the vendor's SDK.
-    fileprivate var plainTexts: [JSONValue] {
-        if let block = notifications.first { return block.texts }
-        if let alert = aps?["alert"] { return alert.isString ? [alert] : alert.texts }
-        return [
-            root["gcm.n.title"], root["gcm.n.body"], root["gcm.notification.title"], root["gcm.notification.body"],
-        ].compactMap(\.self)
-    }
-}
-
-/// Decides whether a plain text is still shown after the vendor's texts were read.
-extension PushNotification.Content {
-    /// True for a shown text, and for a value without a text.
-    fileprivate func shows(_ value: JSONValue) -> Bool {
-        guard value.hasText else { return true }
-        return [title, subtitle, body].contains { text in text.map { value.isScalar(withText: $0) } ?? false }
-    }
 }

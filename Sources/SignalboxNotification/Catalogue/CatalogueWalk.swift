@@ -20,8 +20,12 @@ extension PlatformPayload {
         guard path.scope != .payload else { return parser.value(at: path.keys, from: root) }
         for layer in fields.layers where path.scope.admits(layer.reserved) {
             if layer.object.isObject {
-                guard let member = layer.contents.member(path.keys[0]) else { continue }
-                if let value = parser.value(at: path.keys, after: 1, from: member) { return value }
+                guard let member = layer.contents.member(searching: path.keys[0]) else { continue }
+                if path.keys.count == 1 {
+                    if !member.isNull { return member }
+                } else if let value = parser.value(at: path.keys, after: 1, from: member) {
+                    return value
+                }
             } else if let value = parser.value(at: path.keys, from: layer.object) {
                 return value
             }
@@ -78,7 +82,7 @@ extension JSONParser {
     /// The value at keys below a value; nil for null. `position`: of the first key to follow. Gives what
     /// ``CatalogueWalk`` finds, without a list of values.
     fileprivate func value(
-        at keys: [JSONStoredKey], after position: Int = 0, from start: JSONValue
+        at keys: UnsafeBufferPointer<JSONKey>, after position: Int = 0, from start: JSONValue
     ) -> JSONValue? {
         var value = start
         var mayOpen = true
@@ -87,8 +91,10 @@ extension JSONParser {
                 guard mayOpen, let opened = container(value) else { return nil }
                 (value, mayOpen) = (opened, false)
             }
-            let next = value.isObject ? value.member(keys[position]) : value.element(numbered: keys[position].bytes)
-            guard let next else { return nil }
+            let key = keys[position]
+            guard let next = value.isObject ? value.member(searching: key) : value.element(numbered: key.bytes) else {
+                return nil
+            }
             value = next
         }
         return value.isNull ? nil : value
@@ -97,7 +103,7 @@ extension JSONParser {
 
 extension JSONValue {
     /// The element of a list whose number a key spells. Numbers from ``longestList`` on have no element.
-    fileprivate func element(numbered key: [UInt8]) -> JSONValue? {
+    fileprivate func element(numbered key: some Collection<UInt8>) -> JSONValue? {
         guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
             return nil
         }

@@ -39,7 +39,7 @@ extension JSONWriter {
 
     /// Writes the texts and signals; no member for a notification without any.
     private mutating func content(_ content: PushNotification.Content) {
-        guard content != PushNotification.Content() else { return }
+        guard !content.isEmpty else { return }
         object("content") { json in
             json.member("title", content.title)
             json.member("subtitle", content.subtitle)

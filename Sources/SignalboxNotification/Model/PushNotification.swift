@@ -92,7 +92,9 @@ package struct PushNotification: Sendable, Equatable {
         package var id, name, type, variant, messageId: String?
 
         /// The campaign; nil when no field is set.
-        var ifSet: Campaign? { self == Campaign() ? nil : self }
+        var ifSet: Campaign? {
+            id == nil && name == nil && type == nil && variant == nil && messageId == nil ? nil : self
+        }
     }
 
     /// The texts and signals that a device presents.
@@ -119,6 +121,12 @@ package struct PushNotification: Sendable, Equatable {
         }
         /// Texts that the app looks up itself; a key has precedence over the literal text.
         package var localized = Localized()
+
+        /// True without any text or signal.
+        var isEmpty: Bool {
+            title == nil && subtitle == nil && body == nil && sound == nil && badge == nil && threadId == nil
+                && interruptionLevel == nil && relevanceScore == nil && presentations.isEmpty && localized.isEmpty
+        }
     }
 
     /// The place and the audience of a notification.

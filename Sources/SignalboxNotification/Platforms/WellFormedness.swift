@@ -16,7 +16,7 @@ struct WellFormedness {
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
-        if let description = Self.eventForm(of: arrival.root.value) {
+        if let description = Self.eventForm(of: arrival.root) {
             warn(
                 "json.event-as-payload", "This is \(description), not a payload: send the request to the push service.",
                 at: arrival.root.value)
@@ -25,7 +25,7 @@ struct WellFormedness {
 
     /// Recognises the body of a webhook, which is sometimes sent back by mistake; nil for any other object. Source:
     /// github.com/cloudevents/spec, v1.0.2, spec.md, "Required Attributes"; github.com/standard-webhooks.
-    private static func eventForm(of root: JSONValue) -> String? {
+    private static func eventForm(of root: JSONObject) -> String? {
         if root["specversion"]?.isString == true, ["id", "source", "type"].allSatisfy({ root[$0]?.isString == true }) {
             return "a CloudEvent"
         }

@@ -1,9 +1,9 @@
 import SignalboxJSON
 
 /// The values of a payload that a reading by paths consumed, so that the event keeps the rest. Readers insert values
-/// in any order; call ``sorted(with:)`` before the first lookup, which takes logarithmic time.
+/// in any order; call ``sort()`` or ``sorted(with:)`` before the first lookup, which takes logarithmic time.
 struct ConsumedValues {
-    /// Consumed values; sorted by position after ``sorted(with:)``.
+    /// Consumed values; sorted by position after ``sort()``.
     private var values: [JSONValue] = []
     /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []
@@ -20,11 +20,14 @@ struct ConsumedValues {
     /// Records several values as consumed.
     mutating func insert(all more: [JSONValue]) { values += more }
 
-    /// These values and others, sorted, as lookups require.
-    func sorted(with others: [JSONValue] = []) -> ConsumedValues {
+    /// Sorts the values, as lookups require.
+    mutating func sort() { values.sort { $0.precedes($1) } }
+
+    /// These values and others, sorted.
+    func sorted(with others: [JSONValue]) -> ConsumedValues {
         var union = self
         union.values += others
-        union.values.sort { $0.precedes($1) }
+        union.sort()
         return union
     }
 
@@ -40,7 +43,7 @@ struct ConsumedValues {
     // MARK: One value
 
     /// The part of a value that was consumed.
-    private enum State {
+    enum State {
         case consumed, unread
         /// A part of this object or list was consumed.
         case part(JSONValue)
@@ -77,19 +80,53 @@ struct ConsumedValues {
         }
     }
 
-    /// Writes the rest of a value, for which ``leavesRest(of:in:)`` must be true.
+    /// The state of a value; `consumed` also if no part of it is left.
+    func rest(of value: JSONValue, in parser: JSONParser) -> State {
+        let state = state(of: value, in: parser)
+        guard case .part = state, !leavesRest(of: value, in: parser) else { return state }
+        return .consumed
+    }
+
+    /// Writes the rest of a value of which ``leavesRest(of:in:)`` is true; the whole value if it is a text to keep.
     func writeRest(of value: JSONValue, in parser: JSONParser, into json: inout JSONWriter) {
-        guard case .part(let container) = state(of: value, in: parser) else { return json.value(value) }
-        json.beginObject()
-        container.forEachMember { key, member in
-            guard leavesRest(of: member, in: parser) else { return }
-            json.key(utf8: key)
-            writeRest(of: member, in: parser, into: &json)
+        let state = state(of: value, in: parser)
+        guard case .part = state else { return json.value(value) }
+        write(state, of: value, in: parser, into: &json)
+    }
+
+    /// Writes the rest of a value with this state. Returns false if there is none; the caller then removes what was
+    /// written.
+    @discardableResult
+    func write(_ state: State, of value: JSONValue, in parser: JSONParser, into json: inout JSONWriter) -> Bool {
+        switch state {
+        case .consumed: return false
+        case .unread: json.value(value)
+        case .part(let container):
+            json.beginObject()
+            let start = json.mark
+            container.forEachMember { key, member in
+                writeMember(member, in: parser, into: &json) { $0.key(utf8: key) }
+            }
+            for (position, element) in container.elements.enumerated() {
+                writeMember(element, in: parser, into: &json) { $0.key(String(position)) }
+            }
+            let isEmpty = json.mark == start
+            json.endObject()
+            // Of a repeated key, the last value is written; another one may leave a rest.
+            return !isEmpty || container.hasRepeats && container.members.contains { leavesRest(of: $1, in: parser) }
         }
-        for (position, element) in container.elements.enumerated() where leavesRest(of: element, in: parser) {
-            json.key(String(position))
-            writeRest(of: element, in: parser, into: &json)
-        }
-        json.endObject()
+        return true
+    }
+
+    /// Writes the rest of a member behind its key; nothing if there is none.
+    @inline(__always)
+    private func writeMember(
+        _ member: JSONValue, in parser: JSONParser, into json: inout JSONWriter, key: (inout JSONWriter) -> Void
+    ) {
+        let state = state(of: member, in: parser)
+        if case .consumed = state { return }
+        let mark = json.mark
+        key(&json)
+        if !write(state, of: member, in: parser, into: &json) { json.rewind(to: mark) }
     }
 }

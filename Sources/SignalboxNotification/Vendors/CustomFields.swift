@@ -38,36 +38,37 @@ extension PushNotification {
         custom = fields.text()
     }
 
-    /// Fills ``custom`` with the parts of a payload that a reading by paths did not consume. `lifted`: objects that
-    /// the vendor nests for the app; their members keep their own names, unless there is a namesake.
+    /// Fills ``custom`` with the parts of a payload that a reading by paths did not consume. `consumed`: sorted.
+    /// `lifted`: objects that the vendor nests for the app; their members keep their own names, unless there is a
+    /// namesake. Without ``platformRest``, a reading that keeps no replaced text leaves nothing of the push service's
+    /// keys either: a reading only consumes more.
     mutating func fillCustom(
         from payload: borrowing PlatformPayload, without consumed: ConsumedValues,
         lifting lifted: [(prefix: [UInt8], object: JSONValue)]
     ) {
         let parser = payload.parser
-        let inLifted = consumed.sorted()
-        let elsewhere = lifted.isEmpty ? inLifted : inLifted.sorted(with: lifted.map(\.object))
+        let elsewhere = lifted.isEmpty ? consumed : consumed.sorted(with: lifted.map(\.object))
         var fields = CustomFields(mayRepeat: !lifted.isEmpty || payload.fields.layers.count > 1)
         for (prefix, object) in lifted {
             object.forEachMember { key, value in
-                guard inLifted.leavesRest(of: value, in: parser) else { return }
-                fields.open(key, elseWith: prefix)
-                inLifted.writeRest(of: value, in: parser, into: &fields.writer)
+                fields.add(restOf: value, without: consumed, in: parser) { $0.open(key, elseWith: prefix) }
             }
         }
         payload.fields.forEach { key, value in
-            guard elsewhere.leavesRest(of: value, in: parser) else { return }
-            fields.open(key, elseWith: CustomFields.payloadPrefix)
-            elsewhere.writeRest(of: value, in: parser, into: &fields.writer)
+            fields.add(restOf: value, without: elsewhere, in: parser) {
+                $0.open(key, elseWith: CustomFields.payloadPrefix)
+            }
         }
         payload.fields.forEachOverridden { key, value in
-            guard elsewhere.leavesRest(of: value, in: parser) else { return }
-            fields.open(made: CustomFields.payloadPrefix + key, elseWith: CustomFields.payloadPrefix)
-            elsewhere.writeRest(of: value, in: parser, into: &fields.writer)
+            fields.add(restOf: value, without: elsewhere, in: parser) {
+                $0.open(made: CustomFields.payloadPrefix + key, elseWith: CustomFields.payloadPrefix)
+            }
         }
-        if let leftover = PlainReading.leftover(of: payload, DeviceBlock(of: payload), without: inLifted) {
+        if platformRest != nil || consumed.hasReplacedTexts,
+            let leftover = PlainReading.leftover(of: payload, DeviceBlock(of: payload), without: consumed)
+        {
             fields.openPlatform(of: payload)
-            leftover.write(in: parser, without: inLifted, into: &fields.writer)
+            leftover.write(in: parser, without: consumed, into: &fields.writer)
         }
         // Computed anew above, because the paths may lead into the push service's keys.
         platformRest = nil
@@ -143,6 +144,18 @@ struct CustomFields: ~Copyable {
     fileprivate mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         open(key, elseWith: Self.payloadPrefix)
         writer.value(value)
+    }
+
+    /// Adds the rest of a value, unless nothing of it is left. `open` writes its key.
+    @inline(__always)
+    fileprivate mutating func add(
+        restOf value: JSONValue, without consumed: ConsumedValues, in parser: JSONParser,
+        open: (inout CustomFields) -> Void
+    ) {
+        let rest = consumed.rest(of: value, in: parser)
+        if case .consumed = rest { return }
+        open(&self)
+        consumed.write(rest, of: value, in: parser, into: &writer)
     }
 
     /// Adds a key that a namesake in a more specific object of the payload overrides.

@@ -36,8 +36,7 @@ extension JSONValue {
     /// may be equal by Unicode's rules.
     func isScalar(withText text: String) -> Bool {
         guard let utf8 else { return scalarText == text }
-        var text = text
-        let (isSame, isASCII) = text.withUTF8 { text in
+        let (isSame, isASCII) = text.utf8Span.span.withUnsafeBufferPointer { text in
             let isSame = text.equals(utf8)
             return (isSame, isSame || !text.hasHighBytes && !utf8.hasHighBytes)
         }
