@@ -6,6 +6,8 @@ import SignalboxPostgres
 /// thread.
 final class BareWriter: @unchecked Sendable {
     private let client: BareClient
+    /// For settlements, whose sessions have other settings.
+    private let settler: BareClient
     private let body: [UInt8]
     private let lane: Int64
     private let node: Int64
@@ -14,7 +16,8 @@ final class BareWriter: @unchecked Sendable {
     private var since: Int64 = 0
 
     init(url: String, body: [UInt8], lane: Int64) throws {
-        client = try BareClient(url: Self.url(url))
+        client = try BareClient(url: Self.url(url, FrequentStatements.leaseSettings))
+        settler = try BareClient(url: Self.url(url, FrequentStatements.settleSettings))
         (self.body, self.lane) = (body, lane)
         var node: Int64 = 0
         try client.run([
@@ -34,8 +37,8 @@ final class BareWriter: @unchecked Sendable {
 
     /// With the settings of the sessions that lease and settle in the store. Without `jit=off`, which all sessions of
     /// the store have, the server would compile plans that avoid sequential scans: 40 ms for each transaction.
-    private static func url(_ url: String) -> String {
-        let options = (["jit=off"] + FrequentStatements.leaseSettings).map { "-c%20" + $0.replacing("=", with: "%3D") }
+    private static func url(_ url: String, _ settings: [String]) -> String {
+        let options = (["jit=off"] + settings).map { "-c%20" + $0.replacing("=", with: "%3D") }
         return url + (url.contains("?") ? "&" : "?") + "options=" + options.joined(separator: "%20")
     }
 
@@ -57,7 +60,7 @@ final class BareWriter: @unchecked Sendable {
         return [("BEGIN", Arguments()), (FrequentStatements.mark, arguments)]
     }
 
-    private func commit() throws {
+    private func commit(on client: BareClient) throws {
         try client.run([(FrequentStatements.commit, Arguments()), ("COMMIT", Arguments())])
     }
 
@@ -90,7 +93,7 @@ final class BareWriter: @unchecked Sendable {
             (FrequentStatements.deliveries, deliveries),
             (FrequentStatements.ledger, ledger(accepted: count, waiting: count, delivered: 0)),
         ]) { if $0 == 0 { numbers = Self.numbers($1, 0) } }
-        try commit()
+        try commit(on: client)
         return numbers
     }
 
@@ -120,7 +123,7 @@ final class BareWriter: @unchecked Sendable {
             numbers = Self.numbers($1, 2)
             since = Self.numbers($1, 15).last ?? 0
         }
-        try commit()
+        try commit(on: client)
         return numbers
     }
 
@@ -140,8 +143,8 @@ final class BareWriter: @unchecked Sendable {
         ended.add("127.0.0.1:443", times: count)
         ended.addNulls((1001, 17), times: count)
         ended.addNulls((1001, 17), times: count)
-        try client.run(opening() + [(FrequentStatements.ended, ended)])
-        try client.run([(FrequentStatements.ledger, ledger(accepted: 0, waiting: -count, delivered: count))])
-        try commit()
+        try settler.run(opening() + [(FrequentStatements.ended, ended)])
+        try settler.run([(FrequentStatements.ledger, ledger(accepted: 0, waiting: -count, delivered: count))])
+        try commit(on: settler)
     }
 }

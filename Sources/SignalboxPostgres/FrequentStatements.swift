@@ -20,8 +20,9 @@ package enum FrequentStatements {
     /// `(node, ids, leases, states, dues, statuses, reasons, startedAt, durations, errors, remotes, excerpts,
     /// exchanges)`: ends deliveries.
     package static let ended = SettlementStatement.ended
-    /// Settings of the sessions that lease and settle: `name=value`.
+    /// Settings of the sessions that lease, and of those that settle: `name=value`.
     package static let leaseSettings = WriterLane.claims.settings
+    package static let settleSettings = WriterLane.settlements.settings
     /// Without a time limit, in one round trip with `COMMIT`.
     package static let commit = "SET LOCAL statement_timeout = 0"
 }

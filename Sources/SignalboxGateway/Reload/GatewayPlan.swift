@@ -89,6 +89,8 @@ package struct GatewayPlan: Sendable {
         failures = resolved.failures.map { PreparedFailure($0, hashedBy: resources.tokens) }
         links = resolved.links
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
+        // All gateways of a store agree on the time by which events are accepted and signed.
+        let now: @Sendable () -> Date = { [queue = resources.queue] in queue.now }
         normalizer = Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
             keepsPayloads: !routes.payloadTakers.isEmpty, keeping: PayloadKeeping(config.console.keepPayloads),
@@ -97,14 +99,14 @@ package struct GatewayPlan: Sendable {
             categories: config.categories.statics, observation: resources.observation)
         intake = Intake(
             normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
-            counts: resources.counts, observation: resources.observation)
+            counts: resources.counts, observation: resources.observation, now: now)
         let variants = EventVariants(
             tokens: resources.tokens, counts: resources.counts, observation: resources.observation)
         orders = ManualOrders(routes: routes, variants: variants)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
-            queue: resources.queue, variants: variants)
+            queue: resources.queue, variants: variants, now: now)
         inApp = InAppFlow(
             resources.inApp, events: InAppEvents(gateway: config.gateway.name, routes: routes, variants: variants),
             sources: Set(config.sources.keys))
@@ -116,7 +118,7 @@ package struct GatewayPlan: Sendable {
         destinations = config.destinations.map { destination in
             let sender = Self.sender(
                 for: destination, resolved.webhooks[destination.name], clients: clients, version: resources.version,
-                inbox: resources.inbox, telemetry: resources.telemetry)
+                inbox: resources.inbox, telemetry: resources.telemetry, now: now)
             return (destination, sender)
         }
         secrets = resolved.webhooks
@@ -129,7 +131,7 @@ package struct GatewayPlan: Sendable {
         forwardClient = former.flatMap { $0.clients === clients ? $0.forwardClient : nil } ?? clients.ownClient()
         passThrough = PassThrough(
             config, tokens: resolved.forwardedTokens, http: forwardClient, routes: routes, variants: variants,
-            queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards)
+            queue: resources.queue, tokens: resources.tokens, ledger: resources.forwards, now: now)
         let name = config.gateway.name
         let same = former.flatMap { $0.clients === clients && $0.config.gateway.name == name ? $0.collector : nil }
         collector = resolved.telemetry.map { settings in
@@ -185,17 +187,17 @@ package struct GatewayPlan: Sendable {
     }
 
     /// The sender of one destination. `secrets`: required for a webhook. Stops the process if a webhook has no
-    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none.
+    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none. `now`: for signatures.
     package static func sender(
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
-        inbox: InboxSender, telemetry: Telemetry? = nil
+        inbox: InboxSender, telemetry: Telemetry? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) -> any Sender {
         guard case .webhook(var webhook) = destination.endpoint else { return inbox }
         guard let secrets else { preconditionFailure("A webhook of a resolved config has its secrets.") }
         webhook.url = secrets.url
         return WebhookSender(
             webhook, keys: secrets.keys, headers: secrets.headers, clientSecret: secrets.clientSecret,
-            http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry)
+            http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry, now: now)
     }
 
     /// Calendar files are written on a queue of their own, because that blocks until they are on disk. Links are made

@@ -17,14 +17,15 @@ enum WriterLane: Int64, CaseIterable, Sendable {
     /// Settings of the lane's session. The statements about leases touch a few rows by their keys. The planner cannot
     /// know that: it expects a `LIMIT` that is an argument to return a tenth of the table. With plans for each
     /// argument, these statements would read whole tables next to a long queue.
+    ///
+    /// A claim finds rows by the rows before. A settlement has its rows and their numbers as arguments: compared in
+    /// nested loops, each row would meet each argument if the planner expects a few.
     var settings: [String] {
+        let all = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_mergejoin=off"]
         switch self {
-        case .settlements, .claims:
-            [
-                "plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_hashjoin=off",
-                "enable_mergejoin=off",
-            ]
-        case .appends, .secondAppends, .decisions, .others: []
+        case .settlements: return all + ["enable_nestloop=off"]
+        case .claims: return all + ["enable_hashjoin=off"]
+        case .appends, .secondAppends, .decisions, .others: return []
         }
     }
 }

@@ -66,7 +66,8 @@ extension PostgresStore {
             _ = try transaction.run(
                 """
                 UPDATE queue q SET holder = NULL, begun = attempts, forgiven = least(forgiven, attempts)
-                FROM unnest($1, $2) AS i (id, lease) WHERE q.id = i.id AND q.lease = i.lease AND q.holder + 0 = $3
+                FROM unnest($1, $2) AS i (id, lease) WHERE q.id = i.id AND q.lease = i.lease
+                    AND q.id = ANY ($1) AND coalesce(q.holder, 0) = $3
                 """,
                 [.numbers(lost.map(\.key)), .numbers(lost.map(\.value)), .number(transaction.node)])
         }
