@@ -43,7 +43,8 @@ import Testing
     }
 
     /// Many requests at once, whose keys reach two gateways in opposite orders.
-    @Test func acceptsEachIdempotencyKeyOnceInCrossedOrders() async throws {
+    @Test(.enabled(if: isLong, "part of make nodes-long"))
+    func acceptsEachIdempotencyKeyOnceInCrossedOrders() async throws {
         try await NodePlay.run { play, _ in
             let keys = (0..<60).map { "request-\($0)" }
             let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
@@ -79,7 +80,8 @@ import Testing
         return events
     }
 
-    @Test func retriesTransactionsThatCannotBeSerialised() async throws {
+    @Test(.enabled(if: isLong, "part of make nodes-long"))
+    func retriesTransactionsThatCannotBeSerialised() async throws {
         try await NodePlay.run { play, _ in
             let admin = try PostgresConnection(PostgresTarget(url: play.primaryURL))
             _ = try admin.run(
