@@ -60,10 +60,16 @@ final class NodePlay: Sendable {
             let record = NodeRecord()
             try await ReceivingServer.run(answer: { await record.received($0) }) { receiver in
                 let play = NodePlay(stage, database, directory, receiver.url, seed: seed, record)
-                for _ in 0..<stage.nodes { try await play.startNode() }
-                try await play.perform(scene)
-                print("\(name): seed \(seed): \(record.summary)")
-                try await play.check(in: directory)
+                do {
+                    for _ in 0..<stage.nodes { try await play.startNode() }
+                    try await play.perform(scene)
+                    print("\(name): seed \(seed): \(record.summary)")
+                    try await play.check(in: directory)
+                } catch {
+                    // A play that fails leaves no gateway behind.
+                    for member in play.nodes where member.isUp { await member.gateway.kill() }
+                    throw error
+                }
                 for member in play.nodes where member.isUp { #expect(await member.gateway.stop() == 0, "seed \(seed)") }
             }
         }
