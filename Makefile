@@ -75,8 +75,8 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Two processes share the end-to-end tests, each with one test at a time. The suites that wait for nodes and databases to
-# fail are in one, and leave the cores to the other. Started as programs: two `swift test` wait for each other.
+# Two processes share the end-to-end tests, each with one test at a time. The suites that wait for nodes and databases
+# to fail are in one, and leave the cores to the other. Started as programs: two `swift test` wait for each other.
 E2E = "$$(swift build --show-bin-path)/signalboxPackageTests.xctest" --testing-library swift-testing --no-parallel
 WAITING := Node|Store|Pooler|Failover|Replay|MediaCrash
 

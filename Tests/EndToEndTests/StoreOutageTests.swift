@@ -22,7 +22,8 @@ import Testing
     /// was accepted has arrived.
     private func play(
         on server: PostgresServer? = nil, mode: CuttingProxy.Mode = .forward, log words: [String],
-        before: @escaping @Sendable () async throws -> Void = {}, _ outage: @escaping @Sendable (Gateway, CuttingProxy, StoreDatabase) async throws -> Void
+        before: @escaping @Sendable () async throws -> Void = {},
+        _ outage: @escaping @Sendable (Gateway, CuttingProxy, StoreDatabase) async throws -> Void
     ) async throws {
         try await StoreDatabase.with(in: server) { database in
             try await withTemporaryDirectory { directory in

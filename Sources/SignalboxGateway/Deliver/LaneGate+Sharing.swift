@@ -65,8 +65,8 @@ extension LaneGate {
         }
     }
 
-    /// Ends the breaker that this process opened, because another one had an answer. Has no effect during a probe, which
-    /// decides by itself.
+    /// Ends the breaker that this process opened, because another one had an answer. Has no effect during a probe,
+    /// which decides by itself.
     func endBreaker() {
         state.withLock { state in
             guard !state.breaker.isProbing else { return }

@@ -86,8 +86,8 @@ package struct MediaService: Service {
         try await queue.openMedia { [wakeUp] in wakeUp.wake() }
     }
 
-    /// Runs until the deliveries that waited for a file at ``drain()`` do not wait any longer, or ``stop()`` was called.
-    /// Call it once.
+    /// Runs until the deliveries that waited for a file at ``drain()`` do not wait any longer, or ``stop()`` was
+    /// called. Call it once.
     func runUntilDrained() async {
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
@@ -144,8 +144,8 @@ package struct MediaService: Service {
 
     /// The result of one pass over the queue.
     private struct Pass {
-        /// When the first wait for a file is over: in the distant past if that is not known, in the distant future if no
-        /// delivery waits.
+        /// When the first wait for a file is over: in the distant past if that is not known, in the distant future if
+        /// no delivery waits.
         var firstWait = Date.distantPast
         /// When to run the next pass without a signal; nil for never.
         var next: Date?

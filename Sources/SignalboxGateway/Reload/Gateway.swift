@@ -103,7 +103,9 @@ package struct Gateway: Sendable {
         do throws(StoreError) {
             try await queue.checkpoint()
         } catch {
-            logger.notice("Store not closed; the next start, or another gateway, completes what is left.", metadata: ["error": "\(error)"])
+            logger.notice(
+                "Store not closed; the next start, or another gateway, completes what is left.",
+                metadata: ["error": "\(error)"])
         }
     }
 

@@ -187,7 +187,8 @@ package struct GatewayPlan: Sendable {
     }
 
     /// The sender of one destination. `secrets`: required for a webhook. Stops the process if a webhook has no
-    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none. `now`: for signatures.
+    /// secrets. Inboxes share one sender. `telemetry`: records the spans of attempts; nil for none. `now`: for
+    /// signatures.
     package static func sender(
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
         inbox: InboxSender, telemetry: Telemetry? = nil, now: @escaping @Sendable () -> Date = { Date() }

@@ -1,8 +1,8 @@
 import SignalboxNotification
 import Synchronization
 
-/// The open breakers that this node has recorded, so that it notices when another node removes a record. A class because
-/// lanes and ticks share it.
+/// The open breakers that this node has recorded, so that it notices when another node removes a record. A class
+/// because lanes and ticks share it.
 final class OwnBreakers: Sendable {
     private struct State {
         var recorded: Set<DestinationName> = []

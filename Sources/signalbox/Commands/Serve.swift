@@ -51,7 +51,9 @@ struct Serve: AsyncParsableCommand {
         defer { withExtendedLifetime(opening.directory) {} }
         let slot = try await start(opening, logger)
         opening.reportReach()
-        if acceptQueueLoss, slot.isOpen { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
+        if acceptQueueLoss, slot.isOpen {
+            try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil)
+        }
         let server = GatewayServer(
             try preparation.surface(slot.gateway, slot.gateway.plan), addresses: addresses, logger: logger,
             probe: { await slot.gateway.fault() },
