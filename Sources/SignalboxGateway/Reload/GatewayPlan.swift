@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+package import Foundation
 package import SignalboxConfig
 package import SignalboxEgress
 import SignalboxInApp
