@@ -75,11 +75,6 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Two processes share the end-to-end tests, each with one test at a time. The suites that wait for nodes and databases
-# to fail are in one, and leave the cores to the other. Started as programs: two `swift test` wait for each other.
-E2E = "$$(swift build --show-bin-path)/signalboxPackageTests.xctest" --testing-library swift-testing --no-parallel
-WAITING := Node|Store|Pooler|Failover|Replay|MediaCrash
-
 # Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
 # reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the
 # cores for minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
@@ -93,11 +88,7 @@ test: deps-test
 	swift build --build-tests
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
 	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
-	@rm -f .build/e2e-waiting.log
-	$(RECORDING) $(E2E) --filter 'EndToEndTests\.($(WAITING))' >.build/e2e-waiting.log 2>&1 & waiting=$$!; \
-	    trap 'kill $$waiting 2>/dev/null || true' EXIT; \
-	    $(RECORDING) $(E2E) --filter EndToEndTests --skip 'EndToEndTests\.($(WAITING))'; \
-	    wait $$waiting || { cat .build/e2e-waiting.log; exit 1; }; trap - EXIT; tail -n 1 .build/e2e-waiting.log
+	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json deploy/several-nodes/routes.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad

@@ -74,9 +74,12 @@ package final class Lanes: Sendable {
     /// Wakes the lanes where deliveries have become due by now.
     package func wakeDue(at now: Date) { wake(handOff.withLock { $0.wake(at: now, all: false) }) }
 
+    /// Makes every lane read the store again.
+    package func wakeLanes(at now: Date) { wake(handOff.withLock { $0.wake(at: now, all: true) }) }
+
     /// Makes every lane, and the downloads, read the store again.
     package func wakeAll(at now: Date) {
-        wake(handOff.withLock { $0.wake(at: now, all: true) })
+        wakeLanes(at: now)
         wakeDownloads()
     }
 

@@ -96,8 +96,10 @@ struct Pulse {
             }
             store.clock.sample(try row.number(0), sentAt: sentAt, receivedAt: .now)
             let live = try LiveNode.all(results[2])
-            if store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) {
-                store.wakeAll()
+            switch store.membership.confirm(node, sentAt: sentAt, live: live, leads: !results[1].isEmpty) {
+            case .none: break
+            case .lanes: store.lanes.wakeLanes(at: store.now)
+            case .nodes: store.wakeAll()
             }
             if counts(store) { _ = try connection.run(FleetCounts.take, [.time(store.now)]) }
             let (report, configs) = try FleetCounts.read(on: connection)

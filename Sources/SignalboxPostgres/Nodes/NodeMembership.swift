@@ -180,17 +180,26 @@ final class NodeMembership: Sendable {
 
     // MARK: Heartbeats
 
-    /// Records a heartbeat that the server confirmed. Returns whether lanes have a reason to look: attempts may begin
-    /// that could not before, or other nodes came or went.
-    func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [LiveNode], leads: Bool) -> Bool {
+    /// The result of a heartbeat, for the parts of this process that wait.
+    enum News {
+        case none
+        /// Attempts may begin that could not before, or places are divided anew.
+        case lanes
+        /// Other nodes came or went, with their parts of the lanes and of the downloads.
+        case nodes
+    }
+
+    /// Records a heartbeat that the server confirmed.
+    func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [LiveNode], leads: Bool) -> News {
         let now = clock()
         return state.withLock { state in
-            guard state.node == node else { return false }
+            guard state.node == node else { return .none }
             let wasSafe = state.isConfirmed && state.sentAt.map { now - $0 < Self.safety } ?? false
-            let isSame = wasSafe && state.live == live
+            let former = state.live
             (state.sentAt, state.live, state.isConfirmed) = (sentAt, live, true)
             state.leadsUntil = leads ? sentAt + Self.safety : nil
-            return !isSame
+            if !former.isEmpty, former.map(\.id) != live.map(\.id) { return .nodes }
+            return wasSafe && former == live ? .none : .lanes
         }
     }
 
