@@ -17,8 +17,10 @@ import Testing
     @Test func keepsEveryEventThroughCutCommits() async throws {
         try await NodePlay.run(nodes: Self.isLong ? 3 : 2, disk: .fast) { play, random in
             for node in play.nodes { node.proxy.cutOne(in: 15, seed: random.next()) }
-            try await play.accept(Self.isLong ? 5000 : 400)
-            #expect(play.nodes.map(\.proxy.cuts).reduce(0, +) > 10, "seed \(play.seed)")
+            // Events share commits, so one round may have few cuts.
+            repeat {
+                try await play.accept(Self.isLong ? 5000 : 400)
+            } while play.nodes.map(\.proxy.cuts).reduce(0, +) <= 10
         }
     }
 
