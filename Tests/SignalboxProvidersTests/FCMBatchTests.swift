@@ -5,7 +5,7 @@ import Testing
 @testable import SignalboxServer
 
 /// Scenario 44: batches and the legacy protocol.
-@Suite struct FCMBatchTests {
+@Suite(.timeLimit(.minutes(15))) struct FCMBatchTests {
     private static func part(_ id: String, _ body: String, path: String = "/v1/projects/demo/messages:send") -> String {
         "--b_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(id)\r\n\r\n"
             + "POST \(path) HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
