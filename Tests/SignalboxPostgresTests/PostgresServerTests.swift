@@ -12,7 +12,8 @@ import Testing
         try await server.crash()
         #expect(throws: StoreError.self) { try PostgresAdmin(target) }
         try await server.start()
-        try PostgresAdmin(target).run("INSERT INTO kept VALUES (1)")
+        // Another target: soon after a failed attempt, the former one makes none.
+        try PostgresAdmin(PostgresTarget(url: server.url)).run("INSERT INTO kept VALUES (1)")
     }
 
     @Test func aPromotedStandbyHasTheCommitsOfItsPrimary() async throws {

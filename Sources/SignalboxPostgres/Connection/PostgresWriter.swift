@@ -18,8 +18,8 @@ enum WriterLane: Int64, CaseIterable, Sendable {
     /// know that: it expects a `LIMIT` that is an argument to return a tenth of the table. With plans for each
     /// argument, these statements would read whole tables next to a long queue.
     ///
-    /// A claim finds rows by the rows before. A settlement has its rows and their numbers as arguments: compared in
-    /// nested loops, each row would meet each argument if the planner expects a few.
+    /// A claim finds rows by the keys of rows that it has read. A settlement gets the numbers of its rows as arguments:
+    /// a nested loop, which the planner prefers if it expects few rows, would compare each row with each argument.
     var settings: [String] {
         let all = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_mergejoin=off"]
         switch self {

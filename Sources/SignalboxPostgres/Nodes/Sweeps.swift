@@ -1,7 +1,6 @@
 import Synchronization
 
-/// The leases that a sweep found unknown at its first look, with their numbers. A class because ticks
-/// share it.
+/// The leases that a sweep found unknown at its first look, with their numbers. A class because ticks share it.
 final class Sweeps: Sendable {
     private static let pause: Duration = .seconds(1)
 
