@@ -77,7 +77,7 @@ build: deps
 
 # Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
 # reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the
-# cores for minutes. End-to-end tests run alone and one after the other, because senders and receivers need the cores.
+# cores for minutes. End-to-end tests run after them.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
@@ -88,7 +88,7 @@ test: deps-test
 	swift build --build-tests
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
 	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
-	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
+	$(RECORDING) ./.ci/end-to-end
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json deploy/several-nodes/routes.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad

@@ -12,7 +12,8 @@ import Foundation
 /// - The pieces do not depend on the chunks in which the input was appended, except for ``Piece/isLine``.
 /// - Memory is bounded by the limit, not by the input, and no byte is read more than twice.
 ///
-/// Use: `append` a chunk, `takeAll`, repeat; `finish` at the end of the input and `takeAll` again.
+/// Use: `append` a chunk, `takeAll`, repeat; `finish` at the end of the input and `takeAll` again. Bytes of an input
+/// that is appended as one array, finished and taken once are not copied.
 package struct JSONSplitter {
     /// A text of the input, or bytes that should be one. Pieces are in the order of the input and do not overlap.
     package struct Piece: Sendable {
@@ -82,6 +83,12 @@ package struct JSONSplitter {
     /// True when the input begins with an array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
 
+    /// Appends a chunk of the input, cut anywhere. Copies it unless it is the first one, and frees the bytes that
+    /// earlier pieces used.
+    package mutating func append(_ bytes: [UInt8]) {
+        if buffer.isEmpty, start == 0 { buffer = bytes } else { bytes.withUnsafeBytes { append($0) } }
+    }
+
     /// Appends a chunk of the input, cut anywhere. Copies it, and frees the bytes that earlier pieces used.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
@@ -101,6 +108,10 @@ package struct JSONSplitter {
         taken = start
         var pieces: [Piece] = []
         while step(&pieces) {}
+        if isFinished, taken == 0 {
+            defer { (buffer, base, start) = ([], base + start, 0) }
+            return (buffer, pieces)
+        }
         return (Array(buffer[taken..<taken + (pieces.last?.range.upperBound ?? 0)]), pieces)
     }
 

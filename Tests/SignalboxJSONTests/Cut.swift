@@ -19,9 +19,18 @@ struct Cut {
     private(set) var pieces: [Piece] = []
     private(set) var isArray = false
 
-    /// `chunks`: sizes of the parts that are appended; the rest follows as one part.
+    /// `chunks`: sizes of the parts that are appended; the rest follows as one part. Without chunks, the input is
+    /// appended as one array and taken once.
     init(_ input: [UInt8], chunks: [Int] = [], limit: Int = 4096) {
         var splitter = JSONSplitter(limit: limit)
+        if chunks.isEmpty {
+            splitter.append(input)
+            splitter.finish()
+            take(from: &splitter, limit)
+            precondition(splitter.takeAll().pieces.isEmpty, "Each piece is taken once.")
+            isArray = splitter.isArray
+            return
+        }
         var position = 0
         for size in chunks + [input.count] {
             let end = min(position + size, input.count)

@@ -14,13 +14,11 @@ import Testing
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
     }
 
-    @Test func registryAndFixturesNameTheSameEnvelopes() throws {
-        #expect(Platforms.formats.map(\.envelope).map(\.rawValue).sorted() == (try Fixture.folders(in: .module)))
-    }
-
-    @Test func everyEnvelopeHasOneFormat() {
-        #expect(Set(Platforms.formats.map(\.envelope)) == Set(Envelope.allCases))
-        #expect(Platforms.formats.map(\.envelope).count == Envelope.allCases.count)
+    @Test func everyEnvelopeHasFixturesThatItOpens() throws {
+        #expect(Envelope.allCases.map(\.rawValue).sorted() == (try Fixture.folders(in: .module)))
+        for fixture in try Fixture.all(in: .module) {
+            #expect(try Opened(fixture.input).envelope.rawValue == fixture.folder, "\(fixture)")
+        }
     }
 
     @Test(arguments: ["[]", "1", "\"aps\"", "null"])
@@ -46,12 +44,13 @@ import Testing
 /// A recognised payload in the form of the expected files.
 private struct Opened {
     let json: [UInt8]
+    let envelope: Envelope
     let warnings: [Warning]
 
     init(_ bytes: [UInt8]) throws {
         let parser = JSONParser()
         let payload = try Platforms.recognise(try parser.parse(bytes), size: bytes.count, parser: parser)
-        warnings = payload.warnings
+        (envelope, warnings) = (payload.envelope, payload.warnings)
         var writer = JSONWriter()
         writer.payload(payload)
         json = writer.bytes

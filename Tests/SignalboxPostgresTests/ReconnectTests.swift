@@ -46,6 +46,44 @@ import Testing
         }
     }
 
+    /// A load balancer accepts connections also when the server behind it is gone.
+    @Test func usesTheNextHostWhenOneAcceptsAndClosesConnections() async throws {
+        try await PostgresLocation.withLocation { location in
+            let url = try #require(URLComponents(string: location.target.url))
+            let port = try #require(url.port)
+            let proxy = try CuttingProxy(to: port)
+            proxy.set(.refuse)
+            let user = try #require(url.user)
+            func target(_ hosts: String) -> PostgresTarget {
+                PostgresTarget(url: "postgres://\(user)@\(hosts)\(url.path)", schema: location.target.schema)
+            }
+            let store = try PostgresStore(target("127.0.0.1:\(proxy.port),127.0.0.1:\(port)"))
+            try await store.append([NodeBench.event(1)])
+            let error = #expect(throws: StoreError.self) {
+                try PostgresStore(target("127.0.0.1:\(proxy.port),127.0.0.1:1"))
+            }
+            let reason = try #require(error?.description)
+            #expect(reason.contains("server closed the connection"))
+            #expect(reason.contains("Connection refused"))
+        }
+    }
+
+    /// Lists that do not match are libpq's to refuse, and one port is for all hosts.
+    @Test(arguments: [
+        ("postgres://a,b/db", ["host=a port=5432", "host=b port=5432"]),
+        ("postgres://a:1,b:2/db", ["host=a port=1", "host=b port=2"]),
+        ("postgres://a/db", [""]), ("host=a,b port=5 dbname=db", ["host=a", "host=b"]),
+        ("host=a,b port=5,6,7", [""]), ("hostaddr=::1,::2", ["hostaddr=::1", "hostaddr=::2"]),
+        ("postgres://a,/db", [""]),
+        ("not a connection string =", [""]),
+    ])
+    func attemptsEachHost(url: String, expected: [String]) {
+        let target = PostgresTarget(url: url)
+        let common = target.parameters.count
+        let attempts = target.attempts.map { $0.dropFirst(common).map { "\($0)=\($1)" }.joined(separator: " ") }
+        #expect(attempts == expected)
+    }
+
     /// Runs `body` with a store behind a proxy, without a heartbeat, and a connection of its own.
     private static func withStore(
         _ body: (PostgresStore, CuttingProxy, PostgresConnection) async throws -> Void

@@ -122,11 +122,12 @@ package final class Intake: Sendable {
     package func accept(
         _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil, trace: RequestTrace? = nil
     ) async throws(Failure) -> Answer {
-        let read = try body.withUnsafeBufferPointer { (bytes) throws(Failure) -> Report in
+        let single = body.withUnsafeBufferPointer { bytes in
             // A line end means several payloads, or one that is formatted: the splitter decides.
-            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes, trace) { return one }
-            return try readAll(bytes, from: source, trace)
+            bytes.hasLineEnd ? nil : readSingle(bytes, from: source, by: routes, trace)
         }
+        let read: Report
+        if let single { read = single } else { read = try readAll(body, from: source, trace) }
         let events = read.events
         // The repeat of a request without an event is rejected again, for the same reason.
         let isRejected = events.isEmpty && !read.isBatch
@@ -243,20 +244,20 @@ package final class Intake: Sendable {
     }
 
     /// Stops as soon as the body exceeds ``batchLimit``; its other payloads are not parsed.
-    private func readAll(
-        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, _ trace: RequestTrace?
-    ) throws(Failure) -> Report {
+    private func readAll(_ body: [UInt8], from source: SourceName, _ trace: RequestTrace?) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
-        blocks.append(UnsafeRawBufferPointer(body))
+        blocks.append(body)
         blocks.finish()
+        let block = blocks.take()
         let dedupe = sources[source]?.dedupe
         var items: [Result<RoutedEvent, Rejection>] = []
+        items.reserveCapacity(min(block.count, Self.batchLimit))
         var isTooLong = false
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it was read.
                 let reception = reception(from: source, at: now(), trace)
-                blocks.take().read(by: normalizer, as: reception, with: parser) {
+                block.read(by: normalizer, as: reception, with: parser) {
                     (item: consuming Result<Event, Rejection>) in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }

@@ -9,6 +9,9 @@ package struct PayloadBlock: Sendable {
     /// True if there is no payload in it.
     package var isEmpty: Bool { pieces.isEmpty }
 
+    /// The number of its pieces, each of which is a payload, a rejection, or a line with several payloads.
+    var count: Int { pieces.count }
+
     /// Byte offset in the input: payloads of this block begin before it, payloads of later blocks do not.
     package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
 
@@ -104,6 +107,9 @@ package struct PayloadBlocks {
 
     /// Appends a part of the input, cut anywhere. The bytes are copied; they need to be valid during the call only.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
+
+    /// Appends a part of the input. The bytes are copied unless it is the first part.
+    mutating func append(_ bytes: [UInt8]) { splitter.append(bytes) }
 
     /// Ends the input. A rest that is not a complete payload becomes a rejection of the last block.
     package mutating func finish() { splitter.finish() }

@@ -53,7 +53,7 @@ package struct Explanation {
     /// of the payloads.
     package func holdsSeveral(_ body: [UInt8]) -> Bool {
         var blocks = PayloadBlocks()
-        body.withUnsafeBytes { blocks.append($0) }
+        blocks.append(body)
         blocks.finish()
         var count = 0
         blocks.take().read(by: normalizer, as: reception, with: Normalizer.makeParser()) { result in

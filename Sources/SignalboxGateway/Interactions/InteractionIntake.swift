@@ -120,7 +120,7 @@ package struct InteractionIntake: Sendable {
         _ body: [UInt8]
     ) throws(Intake.Failure) -> (items: [Result<(Interaction, PayloadPosition), Failure>], isArray: Bool) {
         var blocks = PayloadBlocks()
-        body.withUnsafeBytes { blocks.append($0) }
+        blocks.append(body)
         blocks.finish()
         var items: [Result<(Interaction, PayloadPosition), Failure>] = []
         var isTooLong = false

@@ -1,22 +1,7 @@
 package import SignalboxJSON
 
-/// The registry of envelopes. The first one that recognises a payload opens it, so envelopes with keys of their own
-/// precede those that are recognised by their structure alone.
+/// Recognises and opens the envelope of a payload.
 package enum Platforms {
-    /// The envelopes, in the order of recognition. The last one recognises every object.
-    static let formats = [
-        EnvelopeFormat(envelope: .apnsThroughFCM, recognises: \.isAPNsThroughFCM) { $0.apns(.apnsThroughFCM) },
-        EnvelopeFormat(envelope: .apns, recognises: \.isAPNs) { $0.apns(.apns) },
-        EnvelopeFormat(envelope: .inApp, recognises: \.isInApp) { $0.inApp() },
-        EnvelopeFormat(envelope: .fcmV1, recognises: { $0.fcmMessage != nil }) { $0.fcmV1() },
-        EnvelopeFormat(envelope: .adm, recognises: \.isADM) { $0.adm() },
-        EnvelopeFormat(envelope: .fcmLegacy, recognises: \.isFCMLegacy) { $0.fcmLegacy() },
-        EnvelopeFormat(envelope: .fcmWrapper, recognises: \.isFCMWrapper) { $0.fcmWrapper() },
-        EnvelopeFormat(envelope: .fcmExtras, recognises: \.isFCMExtras) { $0.flatFCM(.fcmExtras) },
-        EnvelopeFormat(envelope: .fcmData, recognises: \.isFCMData) { $0.flatFCM(.fcmData) },
-        EnvelopeFormat(envelope: .other, recognises: { _ in true }) { $0.other() },
-    ]
-
     /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
     /// `size`: the size of the payload's text, in bytes. `form`: of the request that brought the payload, if it is
     /// known; its keys alone need not show it. Throws only for a value that is not an object. Reads in place: the
@@ -38,13 +23,21 @@ package enum Platforms {
         }
     }
 
-    /// Opens a payload in the first envelope that recognises it.
+    /// Opens a payload in the first envelope that recognises it. Envelopes with keys of their own precede those that
+    /// are recognised by their structure alone. The conditions must not allocate: every payload passes them.
+    ///
+    /// Not a list of functions: all threads would count references to the same ones, for every payload.
     private static func open(_ arrival: Arrival) -> PlatformPayload {
-        // By position: iterating over the formats would copy each of them, for every payload.
-        for position in formats.indices where formats[position].recognises(arrival) {
-            return formats[position].open(arrival)
-        }
-        preconditionFailure("The last envelope of the registry recognises every object.")
+        if arrival.isAPNsThroughFCM { return arrival.apns(.apnsThroughFCM) }
+        if arrival.isAPNs { return arrival.apns(.apns) }
+        if arrival.isInApp { return arrival.inApp() }
+        if arrival.fcmMessage != nil { return arrival.fcmV1() }
+        if arrival.isADM { return arrival.adm() }
+        if arrival.isFCMLegacy { return arrival.fcmLegacy() }
+        if arrival.isFCMWrapper { return arrival.fcmWrapper() }
+        if arrival.isFCMExtras { return arrival.flatFCM(.fcmExtras) }
+        if arrival.isFCMData { return arrival.flatFCM(.fcmData) }
+        return arrival.other()
     }
 }
 
@@ -64,16 +57,6 @@ package enum RequestForm: Sendable {
 package enum PlatformError: Error, Equatable, Sendable {
     /// The text is a list, a string, a number, a boolean or null.
     case notAnObject
-}
-
-/// One envelope: how it is recognised, and where its parts are.
-struct EnvelopeFormat: Sendable {
-    /// The envelope of the payloads that this format opens.
-    let envelope: Envelope
-    /// True for a payload in this envelope. Must not allocate: the registry calls it for every payload.
-    let recognises: @Sendable (Arrival) -> Bool
-    /// Opens a payload that this format recognises.
-    let open: @Sendable (Arrival) -> PlatformPayload
 }
 
 /// A payload before its envelope is known. Borrowed like ``JSONValue``. Its members are computed at each call, so

@@ -29,28 +29,35 @@ final class PostgresConnection: @unchecked Sendable {
     private var preparations = 0
     private(set) var isOpen = true
 
-    /// Connects. Throws a failure of the kind `connection` with libpq's reason, without the password.
+    /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
+    /// reasons, without the password.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
-        let parameters = target.parameters
-        let keywords = parameters.map { strdup($0.0) } + [nil]
-        let values = parameters.map { strdup($0.1) } + [nil]
-        defer { for text in keywords + values { free(text) } }
-        // libpq treats the value of `dbname` as a connection string when the last argument is 1.
-        let connection = PQconnectdbParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
-        guard let connection else {
-            throw PostgresFailure(kind: .connection, message: "not enough memory for a connection")
-        }
-        handle = connection
-        guard PQstatus(connection) == CONNECTION_OK else {
+        var reasons: [String] = []
+        var needsPassword = false
+        var opened: OpaquePointer?
+        for parameters in target.attempts {
+            guard let connection = Self.connect(parameters, PQconnectdbParams) else {
+                throw PostgresFailure(kind: .connection, message: "not enough memory for a connection")
+            }
+            if PQstatus(connection) == CONNECTION_OK {
+                opened = connection
+                break
+            }
             let reason = target.masked(Self.message(of: connection))
-            // A thrown initialiser of a class runs its deinit once all properties are set.
+            if !reasons.contains(reason) { reasons.append(reason) }
+            needsPassword = needsPassword || PQconnectionNeedsPassword(connection) == 1
+            PQfinish(connection)
+        }
+        guard let connection = opened else {
+            let reason = reasons.joined(separator: "; ")
             let failure = PostgresFailure(
                 kind: .connection, message: "\(target.place) cannot be reached: \(reason)",
-                remedy: Self.remedy(for: reason, needsPassword: PQconnectionNeedsPassword(connection) == 1))
+                remedy: Self.remedy(for: reason, needsPassword: needsPassword))
             target.reach.failed(failure)
             throw failure
         }
+        handle = connection
         guard PQserverVersion(connection) >= 130_000 else {
             throw PostgresFailure(
                 kind: .connection, message: "\(target.place) \(Self.tooOld)", remedy: "upgrade the server")
@@ -63,6 +70,18 @@ final class PostgresConnection: @unchecked Sendable {
             throw error
         }
         target.reach.succeeded()
+    }
+
+    /// Calls one of libpq's functions that connect.
+    static func connect(
+        _ parameters: [(String, String)],
+        _ open: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>, CInt) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        let keywords = parameters.map { strdup($0.0) } + [nil]
+        let values = parameters.map { strdup($0.1) } + [nil]
+        defer { for text in keywords + values { free(text) } }
+        // libpq treats the value of `dbname` as a connection string when the last argument is 1.
+        return open(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
     }
 
     /// Throws for a database that is not the expected one.

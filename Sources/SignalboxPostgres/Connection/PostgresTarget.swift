@@ -1,3 +1,4 @@
+import CPostgres
 import Foundation
 
 /// The database that a store uses, and the credentials for it.
@@ -61,6 +62,39 @@ package struct PostgresTarget: Sendable {
     func masked(_ text: String) -> String {
         guard let password = password(), !password.isEmpty else { return text }
         return text.replacing(password, with: "***")
+    }
+
+    /// The parameters of one attempt for each host of the URL, in its order. libpq tries the hosts too, but ends at the
+    /// first one that accepts a connection and closes it again, as a load balancer does when the server behind it is
+    /// gone. One attempt for all hosts if their lists do not match, which libpq then explains.
+    var attempts: [[(String, String)]] {
+        let places = Self.places(in: url)
+        guard let count = places.first?.values.count, count > 1 else { return [parameters] }
+        guard places.allSatisfy({ $0.values.count == count && !$0.values.contains("") }) else { return [parameters] }
+        return (0..<count).map { position in parameters + places.map { ($0.keyword, $0.values[position]) } }
+    }
+
+    /// The lists of hosts, of their addresses and of their ports in a connection string; without those it lacks, and
+    /// without a single port, which applies to every host.
+    private static func places(in url: String) -> [(keyword: String, values: [String])] {
+        guard let options = PQconninfoParse(url, nil) else { return [] }
+        defer { PQconninfoFree(options) }
+        var places: [(keyword: String, values: [String])] = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            defer { option += 1 }
+            guard let value = option.pointee.val else { continue }
+            let name = String(cString: keyword)
+            // For an entry without a port, libpq uses the port of its build.
+            let usual = name == "port" ? option.pointee.compiled.map { String(cString: $0) } ?? "" : ""
+            let values = String(cString: value).split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.isEmpty ? usual : String($0) }
+            if ["host", "hostaddr"].contains(name) || (name == "port" && values.count > 1) {
+                places.append((name, values))
+            }
+        }
+        // Hosts precede ports in libpq's table of options.
+        return places
     }
 
     /// libpq's keywords and values (PostgreSQL 15, chapter 34.1.2). Later ones override those of the URL.

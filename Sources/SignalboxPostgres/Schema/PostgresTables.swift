@@ -70,14 +70,7 @@ extension PostgresConnection {
     /// The SQLSTATE with which the server refuses a connection; nil if it does not answer, or accepts. Blocks for 3 s
     /// at most. libpq reports it only as text, and only of a connection that is made step by step.
     static func sqlState(of target: PostgresTarget) -> String? {
-        let parameters = target.parameters
-        let keywords = parameters.map { strdup($0.0) } + [nil]
-        let values = parameters.map { strdup($0.1) } + [nil]
-        defer { for text in keywords + values { free(text) } }
-        guard
-            let handle = PQconnectStartParams(
-                keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
-        else { return nil }
+        guard let handle = connect(target.parameters, PQconnectStartParams) else { return nil }
         defer { PQfinish(handle) }
         PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
         let end = ContinuousClock.now + .seconds(3)

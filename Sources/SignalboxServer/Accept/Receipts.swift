@@ -33,9 +33,9 @@ extension StoredAnswer {
             json.object { json in
                 json.member("accepted", items.count - rejected)
                 json.member("rejected", rejected)
-                json.array("items", Array(items.enumerated())) { json, item in
-                    switch item.element {
-                    case .success(let accepted): receipt(&json, item.offset, accepted)
+                json.array("items", items.indices) { json, position in
+                    switch items[position] {
+                    case .success(let accepted): receipt(&json, position, accepted)
                     case .failure(let reason):
                         let (problem, place) = failure(reason)
                         json.object { json in
