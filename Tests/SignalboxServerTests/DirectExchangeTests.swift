@@ -17,7 +17,7 @@ import Testing
 
         var responder: DirectResponder {
             DirectResponder { [self] head in
-                guard head.head.uri.hasPrefix("/direct") else { return nil }
+                guard head.target.hasPrefix("/direct") else { return nil }
                 return { body, _, done in
                     guard String(buffer: body) != "refused" else { return false }
                     self.pending.withLock { $0.append(done) }

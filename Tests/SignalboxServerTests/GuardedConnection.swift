@@ -27,13 +27,19 @@ final class GuardedConnection {
     /// How often more bytes were requested.
     var readCount: Int { reads.count }
 
-    func receive(_ text: String) {
-        channel.pipeline.fireChannelRead(ByteBuffer(string: text))
+    /// How often ``respond(_:)`` was called.
+    private(set) var answered = 0
+
+    func receive(_ text: String) { receive(Array(text.utf8)) }
+
+    func receive(_ bytes: [UInt8]) {
+        channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
         channel.pipeline.fireChannelReadComplete()
     }
 
     /// Responds as the router does.
     func respond(_ status: HTTPResponseStatus = .ok) {
+        answered += 1
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: ["content-length": "0"])
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
         channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)

@@ -2,35 +2,56 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// The start of searches of long queues: the time at which the last claimed delivery became due. So they skip the
-/// index entries of deliveries that were claimed since the last vacuum. Every seventeenth search begins at the first
-/// entry, because a delivery that was given back is due as before. A class because claims share it.
+/// The beginning of a search of a destination: the first entry of the index, or a due time up to which earlier
+/// searches found everything. So most searches skip the index entries of deliveries that were claimed since the last
+/// vacuum; an old snapshot keeps all of these.
+///
+/// A whole search, from the first entry, is needed now and then, because a delivery may become free and be due as
+/// before. Whole searches take a fiftieth of the time: after each, the next one waits fifty times as long as it took.
+/// A class because claims share it.
 final class DueHints: Sendable {
-    /// Searches in a row that begin at a hint.
-    private static let run = 16
+    /// A commit may become visible this much later than its deliveries are due. The next whole search finds later ones.
+    private static let latest: TimeInterval = 1
+    private static let restPerSearch = 50
 
     private struct Hint {
         var due: Date
-        var left: Int
+        /// When the next search is a whole one.
+        var whole: ContinuousClock.Instant
+    }
+
+    /// The start of a search.
+    struct Start: Sendable {
+        /// The earliest due time that the search looks at.
+        let due: Date
+        /// Whether it begins at the first entry.
+        var isWhole: Bool { due == .distantPast }
+        fileprivate let begun: ContinuousClock.Instant
     }
 
     private let hints = Mutex<[DestinationName: Hint]>([:])
 
-    /// The earliest due time that the next search looks at.
-    func start(of destination: DestinationName) -> Date {
-        hints.withLock { hints in
-            guard let hint = hints[destination], hint.left > 0 else { return .distantPast }
-            return hint.due
+    /// Called right before a search.
+    func start(of destination: DestinationName) -> Start {
+        let now = ContinuousClock.now
+        let hint = hints.withLock { $0[destination] }
+        guard let hint, now < hint.whole else { return Start(due: .distantPast, begun: now) }
+        return Start(due: hint.due, begun: now)
+    }
+
+    /// Records the end of a search. `due`: of the last delivery that it found, if there may be more; nil if it found
+    /// all that were due at `now`. Returns how long the next search is not a whole one; zero if this one was whole.
+    func record(_ destination: DestinationName, _ start: Start, _ due: Date?, at now: Date) -> Duration {
+        let end = ContinuousClock.now
+        return hints.withLock { hints in
+            let whole =
+                start.isWhole
+                ? end + (end - start.begun) * Self.restPerSearch : hints[destination]?.whole ?? end
+            hints[destination] = Hint(due: due ?? now - Self.latest, whole: whole)
+            return start.isWhole ? .zero : max(.zero, whole - end)
         }
     }
 
-    /// Records the end of a search. `due`: of the last delivery that it found, if there may be more; nil if there are
-    /// none after it. Returns whether the search began at the first entry.
-    func record(_ destination: DestinationName, _ due: Date?) -> Bool {
-        hints.withLock { hints in
-            let left = hints[destination]?.left ?? 0
-            hints[destination] = due.map { Hint(due: $0, left: left > 0 ? left - 1 : Self.run) }
-            return left == 0
-        }
-    }
+    /// Makes the next search of each destination a whole one: deliveries became free.
+    func reset() { hints.withLock { $0 = [:] } }
 }

@@ -32,7 +32,8 @@ extension PostgresStore {
 
     @discardableResult
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
-        try await commits.settlements.write(.settle(settlement))
+        defer { if case .returned = settlement.outcome { hints.reset() } }
+        return try await commits.settlements.write(.settle(settlement))
     }
 
     package func giveBackFresh() async throws(StoreError) {
@@ -43,6 +44,7 @@ extension PostgresStore {
     /// frees their rows later. Neither counts an attempt.
     func giveBack(_ leases: [Lease]) async throws(StoreError) {
         guard !leases.isEmpty else { return }
+        defer { hints.reset() }
         do throws(StoreError) {
             _ = try await commits.settlements.write(.giveBack(leases))
         } catch {
@@ -55,7 +57,10 @@ extension PostgresStore {
         }
     }
 
-    package func wakeAll() { lanes.wakeAll(at: now) }
+    package func wakeAll() {
+        hints.reset()
+        lanes.wakeAll(at: now)
+    }
 
     package func readingNumber(of destination: DestinationName) -> Int? { lanes.readingNumber(of: destination) }
 
@@ -87,12 +92,18 @@ extension PostgresStore {
     /// The order of an event is decided when it is accepted, and its key is stored. So a lane that does not order its
     /// destination claims deliveries with keys as an ordered one does: nodes with different configs keep the order.
     private func readUnordered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        let claimed = try await commits.claims.write(order(search, limit: limit))
+        let start = hints.start(of: search.destination)
+        let begun = now
+        let claimed = try await commits.claims.write(order(search, limit: limit, since: start.due))
         await note(claimed, &search)
         if claimed.hasKeys { keyed.withLock { _ = $0.insert(search.destination) } }
-        // A search that began later, and found less, may have left out deliveries that became due earlier.
-        let wasWhole = hints.record(search.destination, claimed.rows < limit ? nil : claimed.lastDue)
-        search.isComplete = wasWhole && claimed.rows < limit && !claimed.hasKeys
+        let isShort = claimed.rows < limit
+        let rest = hints.record(search.destination, start, isShort ? nil : claimed.lastDue, at: begun)
+        search.isComplete = isShort && !claimed.hasKeys
+        // A search that began later may have left out deliveries that became due earlier.
+        if isShort, !start.isWhole {
+            search.nextDue = min(search.nextDue ?? .distantFuture, now + rest / .seconds(1))
+        }
         return claimed.leases
     }
 
@@ -155,7 +166,8 @@ extension PostgresStore {
     }
 
     private func order(
-        _ search: DueSearch, limit: Int, inOrder: Bool = false, after: String? = nil, upTo: String? = nil
+        _ search: DueSearch, limit: Int, since: Date = .distantPast, inOrder: Bool = false, after: String? = nil,
+        upTo: String? = nil
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
@@ -167,7 +179,7 @@ extension PostgresStore {
             }
         return ClaimOrder(
             destination: destination, limit: limit, isOrdered: inOrder, after: after, upTo: upTo,
-            unreadable: unreadable, dueSince: inOrder ? .distantPast : hints.start(of: destination))
+            unreadable: unreadable, dueSince: since)
     }
 
     /// Remembers what a claim found besides leases.

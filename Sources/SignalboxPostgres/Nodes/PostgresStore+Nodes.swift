@@ -61,6 +61,7 @@ extension PostgresStore {
     /// each lease; a delivery that was leased again since is left alone.
     func free(_ unknown: [Int64: Int64]) async throws(StoreError) {
         guard !unknown.isEmpty else { return }
+        defer { hints.reset() }
         let lost = unknown.sorted { $0.key < $1.key }
         try await writer(.others).write { transaction in
             _ = try transaction.run(

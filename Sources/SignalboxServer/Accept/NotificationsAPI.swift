@@ -95,9 +95,8 @@ final class NotificationsAPI: Sendable {
     /// Nil when the router must answer the request, which explains every rejection. Nil also for a request with an
     /// `Idempotency-Key`, a query, or without valid access. The handler returns false for a body that it leaves to
     /// the router.
-    func directHandler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
-        guard intake.readsAtOnce, head.isPlain, head.head.method == .POST,
-            let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
+    func directHandler(for head: PlainHead) -> DirectResponder.BodyHandler? {
+        guard intake.readsAtOnce, head.bodyLength <= Self.directLimit, let path = Path(head.target),
             let source = try? sources.source(named: path.source, of: head.credentials, for: .notifications)
         else { return nil }
         let timer = path.source == nil ? timers.plain : timers.named

@@ -15,18 +15,12 @@ struct CheckedHead {
     let isLast: Bool
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110, 10.1.1).
     let expectsContinue: Bool
-    /// Whether only the method, the target, the credentials and the body matter for the response.
-    let isPlain: Bool
-    /// The credentials of the changed head: an absolute target decides the authority.
-    let credentials: Credentials
-    /// The header `traceparent`; empty if it is repeated.
-    let traceparent: String?
-    /// The header `tracestate`; several are joined with commas.
-    let tracestate: String?
+    /// Nil when more than the target, the credentials, the trace and the body of a POST matter for the response.
+    let plain: PlainHead?
 
     /// Throws the problem to answer with before the connection closes.
     init(_ head: HTTPRequestHead) throws(Problem) {
-        let fields = Fields(head.headers)
+        let fields = HeadFields(head.headers)
         try fields.check(version: head.version)
         var head = head
         let isOriginForm = head.uri.utf8.first == UInt8(ascii: "/") && !head.uri.utf8.contains(UInt8(ascii: "#"))
@@ -37,85 +31,8 @@ struct CheckedHead {
         isChanged = isLast || !isOriginForm
         bodyLength = fields.codings > 0 ? nil : fields.length
         expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
-        isPlain = !isChanged && !fields.expectsContinue && !fields.hasOthers
-        credentials = Credentials(
-            authority: fields.host, origin: fields.origin, authorization: fields.authorization,
-            isForwarded: fields.isForwarded)
-        traceparent = fields.traceparent
-        tracestate = fields.tracestate
+        plain = isChanged || head.method != .POST ? nil : PlainHead(head.uri, fields)
         self.head = head
-    }
-
-    /// The fields that matter here, read in one pass.
-    private struct Fields {
-        /// The last Host field; `hosts` counts all of them.
-        var host: String?
-        var hosts = 0
-        /// Fields named `transfer-encoding`, not their elements.
-        var codings = 0
-        /// Whether the last coding is exactly `chunked`.
-        var isChunked = true
-        /// The parser has checked that it is a number.
-        var length = 0
-        var hasLength = false
-        var hasUpgrade = false
-        var expectsContinue = false
-        var expectsOther = false
-        var isForwarded = false
-        var origin: String?
-        var authorization: String?
-        var traceparent: String?
-        var tracestate: String?
-        /// Whether a field exists, or is repeated, that only the router handles.
-        var hasOthers = false
-
-        /// Compares by length first: most fields match no case.
-        init(_ headers: HTTPHeaders) {
-            for (name, value) in headers {
-                switch name.utf8.count {
-                case 3 where equals(name, "via"), 9 where equals(name, "forwarded") || equals(name, "x-real-ip"),
-                    15 where equals(name, "x-forwarded-for"):
-                    isForwarded = true
-                case 4 where equals(name, "host"):
-                    host = value
-                    hosts += 1
-                case 6 where equals(name, "expect"):
-                    if equals(value, "100-continue") { expectsContinue = true } else { expectsOther = true }
-                case 6 where equals(name, "origin"):
-                    if origin != nil { hasOthers = true }
-                    origin = value
-                case 7 where equals(name, "upgrade"): hasUpgrade = true
-                case 10 where equals(name, "connection"): hasOthers = hasOthers || !equals(value, "keep-alive")
-                case 10 where equals(name, "tracestate"): tracestate = tracestate.map { $0 + "," + value } ?? value
-                case 11 where equals(name, "traceparent"): traceparent = traceparent == nil ? value : ""
-                case 13 where equals(name, "authorization"):
-                    if authorization != nil { hasOthers = true }
-                    authorization = value
-                case 14 where equals(name, "content-length"):
-                    length = Int(value) ?? 0
-                    hasLength = true
-                case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"):
-                    hasOthers = true
-                case 17 where equals(name, "transfer-encoding"):
-                    codings += 1
-                    isChunked = equals(value, "chunked")
-                default: break
-                }
-            }
-        }
-
-        /// Rejects framing that a proxy and this server could read differently (request smuggling).
-        func check(version: HTTPVersion) throws(Problem) {
-            guard hosts <= 1 else { throw .hostRepeated }
-            guard host != nil || version.minor == 0 else { throw .hostMissing }
-            if let host, !host.isEmpty, !Authority.isValid(host[...]) { throw .hostInvalid }
-            if codings > 0 {
-                guard !hasLength, version.minor > 0 else { throw .framingAmbiguous }
-                guard codings == 1, isChunked else { throw .transferCodingUnsupported }
-            }
-            // HTTP/1.0 has no expectations.
-            guard !expectsOther || version.minor == 0 else { throw .expectationUnsupported }
-        }
     }
 
     /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2). Leaves `*` and the targets of
@@ -136,19 +53,8 @@ struct CheckedHead {
     }
 }
 
-/// `text`: ASCII letters in lower case, digits and hyphens. Compares without case and without allocating.
-private func equals(_ name: String, _ text: StaticString) -> Bool {
-    guard name.utf8.count == text.utf8CodeUnitCount else { return false }
-    var position = text.utf8Start
-    for byte in name.utf8 {
-        guard byte | 0x20 == position.pointee else { return false }
-        position += 1
-    }
-    return true
-}
-
 /// `uri-host [ ":" port ]`, as the Host field and absolute targets have it (RFC 9110, 7.2; RFC 3986, 3.2).
-private enum Authority {
+enum Authority {
     /// Accepts IPv6 addresses in brackets. User information is not part of it (RFC 9110, 4.2.4).
     static func isValid(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: "[") else {

@@ -13,8 +13,8 @@ struct DirectResponder: Sendable {
             _ body: ByteBuffer, _ eventLoop: any EventLoop, _ done: @escaping @Sendable (Reply) -> Void
         ) -> Bool
 
-    /// Judges a request with a body of known length by its head; nil leaves the request to the router.
-    let handler: @Sendable (CheckedHead) -> BodyHandler?
+    /// Judges a request by its head; nil leaves the request to the router.
+    let handler: @Sendable (PlainHead) -> BodyHandler?
 }
 
 /// A whole response. Both paths, the router and the direct one, send it, so equal requests receive equal responses.

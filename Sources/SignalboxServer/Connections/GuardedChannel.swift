@@ -20,10 +20,10 @@ struct GuardedChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.
-            // The smallest holds most requests whole.
+            // The first one holds the longest push of APNs or FCM with its head.
             if let options = channel.syncOptions {
                 try options.setOption(.maxMessagesPerRead, value: 1)
-                let pieces = AdaptiveRecvByteBufferAllocator(minimum: 2048, initial: 2048, maximum: 16_384)
+                let pieces = AdaptiveRecvByteBufferAllocator(minimum: 2048, initial: 8192, maximum: 16_384)
                 try options.setOption(.recvAllocator, value: pieces)
                 try options.setOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 32_768))
             }

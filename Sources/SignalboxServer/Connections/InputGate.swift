@@ -18,6 +18,13 @@ final class InputGate: ChannelInboundHandler {
     /// Whether the parser may receive more than one request from the current bytes.
     private(set) var isAhead = false
 
+    /// Answers a request that the parser has not seen; false when the parser must read it. Nil sends everything to the
+    /// parser.
+    var answer: ((PlainRequest) -> Bool)?
+
+    /// Whether the parser has received bytes of the connection. Only the parser knows where its next request begins.
+    private var isParsing = false
+
     /// Bytes. A connection that exceeds them closes.
     private let heldLimit: Int
     /// In the order of arrival.
@@ -41,9 +48,10 @@ final class InputGate: ChannelInboundHandler {
     /// Forwards a piece that the window admits whole without copying it.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
+        if answerWhole(bytes) { return }
         if held.isEmpty, !isPassing, window.admittedBytes(of: bytes) == bytes.readableBytes {
             isAhead = window.isChunked
-            isPassing = true
+            (isPassing, isParsing) = (true, true)
             context.fireChannelRead(data)
             isPassing = false
             return
@@ -53,6 +61,14 @@ final class InputGate: ChannelInboundHandler {
         _ = pass(context)
         // When a client ends its input, NIO reads everything that is left, requested or not.
         if heldBytes > heldLimit { context.close(promise: nil) }
+    }
+
+    /// Answers a whole request that begins a connection or follows answered ones, all of which the parser has not seen.
+    private func answerWhole(_ bytes: ByteBuffer) -> Bool {
+        guard let answer, !isParsing, held.isEmpty, window.isIdle, window.isWritable, !window.isLast,
+            let request = PlainRequest(bytes)
+        else { return false }
+        return answer(request)
     }
 
     /// Holds the end of input back after held bytes.
@@ -103,7 +119,7 @@ final class InputGate: ChannelInboundHandler {
             isAhead = window.isChunked
             if window.isOver { drop() }
             guard count > 0, let piece = bytes.readSlice(length: count) else { return hasPassed || held.isEmpty }
-            hasPassed = true
+            (hasPassed, isParsing) = (true, true)
             heldBytes -= count
             if bytes.readableBytes == 0 { held.removeFirst() } else { held[held.startIndex] = bytes }
             context.fireChannelRead(wrapInboundOut(piece))

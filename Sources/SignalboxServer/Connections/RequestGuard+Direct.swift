@@ -32,8 +32,8 @@ extension RequestGuard {
     /// Begins to gather a request; false when the router must answer it. Only the first unanswered request of a
     /// connection qualifies.
     func gather(_ head: CheckedHead, _ data: NIOAny) -> Bool {
-        guard let responder, head.isPlain, head.bodyLength != nil, gate.window.unanswered == 1, !gate.isAhead,
-            let handler = responder.handler(head)
+        guard let responder, let plain = head.plain, gate.window.unanswered == 1, !gate.isAhead,
+            let handler = responder.handler(plain)
         else { return false }
         exchange.gathered = GatheredRequest(head: data, handler: handler)
         return true
@@ -57,18 +57,33 @@ extension RequestGuard {
             passGathered(context)
             return false
         }
+        let isAccepted = accept(request.body, request.handler, context)
+        if isAccepted { exchange.gathered = nil } else { passGathered(context) }
+        return isAccepted
+    }
+
+    /// Answers a request that the parser has not seen; false when the parser must read it.
+    func answer(_ request: PlainRequest, _ context: ChannelHandlerContext) -> Bool {
+        guard let handler = responder?.handler(request.head), accept(request.body, handler, context) else {
+            return false
+        }
+        noteRequest()
+        gate.window.begin(length: 0, isLast: false)
+        gate.window.endRequest()
+        return true
+    }
+
+    /// Sends the reply later, on the same event loop; false when the handler leaves the request to the router.
+    private func accept(
+        _ body: ByteBuffer, _ handler: DirectResponder.BodyHandler, _ context: ChannelHandlerContext
+    ) -> Bool {
         exchange.isAnswering = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let isAccepted = request.handler(request.body, context.eventLoop) { reply in
+        let isAccepted = handler(body, context.eventLoop) { reply in
             let (handler, context) = bound.value
             handler.answer(reply, context)
         }
-        if isAccepted {
-            exchange.gathered = nil
-        } else {
-            exchange.isAnswering = false
-            passGathered(context)
-        }
+        if !isAccepted { exchange.isAnswering = false }
         return isAccepted
     }
 

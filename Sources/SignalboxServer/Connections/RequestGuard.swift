@@ -67,6 +67,13 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: The connection
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        guard responder != nil else { return }
+        gate.answer = { [unowned self] request in answer(request, context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { gate.answer = nil }
+
     /// Closes the connection at once when the table does not admit it.
     func channelActive(context: ChannelHandlerContext) {
         let peer = PeerAddress(context.remoteAddress)
@@ -135,7 +142,7 @@ final class RequestGuard: ChannelDuplexHandler {
     private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
         // The window admits no request now, so the parser and the window disagree on the end of the one before it.
         guard !exchange.isAnswering else { return context.close(promise: nil) }
-        activity.markBusy()
+        noteRequest()
         do throws(Problem) {
             let checked = try CheckedHead(head)
             gate.window.begin(length: checked.bodyLength, isLast: checked.isLast)
@@ -218,6 +225,9 @@ final class RequestGuard: ChannelDuplexHandler {
         context.close(mode: .output, promise: nil)
         gate.window.endResponse()
     }
+
+    /// Ends the idle time.
+    func noteRequest() { activity.markBusy() }
 
     /// Starts the idle time when no request is in progress.
     private func noteActivity(_ context: ChannelHandlerContext) {

@@ -83,9 +83,8 @@ final class DirectInAppAPI: Sendable {
     /// Nil when the router must answer the request, which explains every rejection.
     /// Called on the event loop before the body arrives. Checks the token, so that a client without one cannot make
     /// the gateway read a body.
-    func handler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
-        guard head.isPlain, head.head.method == .POST, let length = head.bodyLength,
-            length <= NotificationsAPI.directLimit, let target = Target(head.head.uri),
+    func handler(for head: PlainHead) -> DirectResponder.BodyHandler? {
+        guard head.bodyLength <= NotificationsAPI.directLimit, let target = Target(head.target),
             let source = try? sources.source(named: nil, of: head.credentials, for: .inapp)
         else { return nil }
         let timer = target == .trigger ? timers.triggers : timers.reports

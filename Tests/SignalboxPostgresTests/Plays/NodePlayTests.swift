@@ -168,9 +168,14 @@ import Testing
             try await play.accept(3000)
             let next = play.record.takeClaims()
             _ = try reader.run("COMMIT")
-            print("claims: p99 \(before.p99) of \(before.count), then \(next.p99) of \(next.count)")
-            #expect(min(before.count, next.count) >= 100, "seed \(play.seed)")
-            #expect(next.p99 <= before.p99 * 3, "seed \(play.seed)")
+            for (destination, claims) in next {
+                let before = before[destination]?.p99 ?? .zero
+                print("claims from \(destination): p99 \(before), then \(claims.p99) of \(claims.count)")
+            }
+            // An ordered claim steps over the dead entries of each key, so it slows down with their number.
+            let (first, last) = (try #require(before[PlayNode.crm]), try #require(next[PlayNode.crm]))
+            #expect(min(first.count, last.count) >= 50, "seed \(play.seed)")
+            #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
         }
     }
 

@@ -49,7 +49,7 @@ final class PlayNode: Sendable {
             for destination in [Self.crm, Self.line] {
                 let begun = ContinuousClock.now
                 let claimed = (try? await store.claim(from: destination, upTo: 20)) ?? []
-                if !claimed.isEmpty { record.claimed(in: .now - begun) }
+                if !claimed.isEmpty { record.claimed(from: destination, in: .now - begun) }
                 leases += claimed
             }
             await withTaskGroup { group in

@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -19,7 +20,7 @@ final class PlayRecord: Sendable {
         var overtaken: Set<Int> = []
         var nextAttempt = 0
         /// The times of claims that returned leases, since the last call of ``PlayRecord/takeClaims()``.
-        var claims: [Duration] = []
+        var claims: [DestinationName: [Duration]] = [:]
         var lost = 0
         var faults: [String] = []
     }
@@ -80,17 +81,22 @@ final class PlayRecord: Sendable {
         }
     }
 
-    func claimed(in time: Duration) { state.withLock { $0.claims.append(time) } }
+    func claimed(from destination: DestinationName, in time: Duration) {
+        state.withLock { $0.claims[destination, default: []].append(time) }
+    }
 
     // MARK: Results
 
-    /// The time within which 99 of 100 claims ended since the last call, and their number.
-    func takeClaims() -> (p99: Duration, count: Int) {
+    /// The time within which 99 of 100 claims from each destination ended since the last call, and their number.
+    func takeClaims() -> [DestinationName: (p99: Duration, count: Int)] {
         let claims = state.withLock { state in
-            defer { state.claims = [] }
-            return state.claims.sorted()
+            defer { state.claims = [:] }
+            return state.claims
         }
-        return (claims.isEmpty ? .zero : claims[(claims.count - 1) * 99 / 100], claims.count)
+        return claims.mapValues { times in
+            let times = times.sorted()
+            return (times[(times.count - 1) * 99 / 100], times.count)
+        }
     }
 
     var faults: [String] { state.withLock { $0.faults } }
