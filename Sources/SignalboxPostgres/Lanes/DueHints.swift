@@ -52,6 +52,14 @@ final class DueHints: Sendable {
         }
     }
 
+    /// Makes the next search a whole one if a free delivery became due before the searches begin. `firstDue`: of the
+    /// first free delivery that another reader saw.
+    func note(_ destination: DestinationName, firstDue: Date) {
+        hints.withLock { hints in
+            if let hint = hints[destination], firstDue < hint.due { hints[destination] = nil }
+        }
+    }
+
     /// Makes the next search of each destination a whole one: deliveries became free.
     func reset() { hints.withLock { $0 = [:] } }
 }

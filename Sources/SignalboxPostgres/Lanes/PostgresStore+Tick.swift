@@ -52,7 +52,8 @@ extension PostgresStore {
 
     /// Wakes the lanes with something to claim. Other nodes may claim it first.
     private func wake(_ look: Look, at now: Date) {
-        let ready = look.loose.union(look.keyed.filter { rests.isOver($0) })
+        for (destination, due) in look.loose { hints.note(destination, firstDue: due) }
+        let ready = Set(look.loose.keys).union(look.keyed.filter { rests.isOver($0) })
         lanes.withHandOff { handOff in
             for destination in ready { handOff.withLane(destination) { $0.leaveToStore() } }
         }
@@ -93,8 +94,9 @@ extension PostgresStore {
 
 /// The results of a look.
 struct Look: Sendable {
-    /// Open destinations with a due free delivery, without and with an order key.
-    var loose: Set<DestinationName> = []
+    /// Open destinations with a due free delivery without an order key, and when the first of these became due.
+    var loose: [DestinationName: Date] = [:]
+    /// Those with a due free delivery with a key.
     var keyed: Set<DestinationName> = []
     /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
     var overdue: [Int64] = []
@@ -113,9 +115,8 @@ struct Look: Sendable {
         [
             PostgresStatement(
                 """
-                SELECT name, coalesce(\(FirstDue.of("name", keyed: false)) <= $2, false),
-                    coalesce(\(FirstDue.of("name", keyed: true)) <= $2, false)
-                FROM unnest($1) AS name
+                SELECT name, CASE WHEN due <= $2 THEN due END, coalesce(\(FirstDue.of("name", keyed: true)) <= $2, false)
+                FROM unnest($1) AS name CROSS JOIN LATERAL (SELECT \(FirstDue.of("name", keyed: false)) AS due) f
                 """, [.texts(destinations), .number(now)]),
             PostgresStatement(
                 """
@@ -139,7 +140,7 @@ struct Look: Sendable {
     /// Decodes the results of ``statements(_:at:besides:)``.
     init(_ results: [PostgresRows]) throws {
         for row in results[0] {
-            if try row.flag(1) { loose.insert(try row.destination(0)) }
+            if let due = try row.optionalDate(1) { loose[try row.destination(0)] = due }
             if try row.flag(2) { keyed.insert(try row.destination(0)) }
         }
         overdue = try results[1].map { try $0.number(0) }
