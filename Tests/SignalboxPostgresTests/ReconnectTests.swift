@@ -65,6 +65,14 @@ import Testing
             let reason = try #require(error?.description)
             #expect(reason.contains("server closed the connection"))
             #expect(reason.contains("Connection refused"))
+            // The reason of the host that answers decides whether another attempt is useless.
+            let unknown = PostgresTarget(
+                url: "postgres://\(user)@127.0.0.1:\(proxy.port),127.0.0.1:\(port)/no_such_database")
+            let refusal = #expect(throws: StoreError.self) { try PostgresStore(unknown) }
+            guard case .refused? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
         }
     }
 

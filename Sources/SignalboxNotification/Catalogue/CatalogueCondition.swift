@@ -168,9 +168,7 @@ struct CatalogueMarker: Sendable {
     /// True if all conditions hold. Appends the recognised values in the order of the conditions, also before a
     /// condition that does not hold. A condition that requires absence contributes no value.
     func holds(in payload: borrowing PlatformPayload, recognising values: inout [JSONValue]) -> Bool {
-        // By position: a loop over the values would count references that all threads share.
-        for position in conditions.indices {
-            let condition = conditions[position]
+        for condition in conditions {
             guard payload.has(condition.scope) else { return false }
             if let value = condition.value(in: payload) {
                 guard condition.test.holds(of: value, in: payload.parser) else { return false }

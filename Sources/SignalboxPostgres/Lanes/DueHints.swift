@@ -11,13 +11,19 @@ import Synchronization
 /// A class because claims share it.
 final class DueHints: Sendable {
     /// A commit may become visible this much later than its deliveries are due. The next whole search finds later ones.
-    private static let latest: TimeInterval = 1
-    private static let restPerSearch = 50
+    static let latest: TimeInterval = 1
+    static let restPerSearch = 50
 
     private struct Hint {
         var due: Date
         /// When the next search is a whole one.
         var whole: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var hints: [DestinationName: Hint] = [:]
+        /// Counts the times at which hints were removed: the search in progress may not have seen the reason.
+        var removals = 0
     }
 
     /// The start of a search.
@@ -27,27 +33,34 @@ final class DueHints: Sendable {
         /// Whether it begins at the first entry.
         var isWhole: Bool { due == .distantPast }
         fileprivate let begun: ContinuousClock.Instant
+        fileprivate let removals: Int
     }
 
-    private let hints = Mutex<[DestinationName: Hint]>([:])
+    private let state = Mutex(State())
 
     /// Called right before a search.
-    func start(of destination: DestinationName) -> Start {
-        let now = ContinuousClock.now
-        let hint = hints.withLock { $0[destination] }
-        guard let hint, now < hint.whole else { return Start(due: .distantPast, begun: now) }
-        return Start(due: hint.due, begun: now)
+    func start(of destination: DestinationName, at now: ContinuousClock.Instant = .now) -> Start {
+        state.withLock { state in
+            let hint = state.hints[destination].flatMap { now < $0.whole ? $0.due : nil }
+            return Start(due: hint ?? .distantPast, begun: now, removals: state.removals)
+        }
     }
 
     /// Records the end of a search. `due`: of the last delivery that it found, if there may be more; nil if it found
     /// all that were due at `now`. Returns how long the next search is not a whole one; zero if this one was whole.
-    func record(_ destination: DestinationName, _ start: Start, _ due: Date?, at now: Date) -> Duration {
-        let end = ContinuousClock.now
-        return hints.withLock { hints in
+    func record(
+        _ destination: DestinationName, _ start: Start, _ due: Date?, at now: Date,
+        ended end: ContinuousClock.Instant = .now
+    ) -> Duration {
+        state.withLock { state in
+            guard start.removals == state.removals else {
+                state.hints[destination] = nil
+                return .zero
+            }
             let whole =
                 start.isWhole
-                ? end + (end - start.begun) * Self.restPerSearch : hints[destination]?.whole ?? end
-            hints[destination] = Hint(due: due ?? now - Self.latest, whole: whole)
+                ? end + (end - start.begun) * Self.restPerSearch : state.hints[destination]?.whole ?? end
+            state.hints[destination] = Hint(due: due ?? now - Self.latest, whole: whole)
             return start.isWhole ? .zero : max(.zero, whole - end)
         }
     }
@@ -55,11 +68,18 @@ final class DueHints: Sendable {
     /// Makes the next search a whole one if a free delivery became due before the searches begin. `firstDue`: of the
     /// first free delivery that another reader saw.
     func note(_ destination: DestinationName, firstDue: Date) {
-        hints.withLock { hints in
-            if let hint = hints[destination], firstDue < hint.due { hints[destination] = nil }
+        state.withLock { state in
+            guard let hint = state.hints[destination], firstDue < hint.due else { return }
+            state.hints[destination] = nil
+            state.removals += 1
         }
     }
 
     /// Makes the next search of each destination a whole one: deliveries became free.
-    func reset() { hints.withLock { $0 = [:] } }
+    func reset() {
+        state.withLock { state in
+            state.hints = [:]
+            state.removals += 1
+        }
+    }
 }

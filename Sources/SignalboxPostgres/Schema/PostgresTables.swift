@@ -67,10 +67,15 @@ extension PostgresConnection {
     /// The end of the failure for a server of an old version.
     static let tooOld = "is older than PostgreSQL 13"
 
-    /// The SQLSTATE with which the server refuses a connection; nil if it does not answer, or accepts. Blocks for 3 s
-    /// at most. libpq reports it only as text, and only of a connection that is made step by step.
+    /// The first SQLSTATE with which a host refuses a connection; nil if none does. Blocks for 3 s a host at most.
+    /// libpq reports it only as text, and only of a connection that is made step by step.
     static func sqlState(of target: PostgresTarget) -> String? {
-        guard let handle = connect(target.parameters, PQconnectStartParams) else { return nil }
+        target.attempts.lazy.compactMap { sqlState(with: $0) }.first
+    }
+
+    /// The same for one attempt.
+    private static func sqlState(with parameters: [(String, String)]) -> String? {
+        guard let handle = connect(parameters, PQconnectStartParams) else { return nil }
         defer { PQfinish(handle) }
         PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
         let end = ContinuousClock.now + .seconds(3)
@@ -83,9 +88,10 @@ extension PostgresConnection {
             state = PQconnectPoll(handle)
         }
         let message = String(cString: PQerrorMessage(handle))
-        // "FATAL:  28P01"
-        return message.split { !$0.isASCII || !($0.isUppercase || $0.isNumber) }.last { word in
-            word.utf8.count == 5 && word.contains(where: \.isNumber)
-        }.map(String.init)
+        // "FATAL:  28P01" ends it. A port before it may have five digits, too.
+        return message.split(whereSeparator: \.isWhitespace).last.flatMap { word in
+            word.utf8.count == 5 && word.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
+                ? String(word) : nil
+        }
     }
 }

@@ -71,7 +71,7 @@ private struct PlainHeadReader {
 
     /// Reads `name: value` and the end of its line; false for another form.
     private mutating func readField(into fields: inout HeadFields) -> Bool {
-        let name = takeWhile(Self.isOfName)
+        let name = takeWhile(Self.isOfWord)
         guard !name.isEmpty, take(":") else { return false }
         _ = take(" ")
         let value = takeWhile(Self.isOfValue)
@@ -114,8 +114,6 @@ private struct PlainHeadReader {
     private static func isOfPath(_ byte: UInt8) -> Bool {
         isOfWord(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
     }
-
-    private static func isOfName(_ byte: UInt8) -> Bool { isOfWord(byte) }
 
     /// Printable ASCII and spaces.
     private static func isOfValue(_ byte: UInt8) -> Bool { byte &- 0x20 < 0x5F }

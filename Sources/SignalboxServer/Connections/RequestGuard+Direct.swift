@@ -67,7 +67,7 @@ extension RequestGuard {
         guard let handler = responder?.handler(request.head), accept(request.body, handler, context) else {
             return false
         }
-        noteRequest()
+        activity.markBusy()
         gate.window.begin(length: 0, isLast: false)
         gate.window.endRequest()
         return true

@@ -28,7 +28,7 @@ final class RequestGuard: ChannelDuplexHandler {
     /// Counts the connection while it is open.
     private let table: ConnectionTable
     /// Read by the table to choose the connection to close.
-    private let activity: ConnectionActivity
+    let activity: ConnectionActivity
     /// Whether an earlier handler keeps the connection in the table.
     private let isRegistered: Bool
     /// Nil unless the connection is open.
@@ -142,7 +142,7 @@ final class RequestGuard: ChannelDuplexHandler {
     private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
         // The window admits no request now, so the parser and the window disagree on the end of the one before it.
         guard !exchange.isAnswering else { return context.close(promise: nil) }
-        noteRequest()
+        activity.markBusy()
         do throws(Problem) {
             let checked = try CheckedHead(head)
             gate.window.begin(length: checked.bodyLength, isLast: checked.isLast)
@@ -225,9 +225,6 @@ final class RequestGuard: ChannelDuplexHandler {
         context.close(mode: .output, promise: nil)
         gate.window.endResponse()
     }
-
-    /// Ends the idle time.
-    func noteRequest() { activity.markBusy() }
 
     /// Starts the idle time when no request is in progress.
     private func noteActivity(_ context: ChannelHandlerContext) {

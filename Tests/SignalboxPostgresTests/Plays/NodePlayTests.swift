@@ -168,14 +168,21 @@ import Testing
             try await play.accept(3000)
             let next = play.record.takeClaims()
             _ = try reader.run("COMMIT")
-            for (destination, claims) in next {
-                let before = before[destination]?.p99 ?? .zero
-                print("claims from \(destination): p99 \(before), then \(claims.p99) of \(claims.count)")
+            for counts in [before, next] {
+                #expect(counts.values.reduce(0) { $0 + $1.count } >= 100, "seed \(play.seed)")
             }
-            // An ordered claim steps over the dead entries of each key, so it slows down with their number.
-            let (first, last) = (try #require(before[PlayNode.crm]), try #require(next[PlayNode.crm]))
-            #expect(min(first.count, last.count) >= 50, "seed \(play.seed)")
-            #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
+            for destination in [PlayNode.crm, PlayNode.line] {
+                let (first, last) = (try #require(before[destination]), try #require(next[destination]))
+                print(
+                    "claims from \(destination): p99 \(first.p99) of \(first.count), then \(last.p99) of \(last.count)")
+                if destination == PlayNode.line {
+                    withKnownIssue("An ordered claim reads the dead entries of each key.", isIntermittent: true) {
+                        #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
+                    }
+                } else {
+                    #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
+                }
+            }
         }
     }
 
