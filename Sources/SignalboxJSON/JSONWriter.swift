@@ -169,7 +169,28 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// A whole number of any width.
-    package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
+    package mutating func integer(_ number: some BinaryInteger) {
+        guard let number = Int64(exactly: number) else { return literal(String(number)) }
+        decimal(number)
+    }
+
+    /// The digits are written from the last to the first: `String` would allocate, and is several times slower.
+    private mutating func decimal(_ number: Int64) {
+        reserve(21)
+        separate()
+        if number < 0 { put(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        var length = 1
+        var limit: UInt64 = 10
+        while length < 19, rest >= limit { (length, limit) = (length + 1, limit * 10) }
+        for position in stride(from: count + length - 1, through: count, by: -1) {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            memory[position] = UInt8(ascii: "0") + UInt8(digit)
+            rest = quotient
+        }
+        count += length
+        needsComma = true
+    }
 
     /// The shortest text that reads back as the same number. An infinity or NaN stops the process: check numbers from
     /// outside before.

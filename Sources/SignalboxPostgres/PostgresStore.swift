@@ -32,6 +32,7 @@ package final class PostgresStore: Store {
     let heartbeat: Heartbeat
     let rests = OrderedRests()
     let hints = DueHints()
+    let floors = LineFloors()
     /// Destinations whose last claim found due deliveries with an order key, and whose lanes do not order them.
     let keyed = Mutex<Set<DestinationName>>([])
     let sweeps = Sweeps()
@@ -98,8 +99,9 @@ package final class PostgresStore: Store {
         commits = LaneCommits(reference)
         heartbeat = Heartbeat(reference)
         reference.set(self)
-        membership.onReplacement { [lanes, ownBreakers] in
+        membership.onReplacement { [lanes, floors, ownBreakers] in
             lanes.withHandOff { $0.forgetLeases() }
+            floors.reset()
             ownBreakers.forget()
         }
     }

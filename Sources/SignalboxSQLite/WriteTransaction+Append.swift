@@ -69,15 +69,18 @@ extension WriteTransaction {
             let grace = TimeInterval(Waits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
-        // Only the writer reserves room in a lane, so the check still holds at the reservation below. An idle
-        // destination begins no attempts.
-        let isIdle = accept(destination)
-        let isFresh =
-            !isIdle && until == nil && order.notBefore.map { $0 <= now } ?? true
-            && file.lanes.withHandOff {
-                $0.hasRoom(for: body.count + (routed.payload?.count ?? 0), to: destination)
-            }
         let delivery = try rows.nextDelivery(in: db)
+        // An idle destination begins no attempts.
+        let isIdle = accept(destination)
+        var isFresh = false
+        if !isIdle, until == nil, order.notBefore.map({ $0 <= now }) ?? true {
+            var lease = Lease(
+                delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
+                body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
+            lease.readyAt = due
+            isFresh = file.lanes.withHandOff { [lease] in $0.reserveIfRoom(lease) }
+            if isFresh { effects.fresh.append(lease) }
+        }
         try rows.add(
             NewDelivery(
                 id: delivery, event: sequence, orders: routed.deliveries, position: position, due: due,
@@ -86,14 +89,7 @@ extension WriteTransaction {
         if let until, let isReady {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)
-        } else if isFresh {
-            var lease = Lease(
-                delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
-                body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
-            lease.readyAt = due
-            file.lanes.withHandOff { [lease] handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
-            effects.fresh.append(lease)
-        } else {
+        } else if !isFresh {
             effects.spilled.insert(destination)
         }
     }

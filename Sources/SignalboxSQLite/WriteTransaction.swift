@@ -126,14 +126,17 @@ struct WriteTransaction {
     var moves = DeliveryMoves()
     /// Whether each destination of new deliveries accepts nothing for now.
     private(set) var idle: [DestinationName: Bool] = [:]
+    /// The last answer. Many deliveries in a row have the same destination.
+    private(set) var lastIdle: (destination: DestinationName, isIdle: Bool)?
 
     /// Counts a new delivery. Returns whether its destination accepts nothing for now. Reads the state of the
     /// destination once per transaction, so all its deliveries are treated alike.
     mutating func accept(_ destination: DestinationName) -> Bool {
         moves.begin(destination)
-        if let isIdle = idle[destination] { return isIdle }
-        let isIdle = !file.lanes.isActive(destination)
+        if let lastIdle, lastIdle.destination == destination { return lastIdle.isIdle }
+        let isIdle = idle[destination] ?? !file.lanes.isActive(destination)
         idle[destination] = isIdle
+        lastIdle = (destination, isIdle)
         return isIdle
     }
 

@@ -32,29 +32,48 @@ package struct DeliveryMoves: Sendable {
         }
     }
 
-    /// By destination; only those that changed.
-    package private(set) var changes: [DestinationName: Change] = [:]
+    /// One for each destination whose deliveries changed.
+    package private(set) var changes: [(key: DestinationName, value: Change)] = []
+    /// Where each destination is in ``changes``.
+    private var positions: [DestinationName: Int] = [:]
+    /// The position of the last change. Many changes in a row belong to the same destination.
+    private var last = 0
 
     /// No changes.
     package init() {}
 
     /// Counts new deliveries.
     package mutating func begin(_ destination: DestinationName, _ count: Int = 1) {
-        changes[destination, default: Change()].begin(count)
+        changes[position(of: destination)].value.begin(count)
     }
 
     /// Counts the end of waiting deliveries.
     package mutating func end(_ state: DeliveryRecord.State, of destination: DestinationName, _ count: Int = 1) {
-        changes[destination, default: Change()].end(state, count)
+        changes[position(of: destination)].value.end(state, count)
     }
 
     /// Counts dead deliveries that wait again.
     package mutating func requeue(_ count: Int, of destination: DestinationName) {
-        changes[destination, default: Change()].requeue(count)
+        changes[position(of: destination)].value.requeue(count)
     }
 
     /// The deliveries that ended.
     package var ends: [DestinationName: [DeliveryRecord.State: Int]] {
-        changes.mapValues(\.ends).filter { !$0.value.isEmpty }
+        var ends: [DestinationName: [DeliveryRecord.State: Int]] = [:]
+        for (destination, change) in changes where !change.ends.isEmpty { ends[destination] = change.ends }
+        return ends
+    }
+
+    /// Adds an entry for a destination without one.
+    private mutating func position(of destination: DestinationName) -> Int {
+        if last < changes.count, changes[last].key == destination { return last }
+        if let known = positions[destination] {
+            last = known
+        } else {
+            last = changes.count
+            positions[destination] = last
+            changes.append((destination, Change()))
+        }
+        return last
     }
 }

@@ -8,7 +8,10 @@ package struct ExactText: Sendable, Hashable, Comparable {
     /// Takes the text unchanged.
     package init(_ text: String) { self.text = text }
 
-    package static func == (first: Self, second: Self) -> Bool { first.text.utf8.elementsEqual(second.text.utf8) }
+    package static func == (first: Self, second: Self) -> Bool {
+        var (first, second) = (first.text, second.text)
+        return first.withUTF8 { first in second.withUTF8 { first.elementsEqual($0) } }
+    }
 
     package static func < (first: Self, second: Self) -> Bool {
         first.text.utf8.lexicographicallyPrecedes(second.text.utf8)

@@ -55,6 +55,16 @@ package struct HandOff {
         return lanes[destination]?.hasRoom(for: bytes + Self.overhead, upTo: limit) ?? false
     }
 
+    /// Before the commit of a delivery: takes room for it if there is some. Returns whether it did.
+    package mutating func reserveIfRoom(_ lease: Lease) -> Bool {
+        let limit = min(Self.windowBytes, totalBytes - reserved)
+        return withLane(lease.destination) { lane in
+            guard lane.hasRoom(for: lease.bytes + Self.overhead, upTo: limit) else { return false }
+            lane.reserve(lease)
+            return true
+        } ?? false
+    }
+
     /// Whether a delivery is leased, in memory, about to be committed, or known to be unreadable. False without a
     /// lane.
     package func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {

@@ -62,17 +62,12 @@ extension MediaKind.Family {
 
     /// The text after the last dot of a URL's path, if it is short enough.
     private static func pathExtension(of url: UnsafeBufferPointer<UInt8>) -> ExtensionName? {
-        var (slash, dot): (Int?, Int?) = (nil, nil)
-        var end = 0
-        for byte in url {
-            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-            if byte == UInt8(ascii: "/") { (slash, dot) = (end, nil) }
-            if byte == UInt8(ascii: ".") { dot = end }
-            end += 1
-        }
+        let path = url[..<(url.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex)]
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         // A slash after another one ends the scheme: the rest is a host.
-        guard let slash, slash == 0 || url[slash - 1] != UInt8(ascii: "/"), let dot else { return nil }
-        return ExtensionName(url[(dot + 1)..<end])
+        guard slash == 0 || url[slash - 1] != UInt8(ascii: "/") else { return nil }
+        guard let dot = path[slash...].lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        return ExtensionName(path[(dot + 1)...])
     }
 
     /// An extension in one number, which is compared and found faster than a text. Ignores the case of ASCII letters.
@@ -80,16 +75,25 @@ extension MediaKind.Family {
         private let bytes: UInt64
 
         /// Nil for an extension of more than seven bytes, which no kind has.
-        init?(_ name: some Collection<UInt8>) {
+        init?(_ name: Slice<UnsafeBufferPointer<UInt8>>) {
             guard name.count <= 7 else { return nil }
             // The leading 1 distinguishes lengths.
-            bytes = name.reduce(1) { $0 << 8 | UInt64($1.lowercasedASCII) }
+            var bytes: UInt64 = 1
+            for byte in UnsafeBufferPointer(rebasing: name) { bytes = bytes << 8 | UInt64(byte.lowercasedASCII) }
+            self.bytes = bytes
+        }
+
+        /// Nil for an extension of more than seven bytes.
+        init?(_ name: String) {
+            var name = name
+            guard let short = name.withUTF8({ Self($0[...]) }) else { return nil }
+            self = short
         }
     }
 
     private static let byExtension: [ExtensionName: MediaKind.Family] = {
         let known = MediaKind.contentTypesByExtension.compactMap { name, type in
-            ExtensionName(name.utf8).flatMap { name in Self(mediaType: type).map { (name, $0) } }
+            ExtensionName(name).flatMap { name in Self(mediaType: type).map { (name, $0) } }
         }
         return Dictionary(uniqueKeysWithValues: known)
     }()

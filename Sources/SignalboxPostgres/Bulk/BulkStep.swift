@@ -84,7 +84,8 @@ struct BulkStep {
         FROM unnest($4, $15) AS n (id, due) WHERE queue.id = n.id AND n.id IN (SELECT id FROM free)
         """
 
-    /// Returns the number of moved deliveries by destination. Their leases are numbered from the time on, so that no
+    /// Returns the number of moved deliveries by destination. Ordered searches learn of old numbers by
+    /// `destinations.requeues`; see ``LineFloors``. Their leases are numbered from the time on, so that no
     /// number is one of a lease that they had before they ended.
     private static let retryDead = """
         WITH found AS MATERIALIZED (
@@ -100,6 +101,10 @@ struct BulkStep {
                 not_after, order_key, variant, manual, extract(epoch FROM clock_timestamp()) * 1000,
                 \(AttemptRecord.columns)
             FROM moved m JOIN unnest($4, $15) AS n (id, due) ON n.id = m.id
+        ), counted AS (
+            INSERT INTO destinations AS d (name, requeues)
+            SELECT DISTINCT destination, 1 FROM moved WHERE order_key IS NOT NULL ORDER BY destination
+            ON CONFLICT (name) DO UPDATE SET requeues = d.requeues + 1
         )
         SELECT destination, count(*) FROM moved GROUP BY destination
         """

@@ -12,6 +12,8 @@ struct ClaimOrder: Sendable {
     let after: String?
     /// The key at which an ordered search that began anew ends; nil for none.
     let upTo: String?
+    /// Below it, an ordered search does not look.
+    let floor: LineFloor
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
     /// The due time at which an unordered search begins; see ``DueHints``.
@@ -29,20 +31,31 @@ struct Claimed: Sendable {
     var lastKey: String?
     /// Whether an ordered search left keys behind ``lastKey`` to the next one.
     var isCut = false
+    /// When the next delivery that is not due yet becomes due. Of those with an order key, an ordered search counts the
+    /// first of each key.
     var nextDue: Date?
-    /// Whether a delivery with an order key is due.
+    /// Whether a delivery with an order key is due. After an ordered search: whether one is due or leased.
     var hasKeys = false
     /// When the last of the found rows became due; nil for none.
     var lastDue: Date?
+    /// What an ordered search saw of its line; nil for another search, and if it is busy.
+    var part: LinePart?
     /// Whether another node is claiming from the ordered destination, so that nothing was searched.
     let isBusy: Bool
 
-    /// Decodes the rows of a ``ClaimStatement``.
-    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, isBusy: Bool) throws {
+    /// Decodes the rows of a ``ClaimStatement``. `mark`: the last number that was assigned before an ordered search.
+    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, mark: Int64, isBusy: Bool) throws {
         self.isBusy = isBusy
         for row in rows {
             lastKey = try row.optionalText(0)
             isCut = try row.flag(1)
+            if order.isOrdered, !isBusy, part == nil {
+                part = LinePart(
+                    after: order.after, upTo: order.upTo, lastKey: lastKey, isCut: isCut,
+                    firstDelivery: try row.optionalNumber(17), mark: mark, oldest: try row.number(18),
+                    next: try row.number(19), requeues: try row.number(20))
+                (nextDue, hasKeys) = (try row.optionalDate(21), try row.flag(22))
+            }
             guard let id = try row.optionalNumber(2) else { continue }
             self.rows += 1
             lastDue = max(lastDue ?? .distantPast, try row.date(15))
@@ -87,22 +100,28 @@ extension PostgresStore {
     private static func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
         let now = transaction.now.milliseconds
         let statements = orders.flatMap { order in
-            let claim =
-                order.isOrdered
-                ? [
-                    ClaimStatement.lock(order.destination),
-                    ClaimStatement.ordered(
-                        order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now
-                    ),
-                ] : [ClaimStatement.unordered(order, node: transaction.node, at: now)]
-            return claim + [ClaimStatement.nextDue(order.destination, after: now)]
+            guard order.isOrdered else {
+                return [
+                    ClaimStatement.unordered(order, node: transaction.node, at: now),
+                    ClaimStatement.nextDue(order.destination, after: now),
+                ]
+            }
+            return [
+                ClaimStatement.lock(order.destination),
+                ClaimStatement.ordered(
+                    order, limit: order.limit, after: order.after, upTo: order.upTo, node: transaction.node, at: now),
+                ClaimStatement.nextLoose(order.destination, after: now),
+            ]
         }
         var results = try transaction.run(all: statements)[...]
         return try orders.map { order in
-            let isBusy = try order.isOrdered && results.removeFirst().first?.text(0) != "true"
-            var claimed = try Claimed(results.removeFirst(), order, node: transaction.node, isBusy: isBusy)
+            let lock = order.isOrdered ? results.removeFirst().first : nil
+            var claimed = try Claimed(
+                results.removeFirst(), order, node: transaction.node, mark: try lock?.number(1) ?? 0,
+                isBusy: try order.isOrdered && lock?.text(0) != "true")
             let next = results.removeFirst().first
-            (claimed.nextDue, claimed.hasKeys) = (try next?.optionalDate(0), try next?.flag(1) ?? false)
+            claimed.nextDue = [claimed.nextDue, try next?.optionalDate(0)].compactMap(\.self).min()
+            if !order.isOrdered { claimed.hasKeys = try next?.flag(1) ?? false }
             return claimed
         }
     }

@@ -23,7 +23,7 @@ enum ClaimStatement {
     /// random, so that a limit of 1 serves both.
     ///
     /// The search steps from key to key in an index, so that it never reads the deliveries behind the first one of a
-    /// key. It looks at ``mostSteps`` keys, or at ``mostStepsBesideLoose`` when deliveries without a key can fill the
+    /// key. It skips entries below the floor of the order; see ``LineFloors``. It looks at ``mostSteps`` keys, or at ``mostStepsBesideLoose`` when deliveries without a key can fill the
     /// limit. `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
     ///
     /// Follows ``lock(_:)`` of the destination: the snapshot of this statement then contains all leases. Finds nothing
@@ -36,20 +36,22 @@ enum ClaimStatement {
             [
                 .text(order.destination.name), .number(now), .number(Int64(limit)), .number(node),
                 .numbers(order.unreadable), .text(after ?? ""), .text(upTo), .number(mostSteps),
-                .number(mostStepsBesideLoose),
+                .number(mostStepsBesideLoose), .number(order.floor.number), .number(order.floor.requeues),
             ])
     }
 
     /// Makes claims of one ordered destination take turns among all nodes, until the end of the transaction. A lock of
     /// the server's memory: a locked row would be a write. Does not wait, because other destinations share the
-    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free: `true` or `false`.
+    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free, `true` or `false`, and
+    /// the last number of a delivery that was assigned.
     static func lock(_ destination: DestinationName) -> PostgresStatement {
         PostgresStatement(lock, [.destination(destination)])
     }
 
     private static let lock = """
         SELECT set_config('signalbox.has_lock',
-            pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext($1))::text, true)
+                pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext($1))::text, true),
+            coalesce(pg_sequence_last_value(pg_get_serial_sequence('queue', 'id')::regclass), 0)
         """
     private static let hasLock = "current_setting('signalbox.has_lock') = 'true'"
 
@@ -61,13 +63,28 @@ enum ClaimStatement {
 
     static let nextDue = """
         SELECT least(
-            (SELECT min(due) FROM queue
-                WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2),
+            (\(nextLoose)),
             (SELECT min(due) FROM queue
                 WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due > $2)),
             (SELECT 1 FROM queue
                 WHERE holder IS NULL AND order_key IS NOT NULL AND destination = $1 AND due <= $2 LIMIT 1) IS NOT NULL
         """
+
+    /// When the next delivery without an order key becomes due, after an ordered search.
+    static func nextLoose(_ destination: DestinationName, after now: Int64) -> PostgresStatement {
+        PostgresStatement(nextLoose, [.destination(destination), .number(now)])
+    }
+
+    private static let nextLoose =
+        "SELECT min(due) FROM queue WHERE holder IS NULL AND order_key IS NULL AND destination = $1 AND due > $2"
+
+    /// The floor of the destination `$1`, and its count of requeues. A floor for another count is none.
+    private static func floor(number: String, requeues: String) -> String {
+        """
+        SELECT CASE WHEN requeues = \(requeues) THEN \(number) ELSE 0 END AS number, requeues
+            FROM (SELECT coalesce((SELECT requeues FROM destinations WHERE name = $1), 0) AS requeues) d
+        """
+    }
 
     /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
@@ -83,7 +100,10 @@ enum ClaimStatement {
         WITH due AS MATERIALIZED (
             SELECT * \(free) AND due >= $6 ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
         ),
-        walked AS (SELECT NULL::text AS last_key, false AS is_cut),
+        walked AS (
+            SELECT NULL::text AS last_key, false AS is_cut, NULL::bigint AS first_id, 0::bigint AS oldest,
+                0::bigint AS next, 0::bigint AS requeues, NULL::bigint AS next_due, false AS has_keys
+        ),
         \(leasing)
         ORDER BY j.due, j.id
         """
@@ -91,18 +111,19 @@ enum ClaimStatement {
     private static let orderedFromStart = ordered(first: ">=")
     private static let orderedAfter = ordered(first: ">")
 
-    /// `line`: the keys, with the number of ready ones up to each. `loose`: deliveries without a key, up to the limit
+    /// `line`: the keys, with the due time of a first delivery that is not due, and the number of ready ones up to each. `loose`: deliveries without a key, up to the limit
     /// minus the `share` of the keys. `heads`: the first deliveries of keys, up to the limit minus the rows of `loose`.
     private static func ordered(first: String) -> String {
         """
-        WITH RECURSIVE bound AS MATERIALIZED (
+        WITH RECURSIVE floor AS MATERIALIZED (\(floor(number: "$10", requeues: "$11"))),
+        bound AS MATERIALIZED (
             SELECT CASE WHEN count(*) < $3 THEN $8 ELSE $9 END AS steps FROM (SELECT \(free) AND \(hasLock) LIMIT $3) f
         ),
-        line (key, id, is_ready, step, found) AS (
-            SELECT key, id, is_ready, 1::bigint, is_ready::int
+        line (key, id, is_ready, later, step, found) AS (
+            SELECT key, id, is_ready, later, 1::bigint, is_ready::int
             FROM (\(head("\(first) $6"))) n WHERE \(hasLock)
             UNION ALL
-            SELECT n.key, n.id, n.is_ready, l.step + 1, l.found + n.is_ready::int
+            SELECT n.key, n.id, n.is_ready, n.later, l.step + 1, l.found + n.is_ready::int
             FROM line l CROSS JOIN LATERAL (\(head("> l.key"))) n
             WHERE l.step < (SELECT steps FROM bound) AND l.found < $3
         ),
@@ -121,7 +142,10 @@ enum ClaimStatement {
         due AS MATERIALIZED (SELECT * FROM loose UNION ALL SELECT * FROM heads),
         walked AS (
             SELECT coalesce((SELECT max(key) FROM seen), nullif($6, '')) AS last_key,
-                count(*) > (SELECT count(*) FROM seen) OR count(*) >= (SELECT steps FROM bound) AS is_cut
+                count(*) > (SELECT count(*) FROM seen) OR count(*) >= (SELECT steps FROM bound) AS is_cut,
+                min(id) AS first_id, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
+                pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next, (SELECT requeues FROM floor) AS requeues,
+                min(later) AS next_due, coalesce(bool_or(later IS NULL), false) AS has_keys
             FROM line
         ),
         \(leasing)
@@ -134,9 +158,11 @@ enum ClaimStatement {
         """
         SELECT h.order_key AS key, h.id, h.holder IS NULL AND h.due <= $2 AND h.id <> ALL ($5) AND NOT EXISTS (
                 SELECT FROM queue b WHERE b.destination = $1 AND b.order_key = h.order_key AND b.holder IS NOT NULL
-            ) AS is_ready
+                    AND b.id >= (SELECT number FROM floor)
+            ) AS is_ready, CASE WHEN h.holder IS NULL AND h.due > $2 THEN h.due END AS later
         FROM (
-            SELECT order_key, id, due, holder FROM queue WHERE destination = $1 AND order_key \(comparison)
+            SELECT order_key, id, due, holder FROM queue
+            WHERE destination = $1 AND order_key \(comparison) AND id >= (SELECT number FROM floor)
             ORDER BY order_key, id LIMIT 1
         ) h WHERE $7::text IS NULL OR h.order_key <= $7
         """
@@ -176,7 +202,8 @@ enum ClaimStatement {
             greatest(j.begun, j.attempts),
             CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
-            j.is_unready, j.due, j.lease + 1
+            j.is_unready, j.due, j.lease + 1, w.first_id, w.oldest, w.next, w.requeues,
+            w.next_due, w.has_keys
         FROM walked w LEFT JOIN judged j ON true
         """
 }

@@ -112,19 +112,21 @@ extension PostgresStore {
     private func readOrdered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let begun = ContinuousClock.now
         var leases: [Lease] = []
-        var (rows, hasKeys) = (0, true)
+        var (rows, hasKeys) = (0, false)
         var (after, upTo): (String?, String?) = (search.lastKey, nil)
         while rows < limit {
             let claimed: Claimed
+            let (floor, start) = (floors.floor(of: search.destination), ContinuousClock.now)
             do throws(StoreError) {
                 claimed = try await claimInTurn(
-                    order(search, limit: limit - rows, inOrder: true, after: after, upTo: upTo))
+                    order(search, limit: limit - rows, inOrder: true, floor: floor, after: after, upTo: upTo))
             } catch {
                 if leases.isEmpty { throw error }
                 return leases
             }
             await note(claimed, &search)
-            hasKeys = claimed.hasKeys
+            if let part = claimed.part { floors.record(search.destination, part, floor, begun: start) }
+            hasKeys = hasKeys || claimed.hasKeys || claimed.isBusy
             guard !claimed.isBusy else {
                 // Without a lease, the lane would search again at once.
                 search.isComplete = leases.isEmpty
@@ -161,13 +163,13 @@ extension PostgresStore {
                 return claimed
             }
             waited += pause
-            pause *= 2
+            pause = min(pause * 2, .milliseconds(16))
         }
     }
 
     private func order(
-        _ search: DueSearch, limit: Int, since: Date = .distantPast, inOrder: Bool = false, after: String? = nil,
-        upTo: String? = nil
+        _ search: DueSearch, limit: Int, since: Date = .distantPast, inOrder: Bool = false,
+        floor: LineFloor = .none, after: String? = nil, upTo: String? = nil
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
@@ -179,7 +181,7 @@ extension PostgresStore {
             }
         return ClaimOrder(
             destination: destination, limit: limit, isOrdered: inOrder, after: after, upTo: upTo,
-            unreadable: unreadable, dueSince: since)
+            floor: floor, unreadable: unreadable, dueSince: since)
     }
 
     /// Remembers what a claim found besides leases.

@@ -10,7 +10,7 @@ import SignalboxStore
 /// transactions begins with a look at it; see ``PostgresWriter``.
 enum PostgresSchema {
     /// In the order in which they are applied. A published migration does not change.
-    private static let migrations: [(name: String, sql: [String])] = [("1", first), ("2", second)]
+    private static let migrations: [(name: String, sql: [String])] = [("1", first), ("2", second), ("3", third)]
     /// The version of this process, which `meta.min_writer` refers to.
     static var version: Int { migrations.count }
     /// The oldest version that may write tables of this version.
@@ -22,6 +22,14 @@ enum PostgresSchema {
         "ALTER TABLE queue ADD lease bigint NOT NULL DEFAULT 0",
         // The destinations that a node delivers to; none for a gateway of the first version.
         "ALTER TABLE nodes ADD lanes text[]",
+    ]
+
+    private static let third = [
+        // Transactions that put deliveries with an order key back into the queue with their old numbers.
+        "ALTER TABLE destinations ADD requeues bigint NOT NULL DEFAULT 0",
+        // Takes the place of an index without `id`: a search skips entries below a number.
+        "CREATE INDEX queue_leased ON queue (destination, order_key, id) WHERE holder IS NOT NULL AND order_key IS NOT NULL",
+        "DROP INDEX queue_busy",
     ]
 
     /// The tables of a database.

@@ -175,13 +175,7 @@ import Testing
                 let (first, last) = (try #require(before[destination]), try #require(next[destination]))
                 print(
                     "claims from \(destination): p99 \(first.p99) of \(first.count), then \(last.p99) of \(last.count)")
-                if destination == PlayNode.line {
-                    withKnownIssue("An ordered claim reads the dead entries of each key.", isIntermittent: true) {
-                        #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
-                    }
-                } else {
-                    #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
-                }
+                #expect(last.p99 <= first.p99 * 3, "seed \(play.seed)")
             }
         }
     }

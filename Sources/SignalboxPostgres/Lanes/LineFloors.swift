@@ -1,0 +1,144 @@
+import SignalboxNotification
+import Synchronization
+
+/// For each destination, a number below which no delivery with an order key waits or is leased. Ordered searches skip
+/// the index entries below it without a look at their rows: with an old snapshot, the index keeps the entries of all
+/// deliveries that ended, and a look at a row costs far more than an entry.
+///
+/// Searches learn it on their way: they see the first delivery of each key, so a round over all keys finds the smallest
+/// number. Two kinds of deliveries may appear below that one later:
+///
+/// - Transactions that were in progress during the round commit theirs. So the floor is at most the last number that was
+///   assigned when an earlier round began (``LinePart/mark``), and only once all transactions of that time have ended.
+/// - An operator requeues dead letters, which keep their numbers. Each transaction that does also counts
+///   `destinations.requeues`; a search that sees another count than the floor's ignores the floor.
+///
+/// Gateways of former releases do not count. For these, searches without a floor take a fiftieth of the time. A class
+/// because claims share it.
+final class LineFloors: Sendable {
+    static let restPerSearch = 50
+
+    private struct Line {
+        var floor = LineFloor.none
+        /// When the next search ignores the floor.
+        var whole: ContinuousClock.Instant?
+        var round: LineRound?
+        /// The beginning of an earlier round: the last number that was assigned, and the first transaction that had
+        /// not begun.
+        var mark: (number: Int64, next: Int64)?
+    }
+
+    private let lines = Mutex<[DestinationName: Line]>([:])
+
+    /// Called right before a search.
+    func floor(of destination: DestinationName, at now: ContinuousClock.Instant = .now) -> LineFloor {
+        lines.withLock { lines in
+            guard let line = lines[destination], let whole = line.whole, now < whole else { return .none }
+            return line.floor
+        }
+    }
+
+    /// Records a search. `floor`: the one that it was given.
+    func record(
+        _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, begun: ContinuousClock.Instant,
+        ended: ContinuousClock.Instant = .now
+    ) {
+        lines.withLock { lines in
+            var line = lines[destination] ?? Line()
+            defer { lines[destination] = line }
+            if floor == .none { line.whole = ended + (ended - begun) * Self.restPerSearch }
+            if line.round?.add(part) != true { line.round = LineRound(part) }
+            guard let round = line.round, round.isComplete else { return }
+            line.round = nil
+            if let mark = line.mark {
+                // A transaction of the earlier round may still add deliveries.
+                guard round.first.oldest >= mark.next else { return }
+                line.floor = LineFloor(
+                    number: min(round.firstDelivery ?? .max, mark.number + 1), requeues: round.first.requeues)
+            }
+            line.mark = (round.first.mark, round.first.next)
+        }
+    }
+
+    /// Forgets everything: after a failover, numbers may be assigned again.
+    func reset() { lines.withLock { $0 = [:] } }
+}
+
+/// A lower bound of the numbers of deliveries with an order key, as long as `destinations.requeues` is the same.
+struct LineFloor: Sendable, Equatable {
+    let number: Int64
+    let requeues: Int64
+
+    static let none = LineFloor(number: 0, requeues: 0)
+}
+
+/// What an ordered search saw of a line: the keys after one, up to another.
+struct LinePart: Sendable, Equatable {
+    /// The key after which the search began; nil for the first key.
+    var after: String?
+    /// The key at which the search was to end; nil for none.
+    var upTo: String?
+    /// The last key that it passed; nil for none.
+    var lastKey: String?
+    /// Whether it ended before ``upTo`` and before the last key.
+    var isCut: Bool
+    /// The smallest number that it saw; nil for none.
+    var firstDelivery: Int64?
+    /// The last number that was assigned before its snapshot.
+    var mark: Int64
+    /// The oldest transaction that was in progress.
+    var oldest: Int64
+    /// The first transaction that had not begun.
+    var next: Int64
+    /// `destinations.requeues` in its snapshot.
+    var requeues: Int64
+}
+
+/// Parts that follow each other, from any key on until the same key again.
+struct LineRound {
+    let first: LinePart
+    private(set) var firstDelivery: Int64?
+    /// The last key of the parts so far; nil at the beginning of the line.
+    private var covered: String?
+    private var hasWrapped: Bool
+    private(set) var isComplete = false
+
+    init(_ part: LinePart) {
+        first = part
+        covered = part.after
+        hasWrapped = part.after == nil
+        extend(by: part)
+    }
+
+    /// Returns whether the part continues the round: it begins at or before the end of the parts so far.
+    mutating func add(_ part: LinePart) -> Bool {
+        switch (covered, part.after) {
+        case (let covered?, let after?) where !covered.isLess(than: after): break
+        case (nil, nil): break
+        default: return false
+        }
+        extend(by: part)
+        return true
+    }
+
+    private mutating func extend(by part: LinePart) {
+        firstDelivery = [firstDelivery, part.firstDelivery].compactMap(\.self).min()
+        let end = part.isCut ? part.lastKey : part.upTo
+        if let end {
+            covered = end
+            if hasWrapped, let start = first.after { isComplete = !end.isLess(than: start) }
+        } else if part.isCut {
+            // It saw nothing.
+        } else if hasWrapped {
+            isComplete = true
+        } else {
+            hasWrapped = true
+            covered = nil
+        }
+    }
+}
+
+extension String {
+    /// In the order of the bytes, as the database compares keys.
+    fileprivate func isLess(than other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
