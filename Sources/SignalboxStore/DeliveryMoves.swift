@@ -34,7 +34,7 @@ package struct DeliveryMoves: Sendable {
 
     /// One for each destination whose deliveries changed.
     package private(set) var changes: [(key: DestinationName, value: Change)] = []
-    /// Where each destination is in ``changes``.
+    /// The position of each destination in ``changes``.
     private var positions: [DestinationName: Int] = [:]
     /// The position of the last change. Many changes in a row belong to the same destination.
     private var last = 0

@@ -42,8 +42,8 @@ enum ClaimStatement {
 
     /// Makes claims of one ordered destination take turns among all nodes, until the end of the transaction. A lock of
     /// the server's memory: a locked row would be a write. Does not wait, because other destinations share the
-    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free, `true` or `false`, and
-    /// the last number of a delivery that was assigned.
+    /// transaction, and a node that was stopped keeps the lock. Returns whether the lock was free, `true` or `false`,
+    /// and the last number of a delivery that was assigned.
     static func lock(_ destination: DestinationName) -> PostgresStatement {
         PostgresStatement(lock, [.destination(destination)])
     }
@@ -111,8 +111,9 @@ enum ClaimStatement {
     private static let orderedFromStart = ordered(first: ">=")
     private static let orderedAfter = ordered(first: ">")
 
-    /// `line`: the keys, with the due time of a first delivery that is not due, and the number of ready ones up to each. `loose`: deliveries without a key, up to the limit
-    /// minus the `share` of the keys. `heads`: the first deliveries of keys, up to the limit minus the rows of `loose`.
+    /// `line`: the keys, with the due time of a first delivery that is not due, and the number of ready ones up to
+    /// each. `loose`: deliveries without a key, up to the limit minus the `share` of the keys. `heads`: the first
+    /// deliveries of keys, up to the limit minus the rows of `loose`.
     private static func ordered(first: String) -> String {
         """
         WITH RECURSIVE floor AS MATERIALIZED (\(floor(number: "$10", requeues: "$11"))),

@@ -8,8 +8,9 @@ import Synchronization
 /// Searches learn it on their way: they see the first delivery of each key, so a round over all keys finds the smallest
 /// number. Two kinds of deliveries may appear below that one later:
 ///
-/// - Transactions that were in progress during the round commit theirs. So the floor is at most the last number that was
-///   assigned when an earlier round began (``LinePart/mark``), and only once all transactions of that time have ended.
+/// - Transactions that were in progress during the round commit theirs. So the floor is at most the last number that
+///   was assigned when an earlier round began (``LinePart/mark``), and only once all transactions of that time have
+///   ended.
 /// - An operator requeues dead letters, which keep their numbers. Each transaction that does also counts
 ///   `destinations.requeues`; a search that sees another count than the floor's ignores the floor.
 ///
@@ -72,7 +73,7 @@ struct LineFloor: Sendable, Equatable {
     static let none = LineFloor(number: 0, requeues: 0)
 }
 
-/// What an ordered search saw of a line: the keys after one, up to another.
+/// The part of a line that an ordered search saw: the keys after one, up to another.
 struct LinePart: Sendable, Equatable {
     /// The key after which the search began; nil for the first key.
     var after: String?
