@@ -1,4 +1,5 @@
 public import Dispatch
+public import Foundation
 public import Synchronization
 
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
@@ -45,20 +46,28 @@ public import Synchronization
     @usableFromInline let limit: Int
     /// How long a write with a deadline waits for its commit.
     @usableFromInline let patience: Duration
+    /// See `init`.
+    @usableFromInline let rest: Duration
+    @usableFromInline let sleep: @Sendable (Duration) -> Void
     @usableFromInline let delayed: DelayedCall
     @usableFromInline let now: @Sendable () -> ContinuousClock.Instant
     /// Performs a group in one transaction; called on one thread at a time.
     @usableFromInline let commit: @Sendable ([Write]) throws(CommitFailure) -> [Output]
 
     /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.
-    /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits.
+    /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits. `rest`: how long
+    /// the next group fills after a commit of several writes, if their submitters do not mind. `sleep`: blocks as long.
     @inlinable package init(
-        limit: Int, patience: Duration, delayed: DelayedCall = .onQueue,
+        limit: Int, patience: Duration, rest: Duration = .zero,
+        sleep: @escaping @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) },
+        delayed: DelayedCall = .onQueue,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         commit: @escaping @Sendable ([Write]) throws(CommitFailure) -> [Output]
     ) {
         self.limit = limit
         self.patience = patience
+        self.rest = rest
+        self.sleep = sleep
         self.delayed = delayed
         self.now = now
         self.commit = commit
@@ -113,8 +122,14 @@ public import Synchronization
         while let writes = nextGroup() {
             var parts = CommitParts(count: writes.count)
             while let part = parts.next() { commit(part, of: writes, &parts) }
+            // Blocks the queue, which serves this group only.
+            if rest > .zero, Self.several.contains(writes.count) { sleep(rest) }
         }
     }
+
+    /// The writes of a commit after which the next group fills for longer. A smaller group is of few submitters, which
+    /// would only wait; a larger one needs no help.
+    @usableFromInline static var several: Range<Int> { 8..<32 }
 
     /// Moves the oldest writes, at most `limit`, to `running`. Nil ends the drain.
     @inlinable func nextGroup() -> [Write]? {

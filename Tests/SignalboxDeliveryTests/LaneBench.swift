@@ -22,7 +22,7 @@ struct LaneBench {
         return try SQLiteQueue(in: directory, now: { now }, elapsed: { .zero })
     }
 
-    func dispatcher(_ destination: Destination, _ sender: any Sender, _ queue: SQLiteQueue) -> Dispatcher {
+    func dispatcher(_ destination: Destination, _ sender: any Sender, _ queue: any LaneStore) -> Dispatcher {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return Dispatcher(

@@ -47,6 +47,23 @@ import Testing
 
     // MARK: On the database
 
+    /// It has not seen the keys behind, also if it found exactly as many deliveries as it may.
+    @Test func aSearchThatReachesItsLimitDoesNotReachTheEnd() async throws {
+        try await NodeBench.withNodes(isOrdered: true) { node, _ in
+            try await node.append(["c", "b", "a"].enumerated().map { NodeBench.event($0, under: $1) })
+            let parts = try [1, 2, 1].map { limit in
+                let order = ClaimOrder(
+                    destination: NodeBench.crm, limit: limit, isOrdered: true, after: nil, upTo: nil, floor: .none,
+                    unreadable: [], dueSince: .distantPast)
+                return try #require(try node.perform([order]).first?.part)
+            }
+            #expect(parts.map(\.lastKey) == ["a", "c", "c"])
+            #expect(parts.map(\.isCut) == [true, true, false])
+            #expect(parts.map(\.firstDelivery) == [3, 1, 1])
+        }
+    }
+
+
     @Test func aRequeuedDeliveryBelowTheFloorIsClaimed() async throws {
         try await NodeBench.withNodes(isOrdered: true) { node, other in
             try await node.append((0..<5).map { NodeBench.event($0, under: "k\($0)") })

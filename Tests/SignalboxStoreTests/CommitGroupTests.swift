@@ -23,10 +23,14 @@ import Testing
         let results = Mutex<[Int: Result<Int, StoreError>]>([:])
         private let answered = DispatchSemaphore(value: 0)
 
-        func group() -> CommitGroup<Int, Int> {
+        /// Called for each pause between commits.
+        let pause = Mutex<(@Sendable () -> Void)?>(nil)
+
+        func group(rest: Duration = .zero) -> CommitGroup<Int, Int> {
             CommitGroup(
-                limit: 512, patience: .seconds(15), delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) },
-                now: { [timer] in timer.now }
+                limit: 512, patience: .seconds(15), rest: rest,
+                sleep: { [self] _ in pause.withLock(\.self)?() },
+                delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) }, now: { [timer] in timer.now }
             ) { [self] (numbers) throws(CommitFailure) in try commit(numbers) }
         }
 
@@ -76,6 +80,41 @@ import Testing
                 if case .failure(let error)? = results[number] { error } else { nil }
             }
         }
+    }
+
+    // MARK: Pauses
+
+    @Test func writesArriveDuringThePauseAfterACommitOfSeveral() {
+        let group = bench.group(rest: .milliseconds(4))
+        bench.pause.withLock { [bench] in
+            $0 = {
+                bench.pause.withLock { $0 = nil }
+                for number in 9...10 { bench.submit(number, to: group) }
+            }
+        }
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        for number in 1...8 { bench.submit(number, to: group) }
+        bench.release.signal()
+        bench.wait(for: 11)
+        #expect(bench.numbers == Array(0...10))
+        #expect(bench.count == 3)
+    }
+
+    @Test(arguments: [(7, 0), (8, 1), (31, 1), (32, 0), (530, 1)])
+    func onlyGroupsOfSeveralWritesPause(writes: Int, pauses: Int) {
+        let group = bench.group(rest: .milliseconds(4))
+        let count = Counter()
+        bench.pause.withLock { $0 = { count.add() } }
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        for number in 1...writes { bench.submit(number, to: group) }
+        bench.release.signal()
+        bench.wait(for: writes + 1)
+        // Behind the last pause.
+        bench.submit(-1, to: group)
+        bench.wait(for: 1)
+        #expect(count.value == pauses)
     }
 
     // MARK: Deadlines

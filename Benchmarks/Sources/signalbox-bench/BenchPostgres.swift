@@ -25,10 +25,10 @@ final class BenchPostgres {
         let output = Pipe()
         let settings = ["max_connections=100", "shared_buffers=256MB", "max_wal_size=2GB"]
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        // The empty word: without a limit of the disk.
+        // The empty words: without a limit of the disk, and not a copy of another server.
         process.arguments =
             ["setsid", "sh", "-c", try Self.text(of: "unprivileged.sh"), "sh", try Self.text(of: "server.sh"), ""]
-            + [home, "\(port)"] + settings.flatMap { ["-c", $0] }
+            + [home, "\(port)", ""] + settings.flatMap { ["-c", $0] }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -51,9 +51,9 @@ struct Claimed: Sendable {
             isCut = try row.flag(1)
             if order.isOrdered, !isBusy, part == nil {
                 part = LinePart(
-                    after: order.after, upTo: order.upTo, lastKey: lastKey, isCut: isCut,
-                    firstDelivery: try row.optionalNumber(17), mark: mark, oldest: try row.number(18),
-                    next: try row.number(19), requeues: try row.number(20))
+                    after: order.after, upTo: order.upTo, lastKey: try row.optionalText(23) ?? order.after,
+                    isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17), mark: mark,
+                    oldest: try row.number(18), next: try row.number(19), requeues: try row.number(20))
                 (nextDue, hasKeys) = (try row.optionalDate(21), try row.flag(22))
             }
             guard let id = try row.optionalNumber(2) else { continue }

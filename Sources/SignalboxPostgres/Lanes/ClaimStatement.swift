@@ -23,8 +23,9 @@ enum ClaimStatement {
     /// random, so that a limit of 1 serves both.
     ///
     /// The search steps from key to key in an index, so that it never reads the deliveries behind the first one of a
-    /// key. It skips entries below the floor of the order; see ``LineFloors``. It looks at ``mostSteps`` keys, or at ``mostStepsBesideLoose`` when deliveries without a key can fill the
-    /// limit. `after`: the key before the first step; nil begins with the first key. `upTo`: the last key to look at.
+    /// key. It skips entries below the floor of the order; see ``LineFloors``. It looks at ``mostSteps`` keys, or at
+    /// ``mostStepsBesideLoose`` when deliveries without a key can fill the limit. `after`: the key before the first
+    /// step; nil begins with the first key. `upTo`: the last key to look at.
     ///
     /// Follows ``lock(_:)`` of the destination: the snapshot of this statement then contains all leases. Finds nothing
     /// if the lock was not free.
@@ -102,7 +103,8 @@ enum ClaimStatement {
         ),
         walked AS (
             SELECT NULL::text AS last_key, false AS is_cut, NULL::bigint AS first_id, 0::bigint AS oldest,
-                0::bigint AS next, 0::bigint AS requeues, NULL::bigint AS next_due, false AS has_keys
+                0::bigint AS next, 0::bigint AS requeues, NULL::bigint AS next_due, false AS has_keys,
+                NULL::text AS passed, false AS has_ended
         ),
         \(leasing)
         ORDER BY j.due, j.id
@@ -146,7 +148,8 @@ enum ClaimStatement {
                 count(*) > (SELECT count(*) FROM seen) OR count(*) >= (SELECT steps FROM bound) AS is_cut,
                 min(id) AS first_id, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
                 pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next, (SELECT requeues FROM floor) AS requeues,
-                min(later) AS next_due, coalesce(bool_or(later IS NULL), false) AS has_keys
+                min(later) AS next_due, coalesce(bool_or(later IS NULL), false) AS has_keys, max(key) AS passed,
+                coalesce(max(step) < (SELECT steps FROM bound) AND max(found) < $3, true) AS has_ended
             FROM line
         ),
         \(leasing)
@@ -204,7 +207,7 @@ enum ClaimStatement {
             CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
             j.is_unready, j.due, j.lease + 1, w.first_id, w.oldest, w.next, w.requeues,
-            w.next_due, w.has_keys
+            w.next_due, w.has_keys, w.passed, w.has_ended
         FROM walked w LEFT JOIN judged j ON true
         """
 }

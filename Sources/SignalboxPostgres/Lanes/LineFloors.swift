@@ -79,9 +79,9 @@ struct LinePart: Sendable, Equatable {
     var after: String?
     /// The key at which the search was to end; nil for none.
     var upTo: String?
-    /// The last key that it passed; nil for none.
+    /// The last key that it saw, or ``after``; nil for none.
     var lastKey: String?
-    /// Whether it ended before ``upTo`` and before the last key.
+    /// Whether there may be keys behind ``lastKey``, up to ``upTo``.
     var isCut: Bool
     /// The smallest number that it saw; nil for none.
     var firstDelivery: Int64?

@@ -7,10 +7,10 @@ struct AppendWrite: Sendable {
     let request: IdempotentRequest?
 }
 
-/// The commit groups of appends: two, each with a connection, so that one fills while the other one commits. A class
-/// because they are shared state.
+/// The commit groups of appends: two, each with a connection, so that one fills while the other one commits. Few events
+/// share the first one: the cost of a commit hardly depends on its events. A class because they are shared state.
 final class AppendCommits: Sendable {
-    /// One connection, and the number of its appends that have not ended.
+    /// One connection, and the number of its events that have not been stored.
     private struct Group: Sendable {
         let commits: CommitGroup<AppendWrite, AppendResult?>
         let pending = Counter()
@@ -18,6 +18,8 @@ final class AppendCommits: Sendable {
 
     /// The most appends in one commit.
     private static let limit = 256
+    /// Events of the first group from which the second one is used.
+    private static let crowd = 128
 
     private let groups: [Group]
     /// Appends that wait until another node has accepted an equal request, or has not.
@@ -49,9 +51,10 @@ final class AppendCommits: Sendable {
         _ write: AppendWrite, until end: ContinuousClock.Instant, after pause: Duration?, _ done: @escaping Done
     ) {
         let group = group(for: write)
-        group.pending.add()
+        let events = write.events.count
+        group.pending.add(events)
         group.commits.submit(write, hasDeadline: true) { [weak self, postponed] result in
-            group.pending.add(-1)
+            group.pending.add(-events)
             switch result {
             case .success(let result?): done(.success(result))
             case .failure(let error): done(.failure(error))
@@ -94,12 +97,13 @@ final class AppendCommits: Sendable {
         }
     }
 
-    /// The group with fewer appends. Events whose order matters share one, so that they are stored in the order in
-    /// which they were submitted.
+    /// The group with fewer events, if there are many. Events whose order matters share one, so that they are stored in
+    /// the order in which they were submitted.
     private func group(for write: AppendWrite) -> Group {
         let isOrdered = write.events.contains { event in
             !event.messages.isEmpty || event.deliveries.contains { $0.orderKey != nil }
         }
-        return isOrdered || groups[0].pending.value <= groups[1].pending.value ? groups[0] : groups[1]
+        let pending = groups[0].pending.value
+        return isOrdered || pending < Self.crowd || pending <= groups[1].pending.value ? groups[0] : groups[1]
     }
 }
