@@ -63,7 +63,6 @@ import Testing
         }
     }
 
-
     @Test func aRequeuedDeliveryBelowTheFloorIsClaimed() async throws {
         try await NodeBench.withNodes(isOrdered: true) { node, other in
             try await node.append((0..<5).map { NodeBench.event($0, under: "k\($0)") })
@@ -162,7 +161,9 @@ private struct LineModel {
     }
 
     private mutating func end() {
-        guard let key = waiting.keys.sorted().randomElement(using: &random), let id = waiting[key]?.min() else { return }
+        guard let key = waiting.keys.sorted().randomElement(using: &random),
+            let id = waiting[key]?.min()
+        else { return }
         waiting[key]?.remove(id)
         if waiting[key]?.isEmpty == true { waiting[key] = nil }
         dead.append((key, id))

@@ -86,8 +86,8 @@ import Testing
 
     private static func order(_ destination: DestinationName, isOrdered: Bool = false) -> ClaimOrder {
         ClaimOrder(
-            destination: destination, limit: 5, isOrdered: isOrdered, after: nil, upTo: nil, floor: .none, unreadable: [],
-            dueSince: .distantPast)
+            destination: destination, limit: 5, isOrdered: isOrdered, after: nil, upTo: nil, floor: .none,
+            unreadable: [], dueSince: .distantPast)
     }
 
     private static func request(_ key: String) -> IdempotentRequest {

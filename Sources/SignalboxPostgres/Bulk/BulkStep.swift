@@ -84,7 +84,7 @@ struct BulkStep {
         FROM unnest($4, $15) AS n (id, due) WHERE queue.id = n.id AND n.id IN (SELECT id FROM free)
         """
 
-    /// Returns the number of moved deliveries by destination. Ordered searches learn of old numbers by
+    /// Returns the number of moved deliveries by destination. Ordered searches notice old numbers by
     /// `destinations.requeues`; see ``LineFloors``. Their leases are numbered from the time on, so that no
     /// number is one of a lease that they had before they ended.
     private static let retryDead = """

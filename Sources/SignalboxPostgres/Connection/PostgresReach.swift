@@ -13,7 +13,7 @@ package final class PostgresReach: Sendable {
     private struct State {
         /// The reason, and when the attempt ended; nil while the database can be reached.
         var failure: (reason: PostgresFailure, at: ContinuousClock.Instant)?
-        /// Called with the reason when the database is gone, and with nil when it is back.
+        /// Called with the reason when the database is gone or the reason changes, and with nil when it is back.
         var report: (@Sendable (String?) -> Void)?
     }
 
@@ -24,8 +24,9 @@ package final class PostgresReach: Sendable {
     /// `closed`: a clause, for a store that stands in for one that is not open yet.
     init(closed: String? = nil) { self.closed = closed }
 
-    /// Reports later changes: the reason when the database cannot be reached any longer, nil when it can be reached
-    /// again. `report` is called once for each change, on the thread that found it, which it must not block.
+    /// Reports later changes: the reason when the database cannot be reached any longer, or for another reason than
+    /// before, and nil when it can be reached again. `report` is called once for each change, on the thread that found
+    /// it, which it must not block.
     package func onChange(_ report: @escaping @Sendable (_ reason: String?) -> Void) {
         state.withLock { $0.report = report }
     }
@@ -42,7 +43,7 @@ package final class PostgresReach: Sendable {
     func failed(_ reason: PostgresFailure) {
         let report = state.withLock { state in
             defer { state.failure = (reason, .now) }
-            return state.failure == nil ? state.report : nil
+            return state.failure?.reason.words == reason.words ? nil : state.report
         }
         report?(reason.words)
     }

@@ -31,14 +31,13 @@ struct Claimed: Sendable {
     var lastKey: String?
     /// Whether an ordered search left keys behind ``lastKey`` to the next one.
     var isCut = false
-    /// When the next delivery that is not due yet becomes due. Of those with an order key, an ordered search counts the
-    /// first of each key.
+    /// When the next delivery that is not due yet becomes due. An ordered search counts the first delivery of each key.
     var nextDue: Date?
     /// Whether a delivery with an order key is due. After an ordered search: whether one is due or leased.
     var hasKeys = false
     /// When the last of the found rows became due; nil for none.
     var lastDue: Date?
-    /// What an ordered search saw of its line; nil for another search, and if it is busy.
+    /// The part of the line that an ordered search saw; nil for another search, and if it is busy.
     var part: LinePart?
     /// Whether another node is claiming from the ordered destination, so that nothing was searched.
     let isBusy: Bool
