@@ -174,7 +174,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         decimal(number)
     }
 
-    /// The digits are written from the last to the first: `String` would allocate, and is several times slower.
+    /// Writes the digits from the last to the first. `String` takes some 500 instructions (callgrind, Swift 6.3).
     private mutating func decimal(_ number: Int64) {
         reserve(21)
         separate()

@@ -78,7 +78,7 @@ extension WriteTransaction {
                 delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
                 body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
             lease.readyAt = due
-            isFresh = file.lanes.withHandOff { [lease] in $0.reserveIfRoom(lease) }
+            isFresh = file.lanes.withHandOff { [lease] in $0.reserve(lease) }
             if isFresh { effects.fresh.append(lease) }
         }
         try rows.add(

@@ -1,5 +1,4 @@
 public import Dispatch
-public import Foundation
 public import Synchronization
 
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
@@ -46,9 +45,8 @@ public import Synchronization
     @usableFromInline let limit: Int
     /// How long a write with a deadline waits for its commit.
     @usableFromInline let patience: Duration
-    /// See `init`.
+    /// How long the next group fills after a commit of ``several`` writes.
     @usableFromInline let rest: Duration
-    @usableFromInline let sleep: @Sendable (Duration) -> Void
     @usableFromInline let delayed: DelayedCall
     @usableFromInline let now: @Sendable () -> ContinuousClock.Instant
     /// Performs a group in one transaction; called on one thread at a time.
@@ -56,18 +54,15 @@ public import Synchronization
 
     /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.
     /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits. `rest`: how long
-    /// the next group fills after a commit of several writes, if their submitters do not mind. `sleep`: blocks as long.
+    /// the next group fills after a commit of several writes, if their submitters do not mind.
     @inlinable package init(
-        limit: Int, patience: Duration, rest: Duration = .zero,
-        sleep: @escaping @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) },
-        delayed: DelayedCall = .onQueue,
+        limit: Int, patience: Duration, rest: Duration = .zero, delayed: DelayedCall = .onQueue,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         commit: @escaping @Sendable ([Write]) throws(CommitFailure) -> [Output]
     ) {
         self.limit = limit
         self.patience = patience
         self.rest = rest
-        self.sleep = sleep
         self.delayed = delayed
         self.now = now
         self.commit = commit
@@ -117,13 +112,14 @@ public import Synchronization
 
     // MARK: Commits
 
-    /// Commits groups until no write waits. Runs on the queue, at most once at a time (`isDraining`).
+    /// Commits groups until no write waits, or for a rest. Runs on the queue, at most once at a time (`isDraining`).
     @inlinable func drain() {
         while let writes = nextGroup() {
             var parts = CommitParts(count: writes.count)
             while let part = parts.next() { commit(part, of: writes, &parts) }
-            // Blocks the queue, which serves this group only.
-            if rest > .zero, Self.several.contains(writes.count) { sleep(rest) }
+            if rest > .zero, Self.several.contains(writes.count) {
+                return delayed(after: rest) { self.queue.async { self.drain() } }
+            }
         }
     }
 

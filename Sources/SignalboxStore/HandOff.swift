@@ -48,19 +48,21 @@ package struct HandOff {
         return result
     }
 
-    /// Whether a delivery of this size can be handed over in memory: its destination has a lane, and both that lane
-    /// and all lanes together have room.
-    package func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
-        let limit = min(Self.windowBytes, totalBytes - reserved)
-        return lanes[destination]?.hasRoom(for: bytes + Self.overhead, upTo: limit) ?? false
+    /// Before the commit of a delivery: takes room for it, if its destination has a lane, and both that lane and all
+    /// lanes together have room. Returns whether it did.
+    package mutating func reserve(_ lease: Lease) -> Bool {
+        reserve(lease.bytes, for: lease.destination) { $0.hold(lease) }
     }
 
-    /// Before the commit of a delivery: takes room for it if there is some. Returns whether it did.
-    package mutating func reserveIfRoom(_ lease: Lease) -> Bool {
+    /// The same for a delivery that has no number yet: ``Lane/hold(_:)`` follows. `size`: bytes of the event. `then` is
+    /// called with the lane in which room was taken.
+    package mutating func reserve(
+        _ size: Int, for destination: DestinationName, _ then: (inout Lane) -> Void = { _ in }
+    ) -> Bool {
         let limit = min(Self.windowBytes, totalBytes - reserved)
-        return withLane(lease.destination) { lane in
-            guard lane.hasRoom(for: lease.bytes + Self.overhead, upTo: limit) else { return false }
-            lane.reserve(lease)
+        return withLane(destination) { lane in
+            guard lane.reserve(size, upTo: limit) else { return false }
+            then(&lane)
             return true
         } ?? false
     }
@@ -120,10 +122,6 @@ extension HandOff {
 
         fileprivate init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
-        fileprivate func hasRoom(for size: Int, upTo limit: Int) -> Bool {
-            !isOrdered && !isClosing && hasPlaces && fresh.count + pending < HandOff.window && bytes + size <= limit
-        }
-
         /// Ends the hand-over in memory. Returns fresh deliveries, to be given back.
         package mutating func beginClosing() -> [Lease] {
             isClosing = true
@@ -132,17 +130,15 @@ extension HandOff {
 
         // MARK: Appending
 
-        /// Before the commit of a delivery for which there is room.
-        package mutating func reserve(_ lease: Lease) {
-            reserve(lease.bytes)
-            hold(lease)
-        }
-
-        /// Before the commit of a delivery that has no number yet, and for which there is room: ``hold(_:)`` follows.
-        /// `size`: bytes of the event.
-        package mutating func reserve(_ size: Int) {
+        /// Takes room for an event of this size, unless the lane would have more than `limit` bytes.
+        fileprivate mutating func reserve(_ size: Int, upTo limit: Int) -> Bool {
+            let bytes = bytes + size + HandOff.overhead
+            guard !isOrdered, !isClosing, hasPlaces, fresh.count + pending < HandOff.window, bytes <= limit else {
+                return false
+            }
             pending += 1
-            bytes += size + HandOff.overhead
+            self.bytes = bytes
+            return true
         }
 
         /// Before the commit of a delivery whose room was reserved without its number.

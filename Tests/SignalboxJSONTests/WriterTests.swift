@@ -162,7 +162,9 @@ import Testing
 
     // MARK: Numbers
 
-    @Test(arguments: [Int64.min, -1, 0, 1, .max])
+    @Test(arguments: [
+        Int64.min, -10, -1, 0, 1, 9, 10, 99, 100, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max,
+    ])
     func writesIntegersInFull(_ number: Int64) {
         #expect(written { $0.integer(number) } == String(number))
         #expect(written { $0.integer(UInt64.max) } == "18446744073709551615")

@@ -31,7 +31,7 @@ import Testing
         search(.zero, found: last)
         #expect(search(.milliseconds(20), found: last + 5).due == last)
         #expect(search(.milliseconds(40)).due == last + 5)
-        // That one found all, except for commits that become visible late.
+        // The search found all but the commits that become visible late.
         #expect(search(.milliseconds(60)).due == Self.now - DueHints.latest)
     }
 

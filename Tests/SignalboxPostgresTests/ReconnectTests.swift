@@ -3,12 +3,26 @@ import SignalboxNotification
 import SignalboxStore
 import SignalboxStoreTesting
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxPostgres
 
 /// Connections that lead to another place than the one before.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
+    /// The first reason may be that connections were ended; the one that needs an operator comes later.
+    @Test func reportsEachNewReason() {
+        let reach = PostgresReach()
+        let reports = Mutex<[String?]>([])
+        reach.onChange { report in reports.withLock { $0.append(report) } }
+        for message in ["lost", "lost", "refused", "refused"] {
+            reach.failed(PostgresFailure(kind: .connection, message: message))
+        }
+        for _ in 0..<2 { reach.succeeded() }
+        reach.failed(PostgresFailure(kind: .connection, message: "refused"))
+        #expect(reports.withLock(\.self) == ["lost", "refused", nil, "refused"])
+    }
+
     @Test func aStoreRefusesAnotherDatabaseAtItsAddress() async throws {
         try await Self.withStore { store, proxy, direct in
             try await store.append([NodeBench.event(1)])

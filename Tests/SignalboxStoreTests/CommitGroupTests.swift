@@ -23,13 +23,9 @@ import Testing
         let results = Mutex<[Int: Result<Int, StoreError>]>([:])
         private let answered = DispatchSemaphore(value: 0)
 
-        /// Called for each pause between commits.
-        let pause = Mutex<(@Sendable () -> Void)?>(nil)
-
         func group(rest: Duration = .zero) -> CommitGroup<Int, Int> {
             CommitGroup(
                 limit: 512, patience: .seconds(15), rest: rest,
-                sleep: { [self] _ in pause.withLock(\.self)?() },
                 delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) }, now: { [timer] in timer.now }
             ) { [self] (numbers) throws(CommitFailure) in try commit(numbers) }
         }
@@ -82,39 +78,36 @@ import Testing
         }
     }
 
-    // MARK: Pauses
+    // MARK: Rests
 
-    @Test func writesArriveDuringThePauseAfterACommitOfSeveral() {
-        let group = bench.group(rest: .milliseconds(4))
-        bench.pause.withLock { [bench] in
-            $0 = {
-                bench.pause.withLock { $0 = nil }
-                for number in 9...10 { bench.submit(number, to: group) }
-            }
-        }
+    private static let rest: Duration = .milliseconds(4)
+
+    /// Submits writes that are committed as one group, behind a commit of one.
+    private func submit(_ numbers: ClosedRange<Int>, to group: CommitGroup<Int, Int>) {
         bench.submit(0, to: group)
         bench.entered.wait()
-        for number in 1...8 { bench.submit(number, to: group) }
+        for number in numbers { bench.submit(number, to: group) }
         bench.release.signal()
-        bench.wait(for: 11)
-        #expect(bench.numbers == Array(0...10))
-        #expect(bench.count == 3)
+        bench.wait(for: numbers.count + 1)
     }
 
-    @Test(arguments: [(7, 0), (8, 1), (31, 1), (32, 0), (530, 1)])
-    func onlyGroupsOfSeveralWritesPause(writes: Int, pauses: Int) {
-        let group = bench.group(rest: .milliseconds(4))
-        let count = Counter()
-        bench.pause.withLock { $0 = { count.add() } }
-        bench.submit(0, to: group)
-        bench.entered.wait()
-        for number in 1...writes { bench.submit(number, to: group) }
-        bench.release.signal()
-        bench.wait(for: writes + 1)
-        // Behind the last pause.
-        bench.submit(-1, to: group)
+    @Test(arguments: [8, 31]) func writesGatherAfterACommitOfSeveral(count: Int) async {
+        let group = bench.group(rest: Self.rest)
+        submit(1...count, to: group)
+        while bench.timer.count == 0 { await Task.yield() }
+        for number in 100...101 { bench.submit(number, to: group) }
+        #expect(bench.answers == count + 1, "they wait")
+        bench.timer.pass(Self.rest)
+        bench.wait(for: 2)
+        #expect(bench.numbers == Array(0...count) + [100, 101] && bench.count == 3)
+    }
+
+    @Test(arguments: [7, 32]) func otherGroupsAreFollowedAtOnce(count: Int) {
+        let group = bench.group(rest: Self.rest)
+        submit(1...count, to: group)
+        bench.submit(100, to: group)
         bench.wait(for: 1)
-        #expect(count.value == pauses)
+        #expect(bench.timer.count == 0)
     }
 
     // MARK: Deadlines

@@ -18,7 +18,7 @@ import Testing
         var handOff = HandOff()
         handOff.open(inbox)
         for number in 1...3 {
-            let room = handOff.reserveIfRoom(lease(Int64(number)))
+            let room = handOff.reserve(lease(Int64(number)))
             #expect(room)
             handOff.deliver(lease(Int64(number)))
         }
@@ -32,10 +32,10 @@ import Testing
         var handOff = HandOff()
         handOff.open(inbox)
         for number in 0..<HandOff.window {
-            let room = handOff.reserveIfRoom(lease(Int64(number)))
+            let room = handOff.reserve(lease(Int64(number)))
             #expect(room)
         }
-        let room = handOff.reserveIfRoom(lease(Int64(HandOff.window)))
+        let room = handOff.reserve(lease(Int64(HandOff.window)))
         #expect(!room)
     }
 
@@ -45,7 +45,7 @@ import Testing
         let body = [UInt8](repeating: 7, count: HandOff.windowBytes / 4 - HandOff.overhead)
         for number in 0..<40 {
             let large = Lease(delivery: Int64(number), event: "e", destination: inbox, attempts: 0, body: body)
-            let room = handOff.reserveIfRoom(large)
+            let room = handOff.reserve(large)
             #expect(room == (handOff.lanes[inbox]?.fresh.count ?? 0 < 4))
             if room { handOff.deliver(large) }
             if number.isMultiple(of: 3) { _ = handOff.claim(from: inbox, upTo: 1) }
@@ -65,7 +65,7 @@ import Testing
             for _ in 0..<300 {
                 next += 1
                 let lease = Lease(delivery: next, event: "e", destination: name, attempts: 0, body: body)
-                guard handOff.reserveIfRoom(lease) else { break }
+                guard handOff.reserve(lease) else { break }
                 handOff.deliver(lease)
                 taken += 1
             }
@@ -82,7 +82,7 @@ import Testing
     @Test func reservesTheOverheadOfSmallDeliveries() {
         var handOff = HandOff(totalBytes: 100 * HandOff.overhead)
         handOff.open(inbox)
-        let reserved = (0..<200).count { handOff.reserveIfRoom(lease(Int64($0))) }
+        let reserved = (0..<200).count { handOff.reserve(lease(Int64($0))) }
         #expect(reserved == 50, "a lane gets as many bytes as it leaves free")
         handOff.close(inbox)
         #expect(handOff.reserved == 0)
@@ -122,7 +122,7 @@ import Testing
         handOff.open(inbox)
         var reads = 0
         for number in 0..<100 {
-            if handOff.reserveIfRoom(lease(Int64(number))) { handOff.deliver(lease(Int64(number))) }
+            if handOff.reserve(lease(Int64(number))) { handOff.deliver(lease(Int64(number))) }
             handOff.leaveToStore(inbox)
             if case .read = handOff.claim(from: inbox, upTo: 1) {
                 reads += 1
@@ -136,7 +136,7 @@ import Testing
     @Test func anOrderedLaneReadsTheStoreOnly() throws {
         var handOff = HandOff()
         handOff.open(inbox, isOrdered: true)
-        let room = handOff.reserveIfRoom(lease(1))
+        let room = handOff.reserve(lease(1))
         #expect(!room)
         guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
         handOff.finishReading([lease(1)], of: inbox)
@@ -163,7 +163,7 @@ import Testing
     @Test func aRollbackRemovesItsReservations() {
         var handOff = HandOff()
         handOff.open(inbox)
-        let room = handOff.reserveIfRoom(lease(1))
+        let room = handOff.reserve(lease(1))
         #expect(room)
         handOff.forget(lease(1))
         #expect(handOff.lanes[inbox]?.held.isEmpty == true)
@@ -208,7 +208,7 @@ import Testing
                 appended += 1
                 let id = Int64(appended)
                 waiting.insert(id)
-                if handOff.reserveIfRoom(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToStore(inbox) }
+                if handOff.reserve(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToStore(inbox) }
             }
         }
 
@@ -267,12 +267,6 @@ import Testing
 }
 
 extension HandOff {
-    fileprivate mutating func reserveIfRoom(_ lease: Lease) -> Bool {
-        guard hasRoom(for: lease.bytes, to: lease.destination) else { return false }
-        withLane(lease.destination) { $0.reserve(lease) }
-        return true
-    }
-
     fileprivate mutating func deliver(_ lease: Lease) { withLane(lease.destination) { $0.deliver(lease) } }
     fileprivate mutating func forget(_ lease: Lease) { withLane(lease.destination) { $0.forget(lease) } }
     fileprivate mutating func leaveToStore(_ destination: DestinationName) {

@@ -45,16 +45,16 @@ struct Claimed: Sendable {
     /// Decodes the rows of a ``ClaimStatement``. `mark`: the last number that was assigned before an ordered search.
     init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, mark: Int64, isBusy: Bool) throws {
         self.isBusy = isBusy
+        // Its values of the search are those of every row.
+        if order.isOrdered, !isBusy, let row = rows.first {
+            (lastKey, isCut) = (try row.optionalText(0), try row.flag(1))
+            (nextDue, hasKeys) = (try row.optionalDate(21), try row.flag(22))
+            part = LinePart(
+                after: order.after, upTo: order.upTo, lastKey: try row.optionalText(23) ?? order.after,
+                isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17), mark: mark,
+                oldest: try row.number(18), next: try row.number(19), requeues: try row.number(20))
+        }
         for row in rows {
-            lastKey = try row.optionalText(0)
-            isCut = try row.flag(1)
-            if order.isOrdered, !isBusy, part == nil {
-                part = LinePart(
-                    after: order.after, upTo: order.upTo, lastKey: try row.optionalText(23) ?? order.after,
-                    isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17), mark: mark,
-                    oldest: try row.number(18), next: try row.number(19), requeues: try row.number(20))
-                (nextDue, hasKeys) = (try row.optionalDate(21), try row.flag(22))
-            }
             guard let id = try row.optionalNumber(2) else { continue }
             self.rows += 1
             lastDue = max(lastDue ?? .distantPast, try row.date(15))

@@ -101,12 +101,8 @@ enum ClaimStatement {
         WITH due AS MATERIALIZED (
             SELECT * \(free) AND due >= $6 ORDER BY due, id LIMIT $3 FOR UPDATE SKIP LOCKED
         ),
-        walked AS (
-            SELECT NULL::text AS last_key, false AS is_cut, NULL::bigint AS first_id, 0::bigint AS oldest,
-                0::bigint AS next, 0::bigint AS requeues, NULL::bigint AS next_due, false AS has_keys,
-                NULL::text AS passed, false AS has_ended
-        ),
-        \(leasing)
+        walked AS (SELECT NULL::text AS last_key, false AS is_cut),
+        \(leasing())
         ORDER BY j.due, j.id
         """
 
@@ -152,7 +148,7 @@ enum ClaimStatement {
                 coalesce(max(step) < (SELECT steps FROM bound) AND max(found) < $3, true) AS has_ended
             FROM line
         ),
-        \(leasing)
+        \(leasing(", w.first_id, w.oldest, w.next, w.requeues, w.next_due, w.has_keys, w.passed, w.has_ended"))
         ORDER BY j.order_key NULLS FIRST, j.id
         """
     }
@@ -176,8 +172,9 @@ enum ClaimStatement {
     /// data that must not be sent.
     private static let grace = 60_000
 
-    /// The statements after the search, whose rows are in `due`.
-    private static let leasing = """
+    /// The statements after the search, whose rows are in `due`. `columns`: further ones of the result.
+    private static func leasing(_ columns: String = "") -> String {
+        """
         judged AS MATERIALIZED (
             SELECT d.*, e.id::text AS event_id, greatest(e.accepted_at, coalesce(d.not_before, 0)) AS ready_at,
                 coalesce(v.body, e.body) AS body, e.payload, d.begun > d.attempts AS is_interrupted,
@@ -206,10 +203,10 @@ enum ClaimStatement {
             greatest(j.begun, j.attempts),
             CASE WHEN j.is_interrupted AND j.not_after = 0 THEN j.begun ELSE j.forgiven END,
             j.not_after, j.order_key, j.ready_at, j.is_over, j.is_damaged,
-            j.is_unready, j.due, j.lease + 1, w.first_id, w.oldest, w.next, w.requeues,
-            w.next_due, w.has_keys, w.passed, w.has_ended
+            j.is_unready, j.due, j.lease + 1\(columns)
         FROM walked w LEFT JOIN judged j ON true
         """
+    }
 }
 
 /// Parts of statements that end deliveries without an attempt.

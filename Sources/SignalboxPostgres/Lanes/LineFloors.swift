@@ -14,11 +14,9 @@ import Synchronization
 /// - An operator requeues dead letters, which keep their numbers. Each transaction that does also counts
 ///   `destinations.requeues`; a search that sees another count than the floor's ignores the floor.
 ///
-/// Gateways of former releases do not count. For these, searches without a floor take a fiftieth of the time. A class
-/// because claims share it.
+/// Gateways of former releases do not count. For these, searches without a floor take a fiftieth of the time, as in
+/// ``DueHints``. A class because claims share it.
 final class LineFloors: Sendable {
-    static let restPerSearch = 50
-
     private struct Line {
         var floor = LineFloor.none
         /// When the next search ignores the floor.
@@ -47,7 +45,7 @@ final class LineFloors: Sendable {
         lines.withLock { lines in
             var line = lines[destination] ?? Line()
             defer { lines[destination] = line }
-            if floor == .none { line.whole = ended + (ended - begun) * Self.restPerSearch }
+            if floor == .none { line.whole = ended + (ended - begun) * DueHints.restPerSearch }
             if line.round?.add(part) != true { line.round = LineRound(part) }
             guard let round = line.round, round.isComplete else { return }
             line.round = nil
@@ -74,25 +72,25 @@ struct LineFloor: Sendable, Equatable {
 }
 
 /// The part of a line that an ordered search saw: the keys after one, up to another.
-struct LinePart: Sendable, Equatable {
+struct LinePart: Sendable {
     /// The key after which the search began; nil for the first key.
-    var after: String?
+    let after: String?
     /// The key at which the search was to end; nil for none.
-    var upTo: String?
+    let upTo: String?
     /// The last key that it saw, or ``after``; nil for none.
-    var lastKey: String?
+    let lastKey: String?
     /// Whether there may be keys behind ``lastKey``, up to ``upTo``.
-    var isCut: Bool
+    let isCut: Bool
     /// The smallest number that it saw; nil for none.
-    var firstDelivery: Int64?
+    let firstDelivery: Int64?
     /// The last number that was assigned before its snapshot.
-    var mark: Int64
+    let mark: Int64
     /// The oldest transaction that was in progress.
-    var oldest: Int64
+    let oldest: Int64
     /// The first transaction that had not begun.
-    var next: Int64
+    let next: Int64
     /// `destinations.requeues` in its snapshot.
-    var requeues: Int64
+    let requeues: Int64
 }
 
 /// Parts that follow each other, from any key on until the same key again.
@@ -128,9 +126,11 @@ struct LineRound {
         if let end {
             covered = end
             if hasWrapped, let start = first.after { isComplete = !end.isLess(than: start) }
-        } else if part.isCut {
-            // It saw nothing.
-        } else if hasWrapped {
+            return
+        }
+        // It saw nothing.
+        if part.isCut { return }
+        if hasWrapped {
             isComplete = true
         } else {
             hasWrapped = true

@@ -163,6 +163,7 @@ extension PostgresStore {
                 return claimed
             }
             waited += pause
+            // Short ones, so that a claim soon follows that of another node.
             pause = min(pause * 2, .milliseconds(16))
         }
     }

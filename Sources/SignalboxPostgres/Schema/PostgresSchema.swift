@@ -27,7 +27,8 @@ enum PostgresSchema {
     private static let third = [
         // Transactions that put deliveries with an order key back into the queue with their old numbers.
         "ALTER TABLE destinations ADD requeues bigint NOT NULL DEFAULT 0",
-        // Takes the place of an index without `id`: a search skips entries below a number.
+        // A search skips entries below a number. Takes the place of `queue_busy` for gateways of version 2, too: it
+        // begins with the same columns.
         "CREATE INDEX queue_leased ON queue (destination, order_key, id) WHERE holder IS NOT NULL AND order_key IS NOT NULL",
         "DROP INDEX queue_busy",
     ]

@@ -131,11 +131,7 @@ struct AppendBatch {
 
     /// Reserves room in memory for a delivery; false when there is none.
     private mutating func reserve(_ bytes: Int, for destination: DestinationName) -> Bool {
-        let isReserved = store.lanes.withHandOff { handOff in
-            guard handOff.hasRoom(for: bytes, to: destination) else { return false }
-            handOff.withLane(destination) { $0.reserve(bytes) }
-            return true
-        }
+        let isReserved = store.lanes.withHandOff { $0.reserve(bytes, for: destination) }
         if isReserved { effects.reserved.append((destination, bytes)) }
         return isReserved
     }
