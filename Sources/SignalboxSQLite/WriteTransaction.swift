@@ -76,6 +76,7 @@ extension SQLiteFile {
         // The last numbers that were assigned, for `queue.id`.
         var last: (event: Int64?, delivery: Int64?) = (nil, nil)
         let outputs: [SQLiteWrite.Output]
+        let acceptsEvents = writes.contains { if case .append = $0 { true } else { false } }
         let begun = ContinuousClock.now
         defer { health.commits.observe(ContinuousClock.now - begun) }
         do {
@@ -92,10 +93,10 @@ extension SQLiteFile {
         } catch {
             effects.undo(in: lanes, categories)
             let failure = CommitFailure(error, path: path)
-            health.commitFailed(failure)
+            health.commitFailed(failure, ofEvents: acceptsEvents)
             throw failure
         }
-        health.commitSucceeded()
+        health.commitSucceeded(ofEvents: acceptsEvents)
         record.advance(event: last.event, delivery: last.delivery)
         effects.apply(to: lanes, categories, health, observer: inAppObserver.withLock(\.self))
         return outputs

@@ -24,7 +24,7 @@ package final class StoreHealth: Sendable {
     private struct State {
         var damage: StoreError?
         var isReported = false
-        var failedCommit: (error: StoreError, time: ContinuousClock.Instant)?
+        var failedCommit: (error: StoreError, time: ContinuousClock.Instant, lasts: Bool)?
         var failing: [Upkeep: String] = [:]
     }
 
@@ -47,14 +47,24 @@ package final class StoreHealth: Sendable {
         state.withLock { if $0.damage == nil { $0.damage = error } }
     }
 
-    /// Ignores a failure that may be of a single write, unless it reports damage.
-    package func commitFailed(_ failure: CommitFailure) {
+    /// Ignores a failure that may be of a single write, unless it reports damage. `ofEvents`: whether the commit
+    /// accepted events.
+    package func commitFailed(_ failure: CommitFailure, ofEvents: Bool) {
         recordDamage(failure.reason)
-        if !failure.mayBeOfOneWrite { state.withLock { [now] in $0.failedCommit = (failure.reason, now()) } }
+        guard !failure.mayBeOfOneWrite else { return }
+        // Any commit shows that the store can be reached, but a full disk may have room for one without events.
+        let lasts = if case .unreachable = failure.reason { false } else { ofEvents }
+        state.withLock { [now] state in
+            state.failedCommit = (failure.reason, now(), lasts || state.failedCommit?.lasts == true)
+        }
     }
 
-    /// Ends the fault of an earlier commit.
-    package func commitSucceeded() { state.withLock { $0.failedCommit = nil } }
+    /// Ends the fault of an earlier commit. If that one was of events, only a commit of events does.
+    package func commitSucceeded(ofEvents: Bool) {
+        state.withLock { state in
+            if ofEvents || state.failedCommit?.lasts != true { state.failedCommit = nil }
+        }
+    }
 
     /// The reason why new events cannot be accepted, as far as is known; nil for none.
     package var fault: StoreError? {

@@ -17,7 +17,8 @@ import Testing
     /// One write that cannot be committed does not make the store unwritable.
     @Test func aFailureOfOneWriteIsNotAFault() {
         let health = StoreHealth()
-        health.commitFailed(CommitFailure(reason: .unavailable(reason: "constraint"), mayBeOfOneWrite: true))
+        let constraint = StoreError.unavailable(reason: "constraint")
+        health.commitFailed(CommitFailure(reason: constraint, mayBeOfOneWrite: true), ofEvents: true)
         #expect(health.fault == nil)
     }
 
@@ -26,13 +27,33 @@ import Testing
         let health = StoreHealth { time.now }
         #expect(health.fault == nil)
         let failure = CommitFailure(reason: full, mayBeOfOneWrite: false)
-        health.commitFailed(failure)
+        health.commitFailed(failure, ofEvents: false)
         time.pass(.seconds(9))
         #expect(health.fault == full)
         time.pass(.seconds(1))
         #expect(health.fault == nil)
-        health.commitFailed(failure)
-        health.commitSucceeded()
+        health.commitFailed(failure, ofEvents: false)
+        health.commitSucceeded(ofEvents: false)
+        #expect(health.fault == nil)
+    }
+
+    /// A disk that is full for events may have room for the end of a delivery.
+    @Test func aFailedCommitOfEventsCountsUntilOneOfEventsSucceeds() {
+        let health = StoreHealth()
+        health.commitFailed(CommitFailure(reason: full, mayBeOfOneWrite: false), ofEvents: true)
+        health.commitFailed(CommitFailure(reason: full, mayBeOfOneWrite: false), ofEvents: false)
+        health.commitSucceeded(ofEvents: false)
+        #expect(health.fault == full)
+        health.commitSucceeded(ofEvents: true)
+        #expect(health.fault == nil)
+    }
+
+    @Test func anyCommitShowsThatTheStoreIsReached() {
+        let health = StoreHealth()
+        let failure = CommitFailure(reason: .unreachable(reason: "gone"), mayBeOfOneWrite: false)
+        health.commitFailed(failure, ofEvents: true)
+        #expect(health.fault == failure.reason)
+        health.commitSucceeded(ofEvents: false)
         #expect(health.fault == nil)
     }
 
@@ -40,9 +61,9 @@ import Testing
     @Test func damageLasts() {
         let time = Time()
         let health = StoreHealth { time.now }
-        health.commitFailed(CommitFailure(reason: damaged, mayBeOfOneWrite: true))
+        health.commitFailed(CommitFailure(reason: damaged, mayBeOfOneWrite: true), ofEvents: false)
         time.pass(.seconds(3600))
-        health.commitSucceeded()
+        health.commitSucceeded(ofEvents: false)
         #expect(health.fault == damaged)
         #expect(health.takeUnreportedDamage() == damaged)
         #expect(health.takeUnreportedDamage() == nil, "reported once")

@@ -14,6 +14,9 @@ enum WriterLane: Int64, CaseIterable, Sendable {
     /// Everything else.
     case others = 5
 
+    /// Whether the lane's transactions append events.
+    var acceptsEvents: Bool { self == .appends || self == .secondAppends }
+
     /// Settings of the lane's session. The statements about leases touch a few rows by their keys. The planner cannot
     /// know that: it expects a `LIMIT` that is an argument to return a tenth of the table. With plans for each
     /// argument, these statements would read whole tables next to a long queue.

@@ -20,10 +20,10 @@ extension PostgresStore {
             }
         } catch {
             undo(effects)
-            health.commitFailed(error)
+            health.commitFailed(error, ofEvents: lane.acceptsEvents)
             throw error
         }
-        health.commitSucceeded()
+        health.commitSucceeded(ofEvents: lane.acceptsEvents)
         apply(effects)
         return result
     }
