@@ -118,7 +118,7 @@ extension WriteTransaction {
     /// Wakes the downloads when it makes deliveries ready for their release. Deliveries become ready when the last
     /// download of their event has ended, also by a failure.
     mutating func settle(_ settlement: MediaSettlement) throws {
-        urls = [:]
+        urls.removeAll()
         let job = settlement.job
         let row = try db.row(
             "SELECT EXISTS (SELECT 1 FROM files f WHERE f.sha256 = m.sha256) FROM media m WHERE m.id = ?", [job])

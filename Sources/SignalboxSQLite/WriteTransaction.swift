@@ -120,7 +120,7 @@ struct WriteTransaction {
     /// The statement that records attempts, looked up once.
     var update: RowStatement?
     /// URLs that were looked up. Many events of one campaign name the same.
-    var urls: [String: KnownURL] = [:]
+    var urls = ExactTextMap<KnownURL>()
     /// The rows of in-app messages, with their statements.
     lazy var inApp = InAppReader(db)
     /// How the deliveries of each destination change.

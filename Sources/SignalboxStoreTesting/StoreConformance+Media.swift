@@ -227,6 +227,14 @@ extension StoreConformance {
             #expect(try await queue.nextMediaUntil() == nil)
             #expect(try await queue.audit().isRight)
         },
+        Self("filesAreToldApartByTheBytesOfTheirURLs") { bench in
+            let urls = ["https://a.example/é.png", "https://a.example/e\u{301}.png"]
+            let queue = try bench.open()
+            try await queue.append(urls.enumerated().map { bench.event($0, waitingFor: [$1]) })
+            let found = try await queue.dueMedia(upTo: 8, perHost: 8).map { Array($0.url.utf8) }
+            #expect(found.sorted { $0.count < $1.count } == urls.map { Array($0.utf8) })
+            #expect(try await bench.claimNumbers(queue).isEmpty, "both wait")
+        },
     ]
 }
 

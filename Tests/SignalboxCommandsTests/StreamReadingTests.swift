@@ -65,6 +65,8 @@ struct StreamReadingTests {
         #expect(LiveLine.text(frames[0]) == "21:29:00.123  event        mce/alert  Wel come  -> all  0193")
         #expect(LiveLine.text(frames[1]) == "(7 not shown)")
         #expect(LiveLine.json(frames[1]) == #"{"frame":"gap","data":{"dropped":7}}"#)
+        let damaged = try self.frames([Array("event: event\ndata: \u{1B}[2Jx\n\n".utf8)]).0
+        #expect(LiveLine.text(damaged[0]) == " [2Jx")
     }
 
     @Test func deliveriesShowTheirOutcome() {

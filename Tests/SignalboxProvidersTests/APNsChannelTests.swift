@@ -43,6 +43,8 @@ import Testing
                 #expect(try await Self.answer(bench, "GET", path).reason == #"{"channels":[\#(list)]}"#)
             }
             let field = ("apns-channel-id", one)
+            let all = try await Self.answer(bench, "GET", Self.app + "/all-channels", [field])
+            #expect(all.reason == #"{"channels":[\#(list)]}"#, "the path asks for all")
             let removed = try await Self.answer(bench, "DELETE", path, [field])
             #expect(removed.status == 204 && removed.body.isEmpty)
             #expect(try await Self.answer(bench, "DELETE", path, [field]).summary == "400 ChannelNotRegistered")

@@ -19,7 +19,9 @@ package enum LiveLine {
     static func text(_ frame: ServerSentEvents.Frame) -> String {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(Array(frame.data.utf8)), root.isObject else { return frame.data }
+            guard let root = try? parser.parse(Array(frame.data.utf8)), root.isObject else {
+                return EventLine.printable(frame.data)
+            }
             func value(_ name: String) -> String? { root.member(name)?.string }
             func number(_ name: String) -> String? { root.member(name).map { JSONText($0).string } }
             let parts: [String?] =

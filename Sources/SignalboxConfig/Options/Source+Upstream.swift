@@ -7,9 +7,9 @@ extension GatewayConfig {
     package struct Upstream: Sendable, Equatable {
         /// Selects the pushes to forward.
         package var mode = Mode.capture
-        /// `https://host[:port]` instead of Apple's hosts; nil for those.
+        /// `http://` or `https://host[:port]` instead of Apple's hosts; nil for those.
         package var apns: String?
-        /// `https://host[:port]` instead of Google's host; nil for that.
+        /// `http://` or `https://host[:port]` instead of Google's host; nil for that.
         package var fcm: String?
         /// From the start of a forwarded request to the last byte of its response.
         package var timeout: Duration = .seconds(10)

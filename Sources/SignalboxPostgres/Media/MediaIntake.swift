@@ -49,7 +49,7 @@ struct MediaIntake {
     /// that their deliveries can become ready. One round trip. The caller wakes the downloads after the commit.
     func request(_ requests: [Request]) throws -> Set<Int64> {
         var ready = Set(requests.map(\.event))
-        let urls = Set(requests.flatMap(\.urls)).sorted()
+        let urls = ExactTextSet(requests.flatMap(\.urls)).inOrder()
         guard !urls.isEmpty else { return ready }
         let now = tx.now.milliseconds
         let list = PostgresValue.manyBytes(urls.map { Array($0.utf8) })

@@ -8,23 +8,8 @@ import SignalboxStore
 /// Adding a key that another transaction has added waits for the end of that transaction, so that one of two equal
 /// events that arrive at two nodes at once is a duplicate.
 struct RepeatedEvents {
-    private struct Key: Hashable, Comparable {
-        let source: String
-        let key: String
+    private typealias Key = SourceKey
 
-        init(_ dedupe: RoutedEvent.Dedupe, of event: Event) {
-            // No source is named "*".
-            source = dedupe.scope == .all ? "*" : event.source.name
-            key = dedupe.key
-        }
-
-        init(_ row: PostgresRow) throws { (source, key) = (try row.text(0), try row.text(1)) }
-
-        /// All nodes lock rows in one order.
-        static func < (first: Key, second: Key) -> Bool {
-            (first.source, first.key) < (second.source, second.key)
-        }
-    }
 
     /// The event that later ones repeat.
     private struct Entry: Equatable {
@@ -71,7 +56,7 @@ struct RepeatedEvents {
         _ first: [Key: Entry], in transaction: PostgresTransaction
     ) throws -> [Key: (entry: Entry, isNew: Bool)] {
         let rows = first.sorted { $0.key < $1.key }
-        let (sources, keys) = (PostgresValue.texts(rows.map(\.key.source)), PostgresValue.texts(rows.map(\.key.key)))
+        let (sources, keys) = SourceKey.columns(of: rows.map(\.key))
         let results = try transaction.run(all: [
             PostgresStatement(
                 """
@@ -97,15 +82,21 @@ struct RepeatedEvents {
     /// The keys are those of this transaction: their rows are locked.
     private static func replace(_ entries: [Key: Entry]) -> PostgresStatement {
         let rows = Array(entries)
+        let (sources, keys) = SourceKey.columns(of: rows.map(\.key))
         return PostgresStatement(
             """
             UPDATE duplicates d SET event = new.event::uuid, at = new.at
             FROM unnest($1, $2, $3, $4) AS new (source, key, event, at)
             WHERE d.source = new.source AND d.key = new.key
             """,
-            [
-                .texts(rows.map(\.key.source)), .texts(rows.map(\.key.key)), .texts(rows.map(\.value.event)),
-                .numbers(rows.map(\.value.at)),
-            ])
+            [sources, keys, .texts(rows.map(\.value.event)), .numbers(rows.map(\.value.at))])
+    }
+}
+
+extension SourceKey {
+    /// The key of an event's entry.
+    fileprivate init(_ dedupe: RoutedEvent.Dedupe, of event: Event) {
+        // No source is named "*".
+        self.init(source: dedupe.scope == .all ? "*" : event.source.name, key: dedupe.key)
     }
 }

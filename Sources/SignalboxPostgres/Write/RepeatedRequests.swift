@@ -9,16 +9,7 @@ import SignalboxStore
 /// the lock taken. It is retried once the others of its group are committed, and then gets the answer of the first one.
 /// The transaction does not wait, because a node that was stopped keeps the lock.
 struct RepeatedRequests {
-    /// A key of a source.
-    private struct Key: Hashable, Comparable {
-        let source: String
-        let key: String
-
-        /// By bytes, so that all nodes lock rows in one order.
-        static func < (first: Key, second: Key) -> Bool {
-            (first.source, first.key) < (second.source, second.key)
-        }
-    }
+    private typealias Key = SourceKey
 
     /// A request that was accepted earlier.
     private struct Earlier {
@@ -48,7 +39,7 @@ struct RepeatedRequests {
         let keys = first.keys.sorted()
         let requests = keys.compactMap { first[$0].flatMap { writes[$0].request } }
         let answers = requests.map { $0.answer([:]) }
-        let (sources, names) = (PostgresValue.texts(keys.map(\.source)), PostgresValue.texts(keys.map(\.key)))
+        let (sources, names) = SourceKey.columns(of: keys)
         let results = try transaction.run(all: [
             PostgresStatement(
                 Self.add,
@@ -59,8 +50,8 @@ struct RepeatedRequests {
                 ]),
             PostgresStatement(Self.read, [sources, names, .time(transaction.now - StoreLimits.requestMemory)]),
         ])
-        let added = Set(try results[0].map { Key(source: try $0.text(0), key: try $0.text(1)) })
-        for (key, row) in try results[1].map({ (Key(source: try $0.text(0), key: try $0.text(1)), $0) })
+        let added = Set(try results[0].map { try Key($0) })
+        for (key, row) in try results[1].map({ (try Key($0), $0) })
         where !added.contains(key) {
             earlier[key] = Earlier(
                 digest: try row.bytes(2),
@@ -134,15 +125,16 @@ struct RepeatedRequests {
 
     /// The keys are those of this transaction: their rows are locked.
     private static func update(_ answers: [(key: Key, answer: StoredAnswer)]) -> PostgresStatement {
-        PostgresStatement(
+        let (sources, keys) = SourceKey.columns(of: answers.map(\.key))
+        return PostgresStatement(
             """
             UPDATE requests r SET answer = new.answer, status = new.status
             FROM unnest($1, $2, $3, $4) AS new (source, key, answer, status)
             WHERE r.source = new.source AND r.key = new.key
             """,
             [
-                .texts(answers.map(\.key.source)), .texts(answers.map(\.key.key)),
-                .manyBytes(answers.map(\.answer.body)), .numbers(answers.map { Int64($0.answer.status) }),
+                sources, keys, .manyBytes(answers.map(\.answer.body)),
+                .numbers(answers.map { Int64($0.answer.status) }),
             ])
     }
 }

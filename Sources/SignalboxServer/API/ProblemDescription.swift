@@ -37,7 +37,7 @@ package struct ProblemDescription: Sendable {
         Self(
             "batch-too-large", 413, "More than 10,000 payloads, 1,000 interactions or 16 MiB of events.",
             "Split the batch."),
-        Self("body-too-large", 413, "The body exceeds 8 MiB.", "Split the batch."),
+        Self("body-too-large", 413, "The body exceeds the limit of its endpoint, at most 8 MiB.", "Split the batch."),
         Self("body-incomplete", 400, "The connection closed before the whole body arrived.", "Send the request again."),
         Self(
             "body-too-slow", 408, "The body arrived more slowly than 32 KiB a second.",

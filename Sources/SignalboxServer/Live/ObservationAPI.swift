@@ -11,8 +11,6 @@ struct ObservationAPI: Sendable {
 
     /// The longest window of counts, and its default.
     static let window = Duration.seconds(15 * 60)
-    /// The steps of one answer.
-    private static let mostSteps = 900
 
     static let statsParameters: [QueryParameter] = [
         QueryParameter("window", .duration, "The time to look back; default 15m, which is the longest"),

@@ -34,6 +34,7 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
         signal(SIGXFSZ, SIG_IGN)
+        ProcessMemory.limitArenas()
         OpenFiles.raiseLimit()
         // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
@@ -61,6 +62,7 @@ struct Serve: AsyncParsableCommand {
                 slot.gateway.plan.config.reportWarnings(to: logger)
                 preparation.announce(
                     addresses, config, version: Version.current, dataDirectory: opening.directory.path, to: logger)
+                ProcessMemory.unmapExecutable()
             })
         let services = services(slot, opening, preparation, server, stamps, logger)
         let interrupted = try await runServices(services, logger: logger)

@@ -49,10 +49,10 @@ extension APNsEndpoint {
     // MARK: Channels
 
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
-    /// as APNSwift has it; others send the header field. Channels belong to the sources that list the app as a topic.
-    /// If no source lists it, they belong to the source that created them.
+    /// as APNSwift has it; others send the header field. `listsAll`: the path is `all-channels`. Channels belong to
+    /// the sources that list the app as a topic. If no source lists it, they belong to the source that created them.
     func manage(
-        _ call: APNsCall, of bundle: String, id: String?, methods: [String]
+        _ call: APNsCall, of bundle: String, id: String?, methods: [String], listsAll: Bool = false
     ) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: methods.contains(call.request.method))
         let sender = try access.sender(of: call)
@@ -70,7 +70,7 @@ extension APNsEndpoint {
             }
         }
         let named = call.headers.channelID ?? id.map { $0.removingPercentEncoding ?? $0 }
-        if call.request.method == "GET", named == nil { return list(call, of: bundle, for: sender.source) }
+        if call.request.method == "GET", named == nil || listsAll { return list(call, of: bundle, for: sender.source) }
         let known = try APNsChannels.id(named)
         let isRemoval = call.request.method == "DELETE"
         return body(of: call, from: sender.source, upTo: Self.largestChannel) {

@@ -42,7 +42,7 @@ final class APNsEndpoint: ProviderEndpoint {
                 let methods = id == nil ? ["POST", "GET", "DELETE"] : ["GET", "DELETE"]
                 return admit(try manage(call, of: bundle, id: id, methods: methods), of: call)
             case .allChannels(let bundle):
-                return admit(try manage(call, of: bundle, id: nil, methods: ["GET"]), of: call)
+                return admit(try manage(call, of: bundle, id: nil, methods: ["GET"], listsAll: true), of: call)
             case .unknown: throw .badPath
             }
         } catch {

@@ -40,7 +40,12 @@ final class PushAcceptance: Sendable {
     ) {
         let pushes = labelled(pushes, request.run, request.trace)
         let (decided, effects) = decide(pushes)
-        guard effects.delay == nil || held.reserve() else { return reply(words(pushes.map { _ in .unavailable })) }
+        guard effects.delay == nil || held.reserve() else {
+            let answers = pushes.map { _ in PushAnswer.unavailable }
+            let response = words(answers)
+            captures?.record(pushes, answers, [], response, of: request)
+            return reply(response)
+        }
         let answer: @Sendable ([PushAnswer], [ProviderAnswer]?) -> Void = { [self] answers, stored in
             let response = effects.apply(to: words(answers))
             captures?.record(pushes, answers, stored ?? [], response, of: request)

@@ -29,10 +29,13 @@ extension ProviderRequest {
         switch parts.first {
         case "3" where parts.dropFirst().first == "device": return "/3/device/{token}"
         case "4" where parts.dropFirst().first == "broadcasts": return "/4/broadcasts/apps/{bundle}"
-        case "v1" where parts.dropFirst().first == "projects": return "/v1/projects/{project}/messages:send"
+        case "v1" where parts.dropFirst().first == "projects":
+            return parts.dropFirst(3).first == "registrations"
+                ? "/v1/projects/{project}/registrations/{registration}/topicSubscriptions"
+                : "/v1/projects/{project}/messages:send"
         case "fcm": return "/fcm/send"
         case "batch": return "/batch"
-        case "--": return "/--/api/v2/push/send"
+        case "--": return parts.last == "getReceipts" ? "/--/api/v2/push/getReceipts" : "/--/api/v2/push/send"
         default: return "/"
         }
     }
