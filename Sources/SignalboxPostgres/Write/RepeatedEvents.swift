@@ -9,7 +9,9 @@ import SignalboxStore
 /// events that arrive at two nodes at once is a duplicate.
 struct RepeatedEvents {
     private struct Key: Hashable, Comparable {
+        /// The name of the source, or `*` for keys that all sources share.
         let source: String
+        /// The value at `dedupe.key`.
         let key: String
 
         init(_ dedupe: RoutedEvent.Dedupe, of event: Event) {
@@ -28,7 +30,9 @@ struct RepeatedEvents {
 
     /// The event that later ones repeat.
     private struct Entry: Equatable {
+        /// The id in the form of the API.
         let event: String
+        /// When that event was accepted, in milliseconds since 1970.
         let at: Int64
 
         init(_ event: Event) { (self.event, at) = (event.id.description, event.acceptedAt.milliseconds) }
@@ -94,7 +98,8 @@ struct RepeatedEvents {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The keys are those of this transaction: their rows are locked.
+    /// The keys are those of this transaction: their rows are locked. The statement runs at the end of the transaction,
+    /// in the round trip of the ledger.
     private static func replace(_ entries: [Key: Entry]) -> PostgresStatement {
         let rows = Array(entries)
         return PostgresStatement(
