@@ -5,17 +5,18 @@ package import SignalboxStore
 package struct PostgresAdmin {
     private let connection: PostgresConnection
 
+    /// Connects, and blocks meanwhile. Throws ``StoreError/unreachable(reason:)`` for a database that does not answer.
     package init(_ target: PostgresTarget) throws(StoreError) {
         do { connection = try PostgresConnection(target) } catch { throw StoreError(error) }
     }
 
-    /// Runs one statement. `sql`: never contains input.
+    /// Runs one statement. `sql`: never contains input. In a transaction of its own; its rows are dropped. Blocks.
     package func run(_ sql: String) throws(StoreError) {
         do { _ = try connection.run(sql) } catch { throw StoreError(error) }
     }
 
     /// The size of the rows of the schema, in bytes, without indexes and free space: the server keeps free space for
-    /// later rows. Reads every row.
+    /// later rows. Reads every row. 0 for a schema without tables. Blocks, and fails after 10 s for a large database.
     package func size() throws(StoreError) -> Int64 {
         do {
             let tables = try connection.run(
@@ -32,7 +33,8 @@ package struct PostgresAdmin {
 }
 
 extension PostgresStore {
-    /// Declares every node of a database gone. For tests: as if their processes had ended long ago.
+    /// Declares every node of a database gone. For tests: as if their processes had ended long ago. Has no effect on a
+    /// database without tables. Fails if a transaction of a node holds one of the rows for 2 s.
     package static func declareAllGone(in target: PostgresTarget) throws(StoreError) {
         do {
             let connection = try PostgresConnection(target)

@@ -11,9 +11,13 @@ import Synchronization
 /// Errors: ``StoreError/unavailable(reason:)`` while the database cannot be reached or written,
 /// ``StoreError/undecided(after:)`` when a connection was lost during a commit and its outcome could not be found out.
 package final class PostgresStore: Store {
+    /// The database by its identity: a connection to another one at the same address fails.
     let target: PostgresTarget
+    /// Registers this process in `nodes` when a write, a lane or a download first needs an incarnation.
     let membership: NodeMembership
+    /// One for each lane. Each connects at its first transaction.
     let writers: [WriterLane: PostgresWriter]
+    /// Three connections for reads, and for the few writes that need no mark of a lane, such as those of rates.
     let readers: PostgresReaders
     /// The leases that are held in memory, and the callbacks that wake destinations and downloads.
     let lanes = Lanes()
@@ -26,16 +30,25 @@ package final class PostgresStore: Store {
     /// The commit group of decisions about in-app messages.
     let decisions: InAppDecisions
     package let health = StoreHealth()
+    /// Accepted events on their way to a commit.
     let appends: AppendCommits
+    /// The server's time. Due times and expiries are compared with this clock, never with that of the machine.
     let clock: PostgresClock
+    /// Settlements and claims on their way to a commit.
     let commits: LaneCommits
+    /// Not started before the first lane is opened.
     let heartbeat: Heartbeat
+    /// Until when ticks do not wake ordered destinations whose due deliveries are all blocked.
     let rests = OrderedRests()
+    /// The due times at which unordered searches begin, by destination.
     let hints = DueHints()
+    /// The numbers at which ordered searches begin; forgotten with the incarnation.
     let floors = LineFloors()
     /// Destinations whose last claim found due deliveries with an order key, and whose lanes do not order them.
     let keyed = Mutex<Set<DestinationName>>([])
+    /// Leases that no lane knew at the first of two looks.
     let sweeps = Sweeps()
+    /// Settlements whose commit may or may not have taken place.
     let undecided = UndecidedOutcomes()
     /// Outcomes that were not recorded, because their lease was no longer held.
     let lost = Counter()
@@ -48,6 +61,7 @@ package final class PostgresStore: Store {
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)
 
+    /// The turn of the hosts, and the membership of this node in the downloads.
     let mediaTurn = Mutex(MediaTurn())
 
     /// The key by which all nodes hash device tokens: 32 bytes.
@@ -74,8 +88,8 @@ package final class PostgresStore: Store {
 
     deinit { heartbeat.end() }
 
-    /// A store that stands in for one that cannot be opened yet: every call throws
-    /// ``StoreError/unreachable(reason:)``. `reason`: a clause.
+    /// A store that stands in for one that cannot be opened yet: every call throws ``StoreError/unreachable(reason:)``.
+    /// `reason`: a clause. Connects to nothing, now or later.
     package convenience init(insteadOf target: PostgresTarget, reason: String) {
         self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: nil)
     }
@@ -106,6 +120,7 @@ package final class PostgresStore: Store {
         }
     }
 
+    /// Without a round trip. Follows the clock of the machine until the first answer of the server.
     package var now: Date { clock.now }
 }
 
@@ -115,6 +130,7 @@ final class StoreReference: Sendable {
 
     private let target = Mutex(Target())
 
+    /// Called once, before the groups receive their first write.
     func set(_ store: PostgresStore) { target.withLock { $0.store = store } }
 
     /// Nil once the last user of the store has released it.

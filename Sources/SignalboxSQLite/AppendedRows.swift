@@ -101,6 +101,7 @@ struct NewDelivery: NewRow {
     /// The orders of the event. That at `position` has the destination and the times. Not the order itself, whose copy
     /// takes longer than binding it.
     let orders: [DeliveryOrder]
+    /// The index of its order in ``orders``.
     let position: Int
     /// The earliest time of the first attempt.
     let due: Date

@@ -43,7 +43,8 @@ struct BoundedScan {
         }
     }
 
-    /// Deliveries that a filter selects.
+    /// Deliveries that a filter selects. Conditions that no index serves are evaluated as a column, so that each row
+    /// that they reject counts as examined.
     init(_ filter: DeliveryFilter, limit: Int, examining rows: Int, in db: Database) throws {
         // The conditions that an index serves; SQLite then visits matching rows only.
         var walk = DeliveryFilter()

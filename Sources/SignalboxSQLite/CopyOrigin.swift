@@ -6,6 +6,7 @@ struct CopyOrigin {
     let tables: String
     /// Columns by which the rows are ordered; together they are unique, and found by an index.
     let key: [String]
+    /// Constant text for `WHERE`; nil copies every row.
     let condition: String?
     /// Expressions for columns with another name or another form in the target.
     let expressions: [String: String]
@@ -17,13 +18,14 @@ struct CopyOrigin {
         (self.tables, self.key, self.condition, self.expressions) = (tables, key, condition, expressions)
     }
 
-    /// Traps for an unknown table.
+    /// Traps for an unknown table. Each table of ``CopiedTable/all`` has one.
     init(of table: CopiedTable) {
         guard let origin = Self.all[table.name] else { preconditionFailure("A table has no origin.") }
         self = origin
     }
 
-    /// Selects the columns of the target, then those of the key. `isFirst`: without a position.
+    /// Selects the columns of the target, then those of the key. `isFirst`: without a position. Arguments: the values
+    /// of the position, in the order of the key. NULL stays NULL in a cast to bytes.
     func query(_ table: CopiedTable, isFirst: Bool) -> String {
         let columns = table.columns.map { column in
             let expression = expressions[column.name] ?? column.name
@@ -53,6 +55,8 @@ struct CopyOrigin {
     /// SQLite would read a partial index and sort.
     private static let deliveries = "deliveries NOT INDEXED"
 
+    /// By the name of the table in the target. `queue` and `ended` come from one table here, and `destinations` from
+    /// two.
     private static let all: [String: CopyOrigin] = [
         "events": CopyOrigin("events", by: "seq"),
         "variants": CopyOrigin("variants", by: "id"),

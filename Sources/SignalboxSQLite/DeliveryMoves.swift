@@ -4,6 +4,7 @@ import SignalboxStore
 
 extension DeliveryMoves {
     /// Adds the changes to the ledger: one write for each destination, however many deliveries the transaction has.
+    /// Numbers may be negative; a destination without a row gets one.
     func write(in db: Database) throws {
         for (destination, change) in changes {
             try db.run(
@@ -25,6 +26,7 @@ extension DeliveryMoves {
 
 extension Database {
     /// Counts the dead deliveries of a condition as waiting ones in the ledger. For the transaction that requeues them.
+    /// Call it before the update: it counts the deliveries that are still dead.
     func countRequeued(_ condition: String, _ arguments: StatementArguments) throws {
         var moves = DeliveryMoves()
         let rows = try StoredRow.fetchAll(

@@ -31,6 +31,7 @@ struct DueDelivery {
     private let payload: [UInt8]?
     /// Nil for a delivery without an order.
     private let orderKey: String?
+    /// When it could be sent first: its acceptance, or its scheduled time if that is later.
     private let readyAt: Date
 
     /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read. One query. Errors of SQLite
@@ -102,8 +103,9 @@ extension DueSearch {
         self.unreadable = unreadable
     }
 
-    /// `isReadable`: whether a delivery counts as found. An ordered search goes through the keys after the last
-    /// served one, and then from the beginning.
+    /// `isReadable`: whether a delivery counts as found. An ordered search goes through the keys after the last served
+    /// one, and then from the beginning. Also finds out when the next delivery becomes due, with one step in
+    /// `deliveries_waiting`.
     private mutating func run(by now: Date, in db: Database, isReadable: (Due) throws -> Bool) throws {
         if isOrdered {
             try gather(Self.ordered(after: lastKey), ["last": nil], by: now, in: db, isReadable)

@@ -2,7 +2,9 @@ import GRDB
 
 /// Conditions of a statement that must all hold, with their arguments in order. Without any, every row meets them.
 struct SQLConditions {
+    /// Never empty: the first one is always true.
     private var conditions = ["1"]
+    /// By position, so all conditions use `?` and no names.
     private var arguments = StatementArguments()
 
     /// The conditions as one, for `WHERE` or a column, with a value for each `?`.

@@ -4,11 +4,13 @@ package import SignalboxStore
 
 /// The log of actions. Rows are added, and removed by upkeep only.
 extension SQLiteQueue {
+    /// Durable when it returns. In a transaction of its own, unlike the actions of changes.
     package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) {
         try await write { db, now in _ = try db.record(action, count: count, at: now) }
     }
 
-    /// Walks down the primary key.
+    /// Walks down the primary key. One snapshot. Conditions without an index are evaluated row by row, which
+    /// `examining` bounds.
     package func actionPage(
         _ filter: ActionFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<ActionRecord> {
@@ -51,7 +53,7 @@ extension Database {
 }
 
 extension ActionFilter {
-    /// A condition over `actions`.
+    /// A condition over `actions`. An action without a target does not match a filter that names one.
     fileprivate var sql: (condition: String, arguments: StatementArguments) {
         var conditions = SQLConditions()
         conditions.add("actor = ?", actor)

@@ -16,6 +16,7 @@ extension SQLiteQueue {
         return try await commits.write(.append(events, request), hasDeadline: true).appendResult
     }
 
+    /// For a request that its sender does not repeat. `done` runs on the writer's thread.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
@@ -62,6 +63,7 @@ extension SQLiteWrite.Output {
 }
 
 extension AppendResult {
+    /// Traps for a repeated request: an append without one repeats none.
     fileprivate var duplicates: [Int: String] {
         guard case .appended(let duplicates) = self else { preconditionFailure("The append repeats a request.") }
         return duplicates

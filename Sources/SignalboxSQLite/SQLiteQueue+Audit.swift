@@ -135,13 +135,18 @@ private struct LedgerRow {
     /// In the order of the columns.
     static let states = DeliveryRecord.State.allCases
 
+    /// The primary key.
     let destination: DestinationName
+    /// Every delivery that was ever made, stored or not.
     private let accepted: Int
+    /// Nil while no waiting delivery was ever removed.
     private let undeliveredSince: Date?
+    /// By the state that each delivery had when it was removed.
     private let removed: [DeliveryRecord.State: Int]
     /// Of stored deliveries; negative only in a file that was edited.
     private let counted: [DeliveryRecord.State: Int]
 
+    /// Throws ``DamagedValue`` for a negative number of accepted or removed ones.
     init(_ row: StoredRow) throws {
         destination = DestinationName(try row.text(0))
         (accepted, undeliveredSince) = (try row.count(1), try row.optionalDate(2))

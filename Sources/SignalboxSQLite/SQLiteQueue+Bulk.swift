@@ -11,12 +11,14 @@ extension SQLiteQueue {
     /// The most deliveries that one step changes.
     private static let bulkStep = 500
 
+    /// One look-up in the ledger, which keeps its rows after the deliveries are removed.
     package func knows(_ destination: DestinationName) async throws(StoreError) -> Bool {
         try await file.read { try $0.flag("SELECT 1 FROM ledger WHERE destination = ?", [destination.name]) }
     }
 
     /// An empty transaction comes first. Everything that ended before it is in the snapshot of the preview; everything
-    /// that ends later has its time or a later one.
+    /// that ends later has its time or a later one. So the preview throws ``StoreError/stalled(for:)`` while a commit
+    /// hangs.
     package func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview {
         let now = try await write { _, now in now }
         var selection = filter
@@ -41,7 +43,8 @@ extension SQLiteQueue {
     }
 
     /// Numbers of attempts continue; only the budget starts anew. Wakes every lane after each step, so that attempts
-    /// begin before the last one.
+    /// begin before the last one. Throws the first failure; deliveries of earlier steps stay requeued, and the action
+    /// has their number.
     package func retry(
         _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
@@ -66,9 +69,9 @@ extension SQLiteQueue {
         }
     }
 
-    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
-    /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
-    /// state.
+    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries. The
+    /// conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new state.
+    /// Then returns free pages to the file system. Throws the first failure; the steps before it are committed.
     package func purge(
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
@@ -129,7 +132,8 @@ extension SQLiteQueue {
 }
 
 extension BulkChange {
-    /// The deliveries that the change may touch, among those of a filter.
+    /// The deliveries that the change may touch, among those of a filter. `sparingUndelivered`: for a purge; permits
+    /// delivered ones only.
     fileprivate func sql(
         _ filter: DeliveryFilter, sparingUndelivered: Bool = false
     ) -> (condition: String, arguments: StatementArguments) {

@@ -8,7 +8,8 @@ package import SignalboxStore
 /// changes the queue meanwhile.
 extension SQLiteQueue {
     /// The identity and the version of the queue. The version sums up what a gateway changes. The file itself has none:
-    /// each connection writes its settings into it. Reads every delivery.
+    /// each connection writes its settings into it. Reads every delivery. Blocks the calling thread. Two calls return
+    /// equal versions if no process wrote in between.
     package func copySource() throws(StoreError) -> CopySource {
         do {
             return try file.pool.read { db in
@@ -41,7 +42,7 @@ extension SQLiteQueue {
         "SELECT sum(clicks + unanswered + unicode(state)) FROM inapp_offers", "SELECT count(*) FROM channels",
     ]
 
-    /// The number of waiting deliveries. Cheap.
+    /// The number of waiting deliveries. Cheap. From the ledger, without a look at deliveries. Blocks.
     package func waitingCount() throws(StoreError) -> Int {
         do {
             return try file.pool.read { Int(try $0.number("SELECT sum(waiting_now) FROM ledger") ?? 0) }
@@ -51,7 +52,8 @@ extension SQLiteQueue {
     }
 
     /// The rows of a table after a position; none at its end. Throws ``StoreError/damaged(path:reason:)`` for a row
-    /// that cannot be read.
+    /// that cannot be read. Blocks. At most ``CopiedBatch/rows`` rows, and none further once they have
+    /// ``CopiedBatch/bytes``.
     package func copiedRows(
         of table: CopiedTable, after position: CopyPosition?
     ) throws(StoreError) -> CopiedBatch {
@@ -74,9 +76,13 @@ private struct CopyReading {
 
     private let table: CopiedTable
     private let origin: CopyOrigin
+    /// An array for each column of the target, of the type that it has there.
     private var columns: [CopiedBatch.Values]
+    /// Rows of the batch.
     private var count = 0
+    /// Bytes of the texts and BLOBs so far. Numbers do not count, because the number of rows bounds them.
     private var bytes = 0
+    /// The key of the last row; nil for an empty batch, which ends the table.
     private var end: CopyPosition?
 
     init(_ table: CopiedTable) {
@@ -91,6 +97,7 @@ private struct CopyReading {
         }
     }
 
+    /// The row that fills the batch is its last one.
     mutating func read(after position: CopyPosition?, in db: Database) throws {
         let statement = try RowStatement(db, sql: origin.query(table, isFirst: position == nil))
         do {
@@ -105,6 +112,8 @@ private struct CopyReading {
         } catch is IsFull {}
     }
 
+    /// Takes each array out of ``columns`` while it grows: a second reference would make every append copy it. The
+    /// columns of the key follow those of the target.
     private mutating func append(_ row: inout RowColumns) throws {
         for index in columns.indices {
             switch columns[index] {

@@ -31,11 +31,12 @@ extension SQLiteQueue {
         }
     }
 
+    /// Two look-ups: the event by its id, and its deliveries by its number. Throws for an event that cannot be read.
     package func eventRecord(_ id: String) async throws(StoreError) -> EventRecord? {
         try await file.read { try $0.event("id = ?", [id]) }
     }
 
-    /// Finds events that were stored since the table of reports exists.
+    /// Finds events that were stored since the table of reports exists. Leaves out reports that were removed since.
     package func reports(onEvent id: String, limit: Int) async throws(StoreError) -> [EventRecord] {
         try await file.read { db in
             try db.rows("SELECT event FROM reports WHERE about = ? ORDER BY event LIMIT ?", [id, limit])
@@ -44,6 +45,7 @@ extension SQLiteQueue {
     }
 
     /// Reads the payload that is stored with the event, for a destination, before the one that is kept for operators.
+    /// Nil for an unknown event, and if neither is stored any longer.
     package func payload(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
         try await file.read { db in
             try db.row(
@@ -119,7 +121,8 @@ extension Database {
 }
 
 extension EventFilter {
-    /// A condition over `events e` without the bounds of the page.
+    /// A condition over `events e` without the bounds of the page. A subject without a slash has neither vendor nor
+    /// kind.
     fileprivate var sql: (condition: String, arguments: StatementArguments) {
         var conditions = SQLConditions()
         conditions.add("substr(subject, 1, instr(subject, '/') - 1) = ?", vendor)

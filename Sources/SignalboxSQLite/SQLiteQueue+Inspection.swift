@@ -12,6 +12,7 @@ extension SQLiteQueue {
         try await file.read { try Self.deliveries(filter, limit: limit, in: $0) }
     }
 
+    /// Within a read transaction of the caller. Leaves out a delivery without its event, which only the audit reports.
     private static func deliveries(_ filter: DeliveryFilter, limit: Int, in db: Database) throws -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
         return try StoredRow.fetchAll(

@@ -10,7 +10,7 @@ extension SQLiteQueue {
     private static let step = 1000
 
     /// Called once, at the start. Held deliveries whose wait ended while the gateway was stopped get time for their
-    /// release.
+    /// release. Throws before it has set `wake`, so a failed call may be repeated.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
         try await write { db, now in
             let grace = now.milliseconds + Waits.releaseGrace
@@ -104,6 +104,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Nil when no delivery is held. A wait whose delivery has ended counts until ``heldDeliveries(upTo:)`` removes it.
     package func lastMediaUntil() async throws(StoreError) -> Date? {
         try await file.read { try $0.number("SELECT max(until) FROM media_waits") }.map { Date(milliseconds: $0) }
     }
@@ -185,6 +186,7 @@ struct HeldSearch: Sendable {
     struct Ended: Sendable, Equatable {
         /// The primary key of its wait.
         let delivery: Int64
+        /// The primary key of its event, whose requests for files end with the last wait.
         let event: Int64
     }
 

@@ -32,7 +32,8 @@ extension SQLiteQueue {
 }
 
 extension SQLiteFile {
-    /// The migrations of this version, in their order, and those of the file.
+    /// The migrations of this version, in their order, and those of the file. Opens the file for reading only, through
+    /// a connection that ends with the call. Waits ``busyTime`` for a lock.
     fileprivate static func migrations(at path: String) throws -> (known: [String], applied: Set<String>) {
         countsNoMemory
         var configuration = Configuration()

@@ -14,6 +14,7 @@ import Synchronization
 /// commit blocks the writer, ``StoreError/undecided(after:)`` for an append whose commit outlasts the deadline,
 /// otherwise ``StoreError/unavailable(reason:)``.
 package final class SQLiteQueue: Store {
+    /// One for the process: it has the connections, the clock and the leases in memory.
     let file: SQLiteFile
     /// Groups up to 512 writes into one transaction, and gives up on an append after ``StoreLimits/patience``.
     let commits: CommitGroup<SQLiteWrite, SQLiteWrite.Output>
@@ -245,6 +246,7 @@ extension SQLiteWrite.Output {
         return result
     }
 
+    /// Traps for another kind of write.
     fileprivate var leases: [Lease] {
         guard case .claimed(let leases) = self else { preconditionFailure("The write is not a claim.") }
         return leases

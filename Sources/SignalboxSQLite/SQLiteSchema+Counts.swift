@@ -1,6 +1,8 @@
 /// Counts that are kept as they change, so that metrics do not read the rows.
 extension SQLiteSchema {
-    /// Deliveries by their present state. ``DeliveryMoves`` keeps them.
+    /// Deliveries by their present state. ``DeliveryMoves`` keeps them. The migration counts the rows of an older file
+    /// once. `media_counts` has a row for each state of URLs, and for the kinds `files`, `bytes` and `held`;
+    /// ``mediaTriggers`` keep these.
     static let counts =
         """
         ALTER TABLE ledger ADD COLUMN waiting_now INTEGER NOT NULL DEFAULT 0; -- deliveries that wait
@@ -32,7 +34,8 @@ extension SQLiteSchema {
         ) WHERE destination = name;
         """
 
-    /// Of media, which change less often than deliveries.
+    /// Of media, which change less often than deliveries. A trigger runs in the transaction of the change, so the
+    /// counts are exact after every commit.
     private static let mediaTriggers = """
         CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
             UPDATE media_counts SET number = number + 1 WHERE name = NEW.state;

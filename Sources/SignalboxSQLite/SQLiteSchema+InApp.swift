@@ -2,7 +2,9 @@
 extension SQLiteSchema {
     /// In-app messages, and the rows of users and devices. Every table is found by the key of one message, user or
     /// device. `seen`: the day of `last_now`, counted from 1970; none once upkeep has removed the displays. The columns
-    /// that change with each decision are in no index, except for the state of offers.
+    /// that change with each decision are in no index, except for the state of offers. `inapp_devices_due` finds
+    /// devices that need a decision without a request, and `inapp_offers_leased` the leases of a user on other devices.
+    /// `inapp_tallies` has the displays of a campaign to all users.
     static let inApp = """
         CREATE TABLE inapp_messages (
             id TEXT NOT NULL PRIMARY KEY, revision INTEGER NOT NULL, registered_at INTEGER NOT NULL,

@@ -20,7 +20,8 @@ enum SQLiteSchema {
         ("ends", ends), ("exchanges", exchanges), ("channel-sources", channelSources),
     ]
 
-    /// Events and their deliveries. A partial index serves each lane in the order of due times.
+    /// Events and their deliveries. A partial index serves each lane in the order of due times. `deliveries_dead` finds
+    /// dead letters for retries, and `deliveries_event` the deliveries of an event for its removal.
     private static let first = """
         CREATE TABLE events (
             seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL, subject TEXT NOT NULL,
@@ -41,7 +42,9 @@ enum SQLiteSchema {
         """
 
     /// The last attempt is stored with its delivery, so that a delivery that succeeds at once needs no row of its own.
-    /// Earlier attempts are in `attempts`.
+    /// Earlier attempts are in `attempts`. A `not_after` of 0 means one attempt; other values are a time.
+    /// `deliveries_expiring` finds overdue deliveries for each tick. `deliveries_ordered` lets a search step from key
+    /// to key. The ledger counts deliveries that were removed, so that an audit can add them to the stored ones.
     private static let second = """
         ALTER TABLE events ADD COLUMN payload BLOB; -- as received, for destinations that want it
         ALTER TABLE deliveries ADD COLUMN not_before INTEGER; -- not sent before
@@ -110,7 +113,8 @@ enum SQLiteSchema {
         ALTER TABLE deliveries ADD COLUMN variant INTEGER; -- none: the event as it is stored
         """
 
-    /// The button sets that payloads defined, newest definition only.
+    /// The button sets that payloads defined, newest definition only. `categories_seen` serves both the list of the
+    /// latest ones and the removal of the oldest.
     private static let categories = """
         CREATE TABLE categories (
             identifier TEXT PRIMARY KEY,
@@ -121,7 +125,10 @@ enum SQLiteSchema {
         CREATE INDEX categories_seen ON categories(last_seen DESC, identifier);
         """
 
-    /// Downloads, and the deliveries that wait for them.
+    /// Downloads, and the deliveries that wait for them. `media_wanted` finds the next due download of each host,
+    /// `media_resting` the next pause that ends, and `media_stored` and `media_failed` URLs to forget.
+    /// `media_waits_ready` and `media_waits_until` find deliveries to release. `files_used` has the bytes too, so that
+    /// their sum needs no row.
     private static let media = """
         CREATE TABLE files (
             id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, bytes INTEGER NOT NULL,
@@ -212,6 +219,7 @@ enum SQLiteSchema {
         """
 
     /// For operators: payloads that no destination receives, and the events about taps on a notification.
+    /// `payloads_passing` has only the payloads that are kept until their deliveries end.
     private static let events = """
         CREATE TABLE payloads (
             event INTEGER PRIMARY KEY,

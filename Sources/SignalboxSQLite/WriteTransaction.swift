@@ -42,6 +42,7 @@ enum SQLiteWrite: Sendable {
     struct Overdue: Sendable {
         /// The primary key in `deliveries`.
         let delivery: Int64
+        /// Its lane knows whether an attempt is in progress.
         let destination: DestinationName
     }
 
@@ -111,7 +112,7 @@ struct WriteTransaction {
     let file: SQLiteFile
     /// The writer's connection, within the transaction.
     let db: Database
-    /// The time of all writes of the group.
+    /// The time of all writes of the group. By the wall clock, after the waits have followed it.
     let now: Date
     /// Appends that are not in the tables yet.
     var rows = AppendedRows()

@@ -9,11 +9,12 @@ package import SignalboxStore
 /// The HTTP servers of the gateway: of the API, and of the provider endpoints. Runs in the service group of the
 /// gateway. Its state is shared and safe for concurrent use.
 package struct GatewayServer: Service {
-    /// Largest request body in bytes.
+    /// Largest request body in bytes. The default of endpoints that take a body; some declare a smaller limit.
     static let bodyLimit = 8 * 1024 * 1024
 
     /// Outlives reloads.
     private let resources: ServerResources
+    /// Serves HTTP/1.1 without TLS; a proxy in front of it adds TLS.
     private let http: HTTPService
     /// The listeners of `gateway.listen.apns` and `gateway.listen.proxy`.
     private let providers: [ProviderListener]
@@ -43,10 +44,12 @@ package struct GatewayServer: Service {
         package var areLoopback: Bool { all.allSatisfy(\.isLoopback) }
     }
 
+    /// As requested: a port may be 0. `onListening` receives the ports that the system assigned.
     private let addresses: Addresses
 
-    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the addresses
-    /// in use, when all listeners are ready.
+    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the addresses in
+    /// use, when all listeners are ready. Does not listen yet; ``run()`` does. Traps for open access on an address that
+    /// other machines reach.
     package init(
         _ surface: GatewaySurface, addresses: Addresses, logger: Logger,
         probe: @escaping @Sendable () async -> StoreError?,
@@ -116,7 +119,7 @@ package struct GatewayServer: Service {
         try result.get()
     }
 
-    /// Runs all listeners. The failure of one ends the others.
+    /// Runs all listeners. The failure of one ends the others. The provider endpoints listen before the API does.
     private func run(_ direct: DirectResponder) async throws {
         // First, because the other server cannot be stopped without a graceful shutdown.
         var channels: [(ProviderListener, any Channel)] = []
@@ -135,7 +138,8 @@ package struct GatewayServer: Service {
         }
     }
 
-    /// The present values of all metrics; nil if the queue does not answer in time.
+    /// The present values of all metrics; nil if the queue does not answer in time. Waits for the queue at most
+    /// ``StoreLimits/patience``.
     package func metricReadings() async -> [MetricReading]? {
         do throws(Problem) {
             return try await active.value.api.metricValues().readings
@@ -191,11 +195,14 @@ private final class ActiveAPI: Sendable {
 
 /// Reports the addresses once all listeners are ready.
 private actor Greeting {
+    /// The listeners that are ready, with the ports that the system assigned.
     private var found: [ListenError.Listener: ListenAddress] = [:]
     /// The number of listeners.
     private let count: Int
+    /// Called once, by the listener that becomes ready last.
     private let report: @Sendable (GatewayServer.Addresses) async -> Void
 
+    /// `addresses`: as requested. Only their number matters here.
     init(
         _ addresses: GatewayServer.Addresses, report: @escaping @Sendable (GatewayServer.Addresses) async -> Void
     ) {
@@ -203,6 +210,7 @@ private actor Greeting {
         self.report = report
     }
 
+    /// Called once by each listener, in any order. If one of them fails to listen, no address is reported.
     func listens(_ listener: ListenError.Listener, on address: ListenAddress) async {
         found[listener] = address
         guard found.count == count, let http = found[.http] else { return }
@@ -212,7 +220,9 @@ private actor Greeting {
 
 /// Looks up the active config for each request.
 private struct ActiveResponder: HTTPResponder {
+    /// Read once for each request, so that a reload does not change a request in progress.
     let active: Replaceable<ActiveAPI>
+    /// Bounds the bodies of provider endpoints. The router reserves from the same budget.
     let budget: BodyBudget
 
     /// Provider endpoints first: their paths and the paths of the API differ.

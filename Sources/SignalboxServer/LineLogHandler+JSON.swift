@@ -23,6 +23,7 @@ extension LineLogHandler {
         return "{\(Self.text(members)),\"fields\":{\(Self.text(list))}}\n"
     }
 
+    /// Members of an object without its braces, in the given order. Each value is cut after ``longest`` characters.
     private static func text(_ members: [(name: String, value: String)]) -> String {
         members.map { "\(quoted($0.name)):\(quoted($0.value))" }.joined(separator: ",")
     }

@@ -19,7 +19,9 @@ package enum LogFormat: String, Sendable, CaseIterable {
 /// end a line or control a terminal are escaped everywhere, so no input can forge a line. The handler formats at the
 /// time of the message, so metadata costs nothing while no message is logged.
 package struct LineLogHandler: LogHandler {
+    /// Fields of the logger, for all of its messages. A field of a message with the same name wins.
     package var metadata: Logger.Metadata = [:]
+    /// Fields of the current task, read at each message; nil for none. They win over ``metadata``.
     package var metadataProvider: Logger.MetadataProvider?
     /// The lowest level to write; the logger checks it.
     package var logLevel: Logger.Level = .notice
@@ -41,12 +43,14 @@ package struct LineLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
+    /// Formats and writes on the calling thread. The time is that of the call. `Logger` has checked the level.
     package func log(event: LogEvent) {
         let time = Timestamp(Date())
         write(format == .json ? jsonLine(of: event, at: time) : line(of: event, at: time))
     }
 
-    /// A field of the message wins over one of the provider, and that one over one of the logger.
+    /// A field of the message wins over one of the provider, and that one over one of the logger. The error of the
+    /// event becomes the field `error`, and wins over all others.
     func fields(of event: LogEvent) -> Logger.Metadata {
         var fields = metadata.merging(metadataProvider?.get() ?? [:]) { _, provided in provided }
         fields.merge(event.metadata ?? [:]) { _, given in given }
@@ -68,6 +72,8 @@ package struct LineLogHandler: LogHandler {
         return line + "\n"
     }
 
+    /// Appends the value unquoted if a reader of the line can tell its end, otherwise as a JSON string. An empty value
+    /// is `""`.
     private static func append(value: String, to line: inout String) {
         let isPlain = value.unicodeScalars.allSatisfy { !isEscaped($0) && !" =\"\\".unicodeScalars.contains($0) }
         guard !isPlain || value.isEmpty else { return append(value, to: &line, isQuoted: false) }
@@ -81,7 +87,8 @@ package struct LineLogHandler: LogHandler {
         return quoted + "\""
     }
 
-    /// Escapes as JSON does. Outside of quotes a backslash and a quote stay.
+    /// Escapes as JSON does. Outside of quotes a backslash and a quote stay. `…` replaces the characters beyond
+    /// ``longest``.
     private static func append(_ text: String, to line: inout String, isQuoted: Bool) {
         for (count, scalar) in text.unicodeScalars.enumerated() {
             guard count < longest else {

@@ -23,8 +23,11 @@ package final class WebhookDesk: Sendable {
     private let counts = Mutex(Counts())
     /// Nil: signatures are not verified.
     private let keys: WebhookKeys?
+    /// Of replies to verified webhooks, unless a forward decides the status.
     private let status: Int
+    /// Applies to verified and unverified webhooks alike, except that ``Form/json`` omits the latter.
     private let form: Form
+    /// Colours the summaries of ``Form/lines``. JSON is never coloured.
     private let color: Bool
     /// Called outside of the lock, so lines of concurrent webhooks may change places.
     private let print: @Sendable (String) -> Void
@@ -98,7 +101,7 @@ package final class WebhookDesk: Sendable {
         }
     }
 
-    /// The text is the last part of the printed line.
+    /// The text is the last part of the printed line. A body that cannot be decompressed is bad even without keys.
     private func verify(
         _ message: WebhookReceiver.Message, _ body: [UInt8]?, _ now: Date
     ) -> (isBad: Bool, text: String) {

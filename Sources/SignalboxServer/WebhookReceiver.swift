@@ -27,8 +27,10 @@ package struct WebhookReceiver: Service {
         package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     }
 
+    /// Awaited before the reply. Called at the same time for webhooks on different connections.
     private let receive: @Sendable (Message) async -> Int
     private let http: HTTPService
+    /// Room for sixteen of the largest bodies. A webhook beyond it receives 503.
     private let budget = BodyBudget(bytes: 16 * Self.bodyLimit)
     /// Bytes of one body, compressed or not. Sixteen such bodies may be in memory.
     private static let bodyLimit = 16 * 1024 * 1024
@@ -53,7 +55,8 @@ package struct WebhookReceiver: Service {
         try await http.run(router.buildResponder())
     }
 
-    /// Permits any rate to the origin that asks. Without an origin, only lists the methods.
+    /// Permits any rate to the origin that asks. Without an origin, only lists the methods. The status is 200 in both
+    /// cases.
     private static func permission(for request: Request) -> Response {
         var headers: HTTPFields = [.allow: "POST"]
         if let origin = request.headers[text: "webhook-request-origin"] {

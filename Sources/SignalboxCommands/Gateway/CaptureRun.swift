@@ -5,10 +5,11 @@ import SignalboxJSON
 /// One run of `signalbox capture`.
 package struct CaptureRun: Sendable {
     private let follow: CaptureFollow
+    /// Also the time that the report of an incomplete run names.
     private let timeout: Duration
 
     /// `until`: completes the run after so many pushes; nil for a run that never ends by itself. `timeout`: the longest
-    /// wait for them.
+    /// wait for them. Without `until`, `timeout` has no effect.
     package init(_ connection: GatewayConnection, _ request: CaptureRequest, until: Int?, timeout: Duration) {
         follow = CaptureFollow(
             CaptureClient(connection.address, token: connection.token, http: connection.http), request, until: until,
@@ -17,7 +18,8 @@ package struct CaptureRun: Sendable {
     }
 
     /// Prints each push. Throws ``CommandFailure/incomplete(_:)`` when the pushes did not come in time, after a report
-    /// on standard error.
+    /// on standard error. `onlyNew`: leaves out pushes that arrived before the start. Each line of `print` has no line
+    /// end.
     package func run(onlyNew: Bool, asJSON: Bool, print: (String) -> Void) async throws(CommandFailure) {
         do throws(CaptureClient.Failure) {
             let end = try await follow.run(onlyNew: onlyNew) { capture in

@@ -5,14 +5,16 @@ import SignalboxNotification
 
 /// The texts and arguments of `signalbox capture`.
 package enum CaptureWords {
-    /// Why a wait ended without enough pushes, as whole lines.
+    /// Why a wait ended without enough pushes, as whole lines. `nearMisses`: lines without line ends; none means that
+    /// no push arrived at all.
     package static func report(_ nearMisses: [String], after time: Duration) -> String {
         let heading = "signalbox: the pushes did not arrive within \(time.text)."
         guard !nearMisses.isEmpty else { return heading + " No other push arrived.\n" }
         return heading + " Other pushes, newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
     }
 
-    /// The pattern of an argument: JSON, or the path of a file with JSON. Throws for anything else.
+    /// The pattern of an argument: JSON, or the path of a file with JSON. Throws for anything else. An argument that
+    /// begins with a brace is JSON. A pipe may take the place of the file.
     package static func pattern(_ argument: String) throws(CommandFailure) -> [UInt8] {
         let isJSON = argument.drop { $0.isWhitespace }.hasPrefix("{")
         let text =

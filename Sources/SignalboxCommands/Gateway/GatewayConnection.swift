@@ -15,6 +15,7 @@ package struct GatewayConnection: Sendable {
     /// Its policy permits every address.
     package let http: OutboundHTTP
 
+    /// Makes no connection yet; the first request does.
     package init(_ address: GatewayAddress, token: String?) {
         self.address = address
         self.token = token
@@ -30,7 +31,7 @@ package struct GatewayConnection: Sendable {
     }
 
     /// Sends a request and returns the answer, of any status. Throws for a gateway that cannot be reached, and after
-    /// ``stop()``.
+    /// ``stop()``. Makes one attempt and follows no redirect, so the token reaches no other host.
     func answer(to request: OutboundRequest) async throws(CommandFailure) -> OutboundReply {
         switch await http.attempt(request).answer {
         case .success(let reply): return reply
@@ -46,7 +47,8 @@ package struct GatewayConnection: Sendable {
 }
 
 extension OutboundReply {
-    /// The reason of an answer that is a problem (RFC 9457) or names a `reason`.
+    /// The reason of an answer that is a problem (RFC 9457) or names a `reason`. Without either member, a sentence with
+    /// the status.
     var detail: String {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {

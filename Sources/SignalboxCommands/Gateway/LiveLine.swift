@@ -45,12 +45,14 @@ package enum LiveLine {
         }
     }
 
+    /// The names with commas between them, or `no route`.
     private static func routes(_ root: JSONValue) -> String {
         let names = root["routes"]?.elements.compactMap(\.string) ?? []
         return names.isEmpty ? "no route" : names.joined(separator: ", ")
     }
 
-    /// The time of day of an RFC 3339 time in UTC.
+    /// The time of day of an RFC 3339 time in UTC. Spaces of the same width for a frame without a time, so that columns
+    /// stay in line.
     private static func time(_ text: String?) -> String {
         guard let text, let start = text.firstIndex(of: "T") else { return "            " }
         return String(text[text.index(after: start)...].prefix { $0 != "Z" })

@@ -9,13 +9,14 @@ import Synchronization
 package struct LiveTail: Sendable {
     /// The selection of occurrences, as the API reads it.
     package struct Request: Sendable {
-        /// Frames to receive, such as `event` and `delivery`.
+        /// Frames to receive, such as `event` and `delivery`. `stats` adds counts once a second.
         package var types: [String] = ["event", "delivery", "destination"]
         /// The JSON text of an event pattern, for frames of events.
         package var pattern: String?
-        /// Ends the run after so many lines.
+        /// Ends the run after so many lines. Frames of counts and of gaps are lines too.
         package var limit: Int?
 
+        /// Every kind of frame except counts, without an end.
         package init() {}
 
         /// The vendor that ``select(vendor:)`` chose.
@@ -42,12 +43,14 @@ package struct LiveTail: Sendable {
             return "Invalid --types \(text): write some of \(LiveSelection.types.joined(separator: ",")), with commas."
         }
 
+        /// The query of `GET /v1/stream`, percent-encoded. Without a pattern, only `types`.
         var query: String {
             var parts = ["types=\(Self.escape(types.joined(separator: ",")))"]
             if let pattern { parts.append("pattern=\(Self.escape(pattern))") }
             return parts.joined(separator: "&")
         }
 
+        /// Leaves the unreserved characters (RFC 3986, 2.3) and escapes all others.
         private static func escape(_ text: String) -> String {
             let allowed = CharacterSet(
                 charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -68,6 +71,7 @@ package struct LiveTail: Sendable {
     /// The longest life of a connection.
     private static let longest: Duration = .seconds(86_400)
 
+    /// `clock`: measures the pauses between connections; tests replace it.
     package init(_ connection: GatewayConnection, _ request: Request, clock: any Clock<Duration> = ContinuousClock()) {
         self.connection = connection
         self.request = request
@@ -77,7 +81,8 @@ package struct LiveTail: Sendable {
     /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
     /// Returns after ``Request/limit`` lines. Throws for a vendor that the gateway does not know, if the first
     /// connection fails or the gateway refuses a request, and ``CommandFailure/interrupted`` after
-    /// ``GatewayConnection/stop()``.
+    /// ``GatewayConnection/stop()``. A later connection resumes behind the last frame that was shown, and the gateway
+    /// reports a gap.
     package func run(
         asJSON: Bool, show: (String) -> Void, warn: (String) -> Void
     ) async throws(CommandFailure) {
@@ -107,7 +112,8 @@ package struct LiveTail: Sendable {
     }
 
     /// Asks the gateway for the vendors that it knows: with another one, the command would never end. Gateways of
-    /// earlier versions do not name them.
+    /// earlier versions do not name them. Does not ask without a pattern. `warn` receives doubts about the pattern,
+    /// such as a vendor that no event has.
     private func checkSelection(_ warn: (String) -> Void) async throws(CommandFailure) {
         guard let pattern = request.pattern else { return }
         let reply = try await connection.answer(
@@ -131,7 +137,8 @@ package struct LiveTail: Sendable {
         return .refused(reply.detail + hint)
     }
 
-    /// One connection until it ends. Finishes the stream.
+    /// One connection until it ends. Finishes the stream. `position`: the stream resumes behind it; nil begins with the
+    /// next occurrence.
     private func connect(_ stream: LiveConnection, after position: String?) async -> Result<
         OutboundReply, TransportError
     > {
@@ -145,7 +152,8 @@ package struct LiveTail: Sendable {
         return answer
     }
 
-    /// Decides whether to connect again. A gateway that restarted does not know the position.
+    /// Decides whether to connect again. A gateway that restarted does not know the position. A failure of the first
+    /// connection is final. After a connection that was open, statuses from 500 on are not.
     private func check(
         _ answer: Result<OutboundReply, TransportError>, hasConnected: Bool, _ position: inout String?
     ) throws(CommandFailure) {
@@ -163,8 +171,10 @@ package struct LiveTail: Sendable {
 
 /// The frames of one connection. A class because the client's thread writes what a task reads.
 private final class LiveConnection: Sendable {
+    /// At most as many as may wait. A reader that ends the loop loses those that still wait.
     let frames: AsyncStream<ServerSentEvents.Frame>
     private let continuation: AsyncStream<ServerSentEvents.Frame>.Continuation
+    /// `hasDropped` is true once a frame was dropped, which ends the connection.
     private let state = Mutex((events: ServerSentEvents(), hasBegun: false, hasDropped: false))
 
     init(mostWaiting: Int) {
@@ -199,5 +209,6 @@ private final class LiveConnection: Sendable {
             })
     }
 
+    /// Called once the connection has ended. Frames that wait are still delivered.
     func finish() { continuation.finish() }
 }

@@ -6,6 +6,7 @@ import SignalboxJSON
 package struct ReadinessCheck: Sendable {
     /// The answer of a gateway, or of the attempt to reach it.
     package enum Answer: Sendable, Equatable {
+        /// `GET /readyz` answered 200: the queue can be written.
         case ready
         /// A sentence.
         case notReady(String)
@@ -30,7 +31,7 @@ package struct ReadinessCheck: Sendable {
         self.timeout = timeout
     }
 
-    /// Asks once. A gateway that cannot be reached is not ready.
+    /// Asks once. A gateway that cannot be reached is not ready. Never throws; an interruption counts as not ready.
     package func ask() async -> Answer {
         let request = OutboundRequest(
             method: .get, url: connection.address.root + "/readyz", timeout: timeout, keptBytes: 64 * 1024)

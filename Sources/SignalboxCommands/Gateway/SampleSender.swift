@@ -6,6 +6,7 @@ package import SignalboxNotification
 /// Sends example payloads to a running gateway, for `signalbox send`.
 package struct SampleSender: Sendable {
     private let connection: GatewayConnection
+    /// Part of the path of each request; nil posts to `/v1/notifications`.
     private let source: SourceName?
 
     /// Bytes of a receipt.
@@ -19,6 +20,7 @@ package struct SampleSender: Sendable {
 
     /// Sends one payload; returns the receipt, as the API words it. Throws ``CommandFailure/incomplete(_:)`` with the
     /// reason when the gateway rejects the payload, and ``CommandFailure/refused(_:)`` for a wrong token or address.
+    /// Waits for the answer at most a minute.
     package func send(_ payload: JSONText) async throws(CommandFailure) -> JSONText {
         guard let endpoint = GatewayAddress(connection.address.root, source: source) else {
             throw .refused("Invalid gateway address.")
@@ -42,7 +44,8 @@ package struct SampleSender: Sendable {
         }
     }
 
-    /// The receipt as a line: id, vendor and kind, destinations and routes.
+    /// The receipt as a line: id, vendor and kind, destinations and routes. Control characters become spaces. `?`
+    /// replaces an absent value.
     package static func line(_ receipt: JSONText) -> String {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {

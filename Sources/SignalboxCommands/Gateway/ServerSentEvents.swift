@@ -2,7 +2,7 @@
 struct ServerSentEvents {
     /// One event of a stream.
     struct Frame: Sendable, Equatable {
-        /// The field `event`.
+        /// The field `event`; `message` without one, as the standard says.
         var name = "message"
         /// The fields `data`, joined by line ends.
         var data = ""
@@ -16,13 +16,16 @@ struct ServerSentEvents {
     /// Bytes of a line, and of the data of a frame.
     static let longest = 1 << 20
 
+    /// The beginning of a line whose end has not arrived.
     private var line: [UInt8] = []
+    /// The fields since the last empty line.
     private var frame = Frame()
+    /// Whether ``frame`` has a field `data`, even an empty one.
     private var hasData = false
     /// The last position of the stream.
     private(set) var lastID: String?
 
-    /// Passes each whole frame to `body`. Comments and frames without data are left out.
+    /// Passes each whole frame to `body`. Comments and frames without data are left out. Lines end in LF or CR LF.
     mutating func read(_ bytes: some Sequence<UInt8>, _ body: (Frame) -> Void) throws(TooLong) {
         for byte in bytes {
             switch byte {
@@ -37,6 +40,7 @@ struct ServerSentEvents {
         }
     }
 
+    /// An empty line ends a frame. Fields other than `event`, `id` and `data` have no effect.
     private mutating func endLine(_ body: (Frame) -> Void) throws(TooLong) {
         guard !line.isEmpty else {
             if hasData {

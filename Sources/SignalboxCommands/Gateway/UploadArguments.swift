@@ -3,8 +3,10 @@ import SignalboxGateway
 
 /// The arguments of `signalbox replay --to`.
 package struct UploadArguments: Sendable {
+    /// The argument `--to`. The other arguments require it.
     private let address: String?
     private let token: SecretReference?
+    /// 1 to 256; nil for the default of the upload.
     private let connections: Int?
 
     /// Nil for arguments that are not given.

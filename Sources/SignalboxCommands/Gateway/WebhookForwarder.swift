@@ -5,6 +5,7 @@ package import SignalboxServer
 /// Passes received webhooks on to a local application, for `signalbox listen --forward-to`. The operator typed the
 /// address, so the egress policy does not apply.
 package struct WebhookForwarder: Sendable {
+    /// The address for every webhook. The path of the received request is not appended.
     private let url: String
     private let http: OutboundHTTP
 

@@ -12,7 +12,8 @@ package enum BulkConsent: Sendable, Equatable {
     /// The change must not begin. A sentence.
     case refuse(String)
 
-    /// For a purge. `undelivered`: selected deliveries that were never delivered.
+    /// For a purge. `undelivered`: selected deliveries that were never delivered. `isForced`: the operator consented in
+    /// advance. Without a terminal to ask on, only that permits the change.
     package static func purge(undelivered: Int, isForced: Bool, isTerminal: Bool) -> BulkConsent {
         guard undelivered > 0, !isForced else { return .given }
         let were = undelivered == 1 ? "was" : "were"
@@ -31,7 +32,8 @@ package enum BulkConsent: Sendable, Equatable {
     }
 
     /// Asks on the terminal if necessary. Throws unless the change may begin. `outcome`: the consequence of another
-    /// answer than yes, as a sentence.
+    /// answer than yes, as a sentence. Blocks until the operator answers. `y` and `yes` in any case consent; the end of
+    /// input does not.
     package func obtain(_ outcome: String) throws(CommandFailure) {
         switch self {
         case .given: return
@@ -45,7 +47,8 @@ package enum BulkConsent: Sendable, Equatable {
 
 /// The preview of a change, as `--dry-run` prints it.
 extension BulkPreview {
-    /// The count, the age and the destinations, a line each. `verb`: such as `requeued`.
+    /// The count, the age and the destinations, a line each. `verb`: such as `requeued`. Destinations are in the order
+    /// of their names.
     package func lines(_ verb: String) -> [String] {
         let period = accepted.map {
             count == 1

@@ -8,6 +8,7 @@ package import SignalboxStore
 package struct DeliveryChange: Sendable {
     private let kind: BulkChange
     private let conditions: DeliveryConditions
+    /// Whether the operator consented by an option.
     private let isForced: Bool
     private let reason: String?
 
@@ -54,8 +55,9 @@ package struct DeliveryChange: Sendable {
             .sentence(verb)
     }
 
-    /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were
-    /// never delivered are purged only if they were counted before, so no question is evaded.
+    /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were never
+    /// delivered are purged only if they were counted before, so no question is evaded. Throws
+    /// ``CommandFailure/refused(_:)`` without consent; no delivery has changed then.
     private func run(in queue: any InspectionStore) async throws -> Int {
         let filter = try conditions.filter(now: Date())
         let action = OperatorAction.command("deliveries.\(kind.rawValue)", filter, reason: reason)

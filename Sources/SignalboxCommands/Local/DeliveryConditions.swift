@@ -21,15 +21,18 @@ package struct DeliveryConditions: Sendable {
     /// Selects every delivery.
     package init() {}
 
-    /// True if a condition other than the numbers selects deliveries.
+    /// True if a condition other than the numbers selects deliveries. Commands that change deliveries require such a
+    /// condition or numbers.
     package var isSelective: Bool {
         state != nil || [destination, event, vendor, error, status, since, until].contains { $0 != nil }
     }
 
-    /// The reasons of attempts without an answer, for `--error`.
+    /// The reasons of attempts without an answer, for `--error`. `interrupted` is the reason of an attempt that ended
+    /// with its process.
     package static let errors = TransportError.codes + ["interrupted"]
 
-    /// The filter for the store. `now`: the instant from which ages count. Throws for an invalid value.
+    /// The filter for the store. `now`: the instant from which ages count. Throws for an invalid status, time or error,
+    /// and if `since` is not before `until`.
     package func filter(now: Date) throws(CommandFailure) -> DeliveryFilter {
         var filter = DeliveryFilter(
             ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
@@ -55,6 +58,7 @@ package struct DeliveryConditions: Sendable {
         return filter
     }
 
+    /// Nil without the option. `option`: its name, for the message.
     private static func moment(_ text: String?, _ option: String, _ now: Date) throws(CommandFailure) -> Date? {
         guard let text else { return nil }
         guard let moment = ReplayText.moment(text, now: now) else {

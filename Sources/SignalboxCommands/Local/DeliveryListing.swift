@@ -14,7 +14,8 @@ package struct DeliveryListing: Sendable {
         self.waits = waits
     }
 
-    /// A row or an object for each delivery, the newest first. An empty result has the heading only.
+    /// A row or an object for each delivery, the newest first. An empty result has the heading only. A negative `limit`
+    /// counts as 0.
     package func list(_ filter: DeliveryFilter, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         let records = try await queue.deliveries(filter, limit: max(0, limit))
         if !asJSON { print(DeliveryWaits.heading) }

@@ -20,7 +20,8 @@ package enum DestinationWork {
             KnownNames.refusal("destination", name, among: known, else: "\(file) has none of that name."))
     }
 
-    /// A line for each destination of the config or the queue, sorted by name. Counts are read from indexes.
+    /// A line for each destination of the config or the queue, sorted by name. Counts are read from indexes. With
+    /// `asJSON` each line is one object, otherwise the lines are a table.
     package static func lines(_ config: GatewayConfig, _ queue: any Store, asJSON: Bool) async throws -> [String] {
         let (statuses, gauges) = (try await queue.statuses(), try await queue.gauges())
         return asJSON

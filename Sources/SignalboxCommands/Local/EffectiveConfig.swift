@@ -8,12 +8,14 @@ import SignalboxNotification
 package struct EffectiveConfig: Sendable {
     /// A setting of the process.
     package struct Setting: Sendable, Equatable {
-        /// The origin of a value.
+        /// The origin of a value. Raw values are words of the output.
         package enum Origin: String, Sendable { case flag, environment, config, `default` }
 
         /// The name of its option, without dashes.
         package let name: String
+        /// As the origin spells it, except for a store, which is shown without its user.
         package let value: String
+        /// The origin that decides, also if a weaker one has the same value.
         package let from: Origin
 
         /// The first of the flag, the environment and the config that is set counts, otherwise the default.
@@ -29,6 +31,7 @@ package struct EffectiveConfig: Sendable {
     }
 
     private let settings: [Setting]
+    /// Masked when it is made, so no later step can show a secret.
     private let listing: ConfigListing
 
     /// `files`: those of a config without errors; none for a config that does not exist.

@@ -11,11 +11,13 @@ package struct EventAnswer: Sendable {
     private let detail: EventDetail
     private let destination: DestinationName
 
+    /// `destination`: any name; one without deliveries is a valid question.
     package init(_ detail: EventDetail, _ destination: DestinationName) {
         self.detail = detail
         self.destination = destination
     }
 
+    /// Those to this destination. Manual ones count too.
     private var deliveries: [DeliveryRecord] { detail.deliveries.filter { $0.destination == destination } }
 
     /// The answer as a sentence, then the deliveries with their attempts, or the routes that name the destination.
@@ -56,6 +58,7 @@ package struct EventAnswer: Sendable {
         }
     }
 
+    /// One delivery that succeeded decides; then one that waits, a dead one and an expired one, in this order.
     private var sentence: String {
         let states = Set(deliveries.map(\.state))
         if states.contains(.delivered) { return "The event reached \(destination)." }
@@ -68,6 +71,7 @@ package struct EventAnswer: Sendable {
         return "The event did not reach \(destination): it has no delivery to it."
     }
 
+    /// Matching or not, in the order of evaluation. Empty if the routes could not be evaluated.
     private var namedRoutes: [RouteTrial.Entry] {
         detail.routes?.routes.filter { $0.destinations.contains(destination) } ?? []
     }

@@ -17,7 +17,8 @@ package struct EventListing: Sendable {
         self.config = config
     }
 
-    /// A row or an object for each event, the newest first. An empty result has the heading only.
+    /// A row or an object for each event, the newest first. An empty result has the heading only. A negative `limit`
+    /// counts as 0. Throws for an unknown vendor and for invalid conditions.
     package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         try KnownNames.check(vendor: search.vendor, config)
         let filter = try search.filter(now: Date())

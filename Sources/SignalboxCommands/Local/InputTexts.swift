@@ -20,7 +20,8 @@ package enum InputTexts {
         return body
     }
 
-    /// A timeline of in-app messages. Writes every mistake on standard error and throws.
+    /// A timeline of in-app messages. Writes every mistake on standard error and throws. Reads little more than the
+    /// largest timeline. `policy`: applies until the first line with another one.
     package static func timeline(_ path: String, _ policy: Policy) throws -> Timeline {
         StandardError.announceInput([path], of: "a timeline")
         let files = InputFiles([path])

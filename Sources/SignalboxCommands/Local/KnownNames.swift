@@ -19,7 +19,7 @@ package enum KnownNames {
         try check(vendor: vendor, among: config.vendorNames)
     }
 
-    /// Refuses a vendor that is not among the known ones.
+    /// Refuses a vendor that is not among the known ones. Case matters.
     static func check(vendor: String, among known: [String]) throws(CommandFailure) {
         guard !known.contains(vendor) else { return }
         throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))
@@ -33,7 +33,8 @@ package enum KnownNames {
         throw .refused(refusal("kind", kind, among: known, else: "Known: \(known.joined(separator: ", "))."))
     }
 
-    /// Refuses a destination that neither the config nor the queue has. Nil is accepted.
+    /// Refuses a destination that neither the config nor the queue has. Nil is accepted. The refusal suggests the
+    /// nearest name, or lists at most 20.
     package static func check(
         destination: String?, _ config: GatewayConfig, _ queue: any InspectionStore
     ) async throws {

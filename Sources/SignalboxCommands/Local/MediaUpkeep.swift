@@ -7,6 +7,7 @@ package import SignalboxStore
 /// The work of `signalbox media`: on the queue and the directory of its files, also while a gateway runs.
 package struct MediaUpkeep: Sendable {
     private let queue: any Store
+    /// Without the lock of the directory, because a gateway may hold it.
     private let store: MediaStore
     /// The data directory.
     private let path: String
@@ -19,7 +20,8 @@ package struct MediaUpkeep: Sendable {
         store = MediaStore(besideOwnerOf: files ?? path + "/media")
     }
 
-    /// Prints one page of files, or of pending and failed downloads.
+    /// Prints one page of files, or of pending and failed downloads. The page is the first one; a negative `limit`
+    /// counts as 0.
     package func list(downloads: Bool, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         if downloads {
             if !asJSON { print(MediaURLRecord.heading) }

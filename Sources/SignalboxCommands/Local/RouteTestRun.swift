@@ -6,6 +6,7 @@ import SignalboxRouting
 
 /// One run of `signalbox routes test`.
 package struct RouteTestRun {
+    /// One for each case, in the order of the file.
     private let results: [RouteCaseResult]
     private let failed: Int
 

@@ -10,7 +10,9 @@ package struct ServePreparation: Sendable {
     private let path: String
     private let secrets: SecretResolver
     private let format: LogFormat
+    /// Those of the start. A reload cannot change them, so a new config must be safe on them.
     private let addresses: GatewayServer.Addresses
+    /// The one in use until the process ends.
     private let store: GatewayConfig.Store
     private let isStoreOfConfig: Bool
 
@@ -40,6 +42,7 @@ package struct ServePreparation: Sendable {
         try surface(gateway, plan, by: secrets.reading(plan.config))
     }
 
+    /// `resolver`: with the variables of the config's environment file.
     private func surface(
         _ gateway: Gateway, _ plan: GatewayPlan, by resolver: SecretResolver
     ) throws(ConfigRefusal) -> GatewaySurface {
@@ -47,7 +50,8 @@ package struct ServePreparation: Sendable {
     }
 
     /// Reads the config again; reports why it cannot be used. A rejected config leaves the active one unchanged.
-    /// Problems are stored in the status, so `GET /v1/routes` shows them.
+    /// Problems are stored in the status, so `GET /v1/routes` shows them. Never throws: a config with any problem,
+    /// secrets included, is rejected as a whole.
     package func reload(_ gateway: Gateway, _ server: GatewayServer, _ logger: Logger) -> ConfigReload.Preparation {
         var (namedFiles, files): ([String], [ConfigText]) = ([], [])
         do throws(ConfigRefusal) {
@@ -65,7 +69,8 @@ package struct ServePreparation: Sendable {
         }
     }
 
-    /// Lines of the config belong on a terminal, not in a log.
+    /// Lines of the config belong on a terminal, not in a log. With ``LogFormat/json`` each problem is a message of the
+    /// log. With text, a terminal receives the report of `routes check`, and a file one line for each problem.
     private func report(_ refusal: ConfigRefusal, to logger: Logger) {
         guard format == .text else {
             for problem in refusal.problems {

@@ -29,6 +29,8 @@ package enum StarterConfig {
         """
 
     /// Writes the file. Never replaces an existing one, also not one that appears meanwhile. Throws with the reason.
+    /// All users of the machine may read it (mode 0644 before the umask), because it has no secret. A file that cannot
+    /// be written completely is removed.
     package static func write(to path: String) throws(CommandFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

@@ -7,6 +7,7 @@ package struct StoreCopyResult: Sendable {
     private let source: Audit
     private let target: Audit
 
+    /// Audits of both stores, made after the copy has ended.
     package init(source: Audit, target: Audit) { (self.source, self.target) = (source, target) }
 
     /// Whether both stores account for the same deliveries.
@@ -15,6 +16,7 @@ package struct StoreCopyResult: Sendable {
     /// Whether the audits found nothing either.
     package var isRight: Bool { isEqual && source.isRight && target.isRight }
 
+    /// By name, so that accounts of different stores can be compared.
     private static func sorted(_ accounts: [Audit.Account]) -> [Audit.Account] {
         accounts.sorted { $0.destination.name < $1.destination.name }
     }
@@ -43,6 +45,7 @@ package struct StoreCopyResult: Sendable {
 /// Progress of a copy, a line for each table.
 package struct CopyProgress {
     private let write: (String) -> Void
+    /// The table in progress and its rows so far; nil after ``end()``.
     private var last: (table: String, rows: Int)?
 
     /// `isResumed`: the copy continues. `write`: standard error.

@@ -9,12 +9,13 @@ package struct StoreCheck: Sendable {
     /// Nil for tables that this version cannot read.
     private let audit: Audit?
 
+    /// `audit`: nil without an audit, which tables of another version do not permit.
     package init(_ tables: TableStatus, _ audit: Audit?) { (self.tables, self.audit) = (tables, audit) }
 
     /// Whether the tables fit, and the audit found neither loss nor damage.
     package var isRight: Bool { tables.fits && audit?.isRight ?? false }
 
-    /// The result for people: the tables, then the accounts.
+    /// The result for people: the tables, then the accounts. Empty for tables that do not fit; ``findings`` says why.
     package var lines: [String] {
         guard tables.fits else { return [] }
         let later = tables.unknown.isEmpty ? "" : "; a later version added \(tables.unknown.joined(separator: ", "))"

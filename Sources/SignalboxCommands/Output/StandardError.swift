@@ -4,6 +4,7 @@ import Synchronization
 
 /// Diagnostics for people. The log, errors and progress share it. Results of commands go to standard output.
 package enum StandardError {
+    /// Held for the time of a write, so that texts of different threads do not mix.
     private static let lock = Mutex(())
 
     /// Writes a text before another thread may write the next. Ignores failures: there is no other place to report

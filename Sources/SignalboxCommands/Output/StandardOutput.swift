@@ -43,7 +43,7 @@ package struct StandardOutput: ~Copyable {
         exit(2)
     }
 
-    /// Writes a text at once, for short output.
+    /// Writes a text at once, for short output. The buffer of another value is not flushed before it.
     package static func print(_ text: String, terminator: String = "\n") {
         var output = StandardOutput()
         output.write(Array((text + terminator).utf8))

@@ -4,12 +4,14 @@ package import SignalboxJSON
 package enum SamplePayloads {
     /// The examples of one vendor.
     package struct Vendor: Sendable {
+        /// As events and `signalbox vendors` name the vendor.
         package let name: String
         /// The kind of each event and its payload; the vendor's usual one first.
         package let payloads: [(kind: String, payload: JSONText)]
     }
 
-    /// Vendors with code first, then those of the catalogue in alphabetical order. The last one is `unknown`.
+    /// Vendors with code first, then those of the catalogue in alphabetical order. The last one is `unknown`. Parsed
+    /// once, when they are first needed. Traps for an embedded file that is not JSON.
     package static let vendors: [Vendor] = {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
@@ -24,7 +26,8 @@ package enum SamplePayloads {
         }
     }()
 
-    /// The payload of a vendor; the usual one without a kind. Throws for an unknown name, with the nearest one.
+    /// The payload of a vendor; the usual one without a kind. Throws for an unknown name, with the nearest one. A kind
+    /// of another vendor is unknown too.
     package static func payload(of vendor: String, _ kind: String?) throws(CommandFailure) -> JSONText {
         guard let found = vendors.first(where: { $0.name == vendor }) else {
             throw .refused(

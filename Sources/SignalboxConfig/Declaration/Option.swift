@@ -3,7 +3,7 @@ import SignalboxJSON
 /// The description of one option, for the schema and the reference page. Free of Swift types, so options of all roots
 /// fit into one table. Made once from the declaration; the reader of a config does not use it.
 struct OptionInfo: Sendable {
-    /// The name of the member.
+    /// The name of the member. Case matters. Keys of one section are different.
     let key: String
     /// Kind, limits and schema of its values.
     let type: TypeInfo
@@ -17,7 +17,7 @@ struct OptionInfo: Sendable {
     /// True if files in `routes.d` may have it too.
     var isInParts = false
 
-    /// With description and default.
+    /// With description and default. The description is plain text: backquotes are left out.
     var schema: JSONNode {
         let text = type.limits.isEmpty ? documentation : "\(documentation.dropLast()) (\(type.limits))."
         let described: JSONNode = ["description": .string(text.replacing("`", with: ""))]
@@ -58,7 +58,7 @@ struct Option<Root: Sendable>: Sendable {
         defaultValue = { type.write($0[keyPath: path]) }
     }
 
-    /// An option without a default.
+    /// An option without a default. An invalid value leaves the property nil, and is recorded.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, _ type: OptionType<Value>,
         required missing: String? = nil, _ documentation: String
@@ -112,11 +112,13 @@ struct Option<Root: Sendable>: Sendable {
 enum OptionBuilder<Root: Sendable> {
     /// Lets an option be written without a wrapper.
     static func buildExpression(_ option: Option<Root>) -> Option<Root> { option }
+    /// Keeps the order of the declarations, which is that of the schema and the reference page.
     static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
 }
 
 /// The options of one object. Unknown and repeated keys are errors. Checks run after all options of the section were
 /// read. Safe to share: a section has no state, and reading changes only the root and the reader that are passed in.
+/// Options are read in the order of their declaration, not in that of the text.
 struct Section<Root: Sendable>: Sendable {
     /// Runs also after errors, so it must expect defaults in place of invalid values. `value`: the object, for the
     /// location of an error.
@@ -141,6 +143,7 @@ struct Section<Root: Sendable>: Sendable {
         self.init(defaults, rules: rules, options: options(), check: check)
     }
 
+    /// `options`: for sections whose options are computed, such as those of a file in `routes.d`.
     init(
         _ defaults: Root, rules: JSONNode = [:], options: [Option<Root>], check: @escaping Check = { _, _, _ in }
     ) {
@@ -154,6 +157,7 @@ struct Section<Root: Sendable>: Sendable {
     /// With the defaults of this section.
     var infos: [OptionInfo] { options.map { $0.info(default: defaults) } }
 
+    /// Permits no other members. `required` and `properties` follow from the options; ``rules`` come between them.
     var schema: JSONNode {
         let infos = infos
         let required = infos.filter(\.isRequired).map(\.key)
@@ -170,7 +174,8 @@ struct Section<Root: Sendable>: Sendable {
         return read(value, into: &root, &reader) ? root : nil
     }
 
-    /// Reads into a root that already has values.
+    /// Reads into a root that already has values. False for a value that is not an object. Options that share the error
+    /// for their absence record it once.
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
         guard reader.isObject(value, keys: keys) else { return false }

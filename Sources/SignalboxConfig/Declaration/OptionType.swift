@@ -37,6 +37,7 @@ struct OptionType<Value: Sendable>: Sendable {
     /// Returns nil for a value that is not of this type, and records why.
     let read: Reading
 
+    /// `write`: shows no default unless the type says how. `read` must record an error for each nil.
     init(_ info: TypeInfo, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil }, read: @escaping Reading) {
         self.info = info
         self.write = write
@@ -159,7 +160,7 @@ struct KeyRule: Sendable {
     var isCaseInsensitive = false
     /// True if keys must be fit for one line of a log.
     var isLine = false
-    /// The error for an invalid key.
+    /// The error for an invalid key. The key is in lower case if ``isCaseInsensitive``. Nil for a valid one.
     var problem: @Sendable (String) -> String? = { _ in nil }
 
     /// A name by ``NameRule``, unique over all files. Names become labels of metrics and parts of URLs, hence the

@@ -63,6 +63,7 @@ package struct ConfigDiagnostics: Sendable {
     /// True when further errors are only counted.
     package var isFull: Bool { isFull(of: .error) }
 
+    /// Errors and warnings have room of their own.
     private func isFull(of severity: ConfigMistake.Severity) -> Bool { listed[severity, default: 0] >= Self.most }
 
     /// Without findings.
@@ -100,6 +101,7 @@ package struct ConfigDiagnostics: Sendable {
                 severity: severity, location: location, message: message, related: related, mayBeSecret: mayBeSecret))
     }
 
+    /// The message must have been cut already.
     private mutating func list(_ finding: Finding) {
         guard !isFull(of: finding.severity) else { return }
         findings.append(finding)

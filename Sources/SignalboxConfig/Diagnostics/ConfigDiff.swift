@@ -37,6 +37,7 @@ package struct ConfigDiff: Sendable, Equatable {
         }
     }
 
+    /// Counts a change beyond ``mostChanges`` without its values.
     private mutating func add(_ change: Change) {
         if changes.count < Self.mostChanges { changes.append(change) } else { more += 1 }
     }
@@ -44,9 +45,11 @@ package struct ConfigDiff: Sendable, Equatable {
 
 /// The values of a config: everything that is not an object or array with members.
 struct ConfigValues {
+    /// A string, a number, a boolean, null, or an empty object or array.
     struct Value {
         /// The path with names of elements instead of their positions.
         let key: String
+        /// To the value in its file. Masked: names of unknown options are left out.
         let pointer: String
         /// The value as JSON text.
         let text: String
@@ -54,11 +57,13 @@ struct ConfigValues {
         let shown: String
     }
 
+    /// In the order of the files and of the text.
     private(set) var all: [Value] = []
     /// Positions in ``all``. The last one of repeated keys counts.
     private(set) var byKey: [String: Int] = [:]
     private let limit: Int
 
+    /// Values beyond `limit` are left out without a mark. A file that is not JSON has none.
     init(_ files: [ConfigText], upTo limit: Int) {
         self.limit = limit
         for (number, file) in files.enumerated() {
@@ -71,7 +76,8 @@ struct ConfigValues {
         }
     }
 
-    /// `path`: unescaped tokens. Nesting is limited by the parser.
+    /// `path`: unescaped tokens. Nesting is limited by the parser. An element with a name has it in its key, so it is
+    /// found at another position too.
     private mutating func read(_ value: JSONValue, _ path: [String], key: String, pointer: String, file: Int) {
         guard all.count < limit else { return }
         if value.isObject, !value.isEmptyContainer {

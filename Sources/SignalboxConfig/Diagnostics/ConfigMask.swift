@@ -16,6 +16,7 @@ enum ConfigMask {
 
     /// The rule for a value.
     private enum Rule {
+        /// Shown, without keys of Standard Webhooks and credentials of URLs.
         case open
         /// The option has a reference to a secret, or a header that may be one.
         case reference
@@ -25,7 +26,8 @@ enum ConfigMask {
         case unknown(depth: Int)
     }
 
-    /// `text`: the value as JSON text. `path`: unescaped tokens.
+    /// `text`: the value as JSON text. `path`: unescaped tokens. Cuts after ``longest`` characters; `…` follows a
+    /// string that was cut.
     static func text(of value: JSONValue, _ text: String, at path: [String]) -> String {
         switch rule(path) {
         case .unknown: return hidden
@@ -60,7 +62,7 @@ enum ConfigMask {
         return "\(url[..<scheme.upperBound])\(host)\(path)\(hasMore ? "?[hidden]" : "")"
     }
 
-    /// Walks down the declarations of the options.
+    /// Walks down the declarations of the options. Names and positions of entries need no declaration.
     private static func rule(_ path: [String]) -> Rule {
         var options = GatewayConfig.options.infos
         var depth = 0

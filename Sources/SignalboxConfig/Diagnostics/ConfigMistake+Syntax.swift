@@ -54,6 +54,7 @@ extension ConfigMistake {
     /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
     private static let levels = JSONParser.Limits().depth
 
+    /// The same words whether the parser or the second look at the text finds it.
     private static let tooDeep = "this is nested more than \(levels) levels deep; flatten it"
 
     /// Whether the error has a position that can be searched for. False for errors of the file as a whole.

@@ -77,12 +77,14 @@ struct SourceExcerpt {
         var head: [Character]
         /// Empty for a mark at the end of a line.
         var marked: [Character]
+        /// The rest of the line behind the mark.
         var tail: [Character]
 
         /// The line, with `…` where it was cut.
         var text: String { String(head + marked + tail) }
         /// Columns before the mark, in the text as it was shortened.
         var indent: Int { Self.columns(head) }
+        /// At least one column, so that a mark at the end of a line is visible.
         var width: Int { max(1, Self.columns(marked)) }
 
         /// Keeps the beginning of the marked part visible. `isCutBefore`, `isCutBehind`: whether the line was cut

@@ -31,7 +31,8 @@ package struct ConfigFiles: Sendable {
             folder: parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName)
     }
 
-    /// A config whose own file is a text, with the files of a folder. Throws as ``init(_:)`` does for the folder.
+    /// A config whose own file is a text, with the files of a folder. Throws as ``init(_:)`` does for the folder. A
+    /// folder that does not exist has no files.
     package init(_ own: ConfigText, folder: String) throws(ConfigRefusal) {
         self.folder = folder
         var texts = [own]

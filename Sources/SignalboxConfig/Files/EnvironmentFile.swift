@@ -50,7 +50,8 @@ struct EnvironmentFile {
         }
     }
 
-    /// Nil for a quote that is not closed at the end of the line.
+    /// Nil for a quote that is not closed at the end of the line. Escapes have no meaning: a backslash is part of the
+    /// value.
     private static func unquoted(_ text: Substring) -> String? {
         let text = text.trimming { $0 == " " || $0 == "\t" }
         guard let quote = text.first, quote == "\"" || quote == "'" else { return String(text) }

@@ -9,7 +9,8 @@ extension SecretResolver {
         package let pathSecrets: [Secret]
     }
 
-    /// The keys and secrets of the sources that have `apns`. Throws for a secret that cannot be read.
+    /// The keys and secrets of the sources that have `apns`. Throws for a secret that cannot be read. Other sources
+    /// have no entry.
     package func apnsSecrets(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: APNsSecrets] {
         var all: [SourceName: APNsSecrets] = [:]
         for (name, source) in config.sources {

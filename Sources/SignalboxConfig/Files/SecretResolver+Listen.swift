@@ -1,7 +1,9 @@
 extension SecretResolver {
     /// The texts of a listener's certificate, key and authorities of clients, in PEM.
     package struct ListenerTLS: Sendable, Equatable {
+        /// The server's certificate, followed by its chain.
         package let certificate: Secret
+        /// The private key of the first certificate. Not checked against it here.
         package let key: Secret
         /// Nil when no authority identifies clients.
         package let clientCA: Secret?

@@ -44,6 +44,7 @@ extension SecretResolver {
             attributes: attributes.filter { $0.name != "service.name" })
     }
 
+    /// In the order of the config. Throws for a secret that cannot be read, or cannot be sent as a header.
     private func headers(_ headers: [Destination.Header]) throws(ConfigRefusal) -> [Telemetry.Pair] {
         var pairs: [Telemetry.Pair] = []
         for header in headers {
@@ -53,6 +54,7 @@ extension SecretResolver {
         return pairs
     }
 
+    /// The config's, otherwise that of the environment; nil without both. Throws for a variable that is not a URL.
     private func endpoint(_ options: GatewayConfig.Telemetry) throws(ConfigRefusal) -> String? {
         if let endpoint = options.endpoint { return endpoint }
         let name = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -63,6 +65,7 @@ extension SecretResolver {
         return text
     }
 
+    /// 0 without both: only requests with a sampled `traceparent` are recorded then.
     private func ratio(_ options: GatewayConfig.Telemetry) throws(ConfigRefusal) -> Double {
         if let ratio = options.ratio { return ratio }
         let name = "OTEL_TRACES_SAMPLER_ARG"
@@ -73,6 +76,7 @@ extension SecretResolver {
         return ratio
     }
 
+    /// Throws for a header that the gateway sets itself. The error never shows a value.
     private func environmentHeaders() throws(ConfigRefusal) -> [Telemetry.Pair] {
         let name = "OTEL_EXPORTER_OTLP_HEADERS"
         let pairs = try pairs(name).map { Telemetry.Pair(name: $0.name.lowercased(), value: $0.value) }
@@ -84,7 +88,8 @@ extension SecretResolver {
         return pairs
     }
 
-    /// Pairs as in W3C Baggage: `NAME=VALUE`, separated by commas, values percent-encoded.
+    /// Pairs as in W3C Baggage: `NAME=VALUE`, separated by commas, values percent-encoded. Throws for more than
+    /// ``mostPairs`` of them, for one without a name, and for an invalid escape.
     private func pairs(_ name: String) throws(ConfigRefusal) -> [Telemetry.Pair] {
         var pairs: [Telemetry.Pair] = []
         for part in (variable(name) ?? "").split(separator: ",") {

@@ -26,6 +26,7 @@ extension SecretResolver {
         return all
     }
 
+    /// Ignores empty lines and lines that begin with `#`. The error names the line by its number, never by its text.
     private func hashes(in path: String, _ option: String) throws(ConfigRefusal) -> [String] {
         guard let bytes = ConfigText.beginning(of: path, upTo: Self.largestList + 1) else {
             throw refusal(option, "the file \(path) cannot be read")

@@ -7,6 +7,7 @@ package import SignalboxNotification
 /// Reads files at each call, so a reload sees replaced ones. The environment of a process does not change: variables
 /// that change are in `gateway.environmentFile`, which ``reading(_:)`` adds.
 package struct SecretResolver: Sendable {
+    /// Every refusal begins with it.
     private let path: String
     /// The variables of the process.
     let environment: [String: String]
@@ -56,7 +57,7 @@ package struct SecretResolver: Sendable {
     package func refusal(of secret: Secret, _ problem: String) -> ConfigRefusal { refusal(secret.option, problem) }
 
     /// The tokens of all sources. Each source must have its own. Throws for a secret that cannot be read, and for a
-    /// token that two sources share.
+    /// token that two sources share. A source without tokens has an empty list.
     package func sourceTokens(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: [String]] {
         var tokens: [SourceName: [String]] = [:]
         for (name, source) in config.sources {
@@ -110,7 +111,8 @@ package struct SecretResolver: Sendable {
         return tokens
     }
 
-    /// Every secret of `admin`, with its option. Those of `admin.auth` first, then by name.
+    /// Every secret of `admin`, with its option. Those of `admin.auth` first, then by name. Throws for a secret that
+    /// cannot be read.
     func operatorSecrets(
         _ config: GatewayConfig
     ) throws(ConfigRefusal) -> [(name: String, role: OperatorRole, content: Bool, option: String, text: String)] {
@@ -188,7 +190,9 @@ package struct SecretResolver: Sendable {
     /// Bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
     static let largestFile = 4 << 20
 
-    /// The contents of the files of `tls`. An unreadable one would fail every request later.
+    /// The contents of the files of `tls`. An unreadable one would fail every request later. In the order `ca`,
+    /// `certificate`, `key`, without those that are not set. Throws for a file of more than ``largestFile`` bytes. The
+    /// content is not checked.
     func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
         var contents: [Data] = []
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {

@@ -41,6 +41,7 @@ package enum OperatorRole: String, Sendable, CaseIterable, Comparable {
     /// Orders roles by their rights: a greater role has all rights of a lesser one.
     package static func < (left: OperatorRole, right: OperatorRole) -> Bool { left.rank < right.rank }
 
+    /// Only compared; the numbers are not stored.
     private var rank: Int {
         switch self {
         case .metrics: 0
@@ -54,6 +55,7 @@ package enum OperatorRole: String, Sendable, CaseIterable, Comparable {
 // MARK: Options
 
 extension GatewayConfig.Admin {
+    /// The error for `admin` without any token.
     private static let missing = GatewayConfig.needsToken("operators need") + ", or \"tokens\""
     private static let missingToken = "a token needs a reference to its secret: \"bearer\": \"env:TOKEN\""
     private static let missingRole = "a token needs a \"role\": metrics, reader, operator or admin"
@@ -69,10 +71,12 @@ extension GatewayConfig.Admin {
         if value.member("auth") == nil, admin.tokens.isEmpty { reader.note(value, missing) }
     }
 
+    /// Weaker than the check: the schema permits an empty `tokens`.
     private static let rules: JSONNode = [
         "anyOf": [["required": ["auth"]], ["required": ["tokens"]]]
     ]
 
+    /// A token has no default role, so that each one is a decision.
     private static let tokenOptions = Section(Token()) {
         Option(
             "bearer", \.bearer, .references, required: missingToken,

@@ -9,6 +9,7 @@ extension GatewayConfig {
         /// The defaults.
         package init() {}
 
+        /// Beyond the bound on bytes, refused pushes leave first, because they have no event.
         static let options = Section(Captures()) {
             Option(
                 "count", \.count, .whole(0...100_000),

@@ -20,6 +20,7 @@ extension GatewayConfig {
         /// The defaults.
         package init() {}
 
+        /// A change of `keepPayloads` concerns later events only.
         static let options = Section(Console()) {
             Option(
                 "recent", \.recent, .whole(0...10_000),

@@ -143,7 +143,8 @@ extension Destination.Header {
         return isReserved(name) ? "the gateway sets the header \"\(name)\" itself, or HTTP does; remove it" : nil
     }
 
-    /// A value that looks like a reference is one. Errors about it never show the value.
+    /// A value that looks like a reference is one. Errors about it never show the value. Nil, with an error, for
+    /// another type and for an invalid reference.
     private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
         guard let text = value.string else {
             reader.note(value, "this must be a string")

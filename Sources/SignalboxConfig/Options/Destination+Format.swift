@@ -13,6 +13,7 @@ extension Destination {
         case standardWebhooks
         /// The payload as the gateway received it.
         case raw
+        /// The output of a Mustache template. SignalboxRouting compiles it with the config.
         case template(TemplateSource)
         /// A message for the incoming webhook of a chat service.
         case slack, teams, discord
@@ -89,6 +90,7 @@ extension Destination {
 
     /// Content codings of bodies (RFC 9110, 8.4.1).
     package enum Compression: String, Sendable, CaseIterable {
+        /// RFC 1952. The signature covers the uncompressed body.
         case gzip
     }
 }
@@ -153,7 +155,8 @@ extension TemplateSource {
         if let path = template.file, let member = value["file"] { template.body = read(path, member, &reader) }
     }
 
-    /// Returns an empty text after an error. Records the path for the watch of the config.
+    /// Returns an empty text after an error. Records the path for the watch of the config. Accepts at most
+    /// ``sizeLimit`` bytes of UTF-8.
     private static func read(_ path: String, _ value: JSONValue, _ reader: inout ConfigReader) -> String {
         if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
         // One byte beyond the limit shows that the template is too large.

@@ -8,13 +8,13 @@ package struct Destination: Sendable, Equatable {
     package internal(set) var name: DestinationName
     /// The webhook to post to, or the inbox.
     package var endpoint: Endpoint
-    /// Most concurrent requests, 1 to 1024.
+    /// Most concurrent requests, 1 to 1024. Processes that share a store divide it among them.
     package var concurrency = 16
     /// The attempts and the waits between them.
     package var retry = Retry()
-    /// Attempts a second over time; nil for no limit.
+    /// Attempts a second over time; nil for no limit. Processes that share a store have one rate together.
     package var perSecond: Double?
-    /// Pauses after consecutive failures.
+    /// Pauses after consecutive failures. Of processes that share a store, one at a time probes.
     package var breaker = Breaker()
     /// Nil to send deliveries in any order.
     package var ordering: Ordering?
@@ -132,13 +132,17 @@ extension Destination {
     private struct Draft: Sendable {
         /// All options that do not concern HTTP.
         var settings = Destination(name: DestinationName(""), endpoint: .inbox)
+        /// Without its URL and its format, which have properties of their own here.
         var webhook = Webhook(url: "", secrets: [])
         var url = WebhookURL.text("")
         var format = Format.Name.cloudEvents
+        /// Without its location, which follows from the name of the destination.
         var template: TemplateSource?
+        /// Has an effect for the format `cloudevents-batch` only.
         var batch = Batch()
 
-        /// `location`: the location of the destination in the config.
+        /// `location`: the location of the destination in the config. A request for permission without a rate asks for
+        /// that of the destination.
         func destination(named name: String, at location: ConfigLocation) -> Destination {
             var (destination, webhook) = (settings, webhook)
             destination.name = DestinationName(name)

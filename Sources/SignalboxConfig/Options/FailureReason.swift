@@ -4,6 +4,7 @@ package import SignalboxNotification
 /// Sources: developer.apple.com, "Handling notification responses from APNs"; firebase.google.com, "REST Resource:
 /// ErrorCode"; docs.expo.dev, "Send notifications with the Expo Push Service"
 package struct FailureReason: Sendable, Equatable {
+    /// The only service that uses the word.
     package let service: PushService
     /// Apple's `reason`, Google's `errorCode`, Expo's `error` or `code`.
     package let word: String
@@ -20,6 +21,7 @@ package struct FailureReason: Sendable, Equatable {
     /// The statuses that every service has a word for.
     package static let generalStatuses = [429, 500, 503]
 
+    /// Words of different services differ, so one key suffices.
     private static let byWord = Dictionary(all.map { ($0.word, $0) }) { first, _ in first }
 
     /// Nil for an unknown word.

@@ -103,7 +103,8 @@ extension FailureRule {
         }
     }
 
-    /// Reads one rule by the same declaration. The rule may leave out its name, which is `name`.
+    /// Reads one rule by the same declaration. The rule may leave out its name, which is `name`. `name`: part of the
+    /// path; another name in the rule is an error.
     package static func read(_ value: JSONValue, named name: String, _ reader: inout ConfigReader) -> FailureRule? {
         guard var rule = options.read(value, &reader) else { return nil }
         if let member = value["name"], rule.name != name {
@@ -113,9 +114,11 @@ extension FailureRule {
         return rule
     }
 
+    /// The error for a rule that would leave every push unchanged.
     private static let noEffect =
         "this rule has no effect; add an \"answer\", a \"delay\" or a \"connection\" (goaway, one-stream, cut)"
 
+    /// The API may leave out `name`, so only the schema and ``type`` require it.
     private static let options = Section(
         FailureRule(),
         rules: [
@@ -169,8 +172,10 @@ extension FailureRule {
 }
 
 extension FailureRule.Answer {
+    /// The error for an answer with both of them, or none.
     private static let either = "an answer has either a \"reason\", or a \"status\" of 429, 500 or 503"
 
+    /// `timestamp` needs a reason with the status 410.
     fileprivate static let options = Section(
         FailureRule.Answer(),
         rules: ["oneOf": [["required": ["reason"]], ["required": ["status"]]]]
@@ -194,6 +199,7 @@ extension FailureRule.Answer {
         }
     }
 
+    /// Words are compared exactly. The error suggests the nearest one of any service.
     private static let word: OptionType<FailureReason> = {
         let words = OptionType<String>.word("reason", among: FailureReason.all.map(\.word))
         return OptionType<FailureReason>(words.info) { value, reader in
@@ -201,6 +207,7 @@ extension FailureRule.Answer {
         }
     }()
 
+    /// The word of the answer depends on the service of each push.
     private static let general = OptionType<Int>.value(
         TypeInfo("429, 500 or 503", ["enum": [429, 500, 503]]),
         expected: "this must be 429, 500 or 503; any other status follows from a \"reason\""

@@ -59,7 +59,7 @@ package struct GatewayConfig: Sendable {
         return Set(recognised.map(\.name) + [VendorID.unknown.name]).sorted()
     }
 
-    /// The detectors to ask. The config must have been read without errors.
+    /// The detectors to ask. The config must have been read without errors. Traps otherwise. Made at each call.
     package var vendorChain: VendorChain {
         do throws(UnknownDetector) {
             return try VendorChain(named: chain, custom: customDetectors.map { Catalogue($0) })
@@ -75,7 +75,8 @@ package struct GatewayConfig: Sendable {
         package var files: [String] = []
         /// The folder whose further files belong to it; it need not exist.
         package var folder: String?
-        /// SHA-256 of its own file and those in `routes.d`, concatenated, in hexadecimal digits.
+        /// SHA-256 of its own file and those in `routes.d`, concatenated, in hexadecimal digits. Nodes that share a
+        /// store compare it.
         package var digest = ""
 
         /// Empty for a config that was not read from files.
@@ -208,6 +209,7 @@ extension GatewayConfig {
 }
 
 extension GatewayConfig.Gateway {
+    /// Rejects a public URL with a query, because links are appended to it.
     fileprivate static let options = Section(GatewayConfig.Gateway()) {
         Option("name", \.name, .name, "Part of every event's `source`: `/signalbox/NAME/SOURCE`.")
         Option(

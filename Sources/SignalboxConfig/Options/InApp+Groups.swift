@@ -5,6 +5,7 @@ import SignalboxNotification
 // Pauses and control groups of the section `inapp`, and the types that its options share.
 
 extension OptionType<[Policy.Pause]> {
+    /// At most 100. Rejects a pause that ends before it begins.
     static var pauses: OptionType {
         let missing = "a pause needs a \"name\""
         let options = Section(Policy.Pause("")) {
@@ -24,6 +25,7 @@ extension OptionType<[Policy.Pause]> {
 }
 
 extension OptionType<[ControlGroup]> {
+    /// At most 50, with different names.
     static var controlGroups: OptionType {
         OptionType<InAppGroup>.section(InAppGroup.options).map(\.group)
             .list(of: "control groups", 0...50, orElse: "this has more than 50 control groups; remove some")
@@ -32,13 +34,17 @@ extension OptionType<[ControlGroup]> {
 
 /// A control group as the config writes it.
 private struct InAppGroup: Sendable {
+    /// Part of the draw of members, together with ``salt`` and the user's id.
     var name = ""
+    /// Changing it draws other members. Empty for none.
     var salt = ""
     /// Users of the group among 10,000.
     var share = 0
+    /// A word of the option; ``group`` turns it into a value.
     var coverage = "experiment"
     var vendor: Vendor?
 
+    /// A group of `vendor` without a vendor, which is an error of its own, counts as `experiment`.
     var group: ControlGroup {
         let coverage: ControlGroup.Coverage =
             switch (coverage, vendor) {
@@ -49,8 +55,10 @@ private struct InAppGroup: Sendable {
         return ControlGroup(name, salt: salt, share: share, coverage: coverage)
     }
 
+    /// The error for either of the required options.
     private static let missing = "a control group needs a \"name\" and a \"share\", such as \"10%\""
 
+    /// Shares have steps of 0.01%, so that they are whole numbers.
     static let options = Section(InAppGroup()) {
         Option("name", \.name, .label, required: missing, "Identifies the group in messages (`experiment`).")
         Option("salt", \.salt, .label, "Another salt draws other members. Default: none.")
@@ -73,6 +81,7 @@ private struct InAppGroup: Sendable {
 
 /// The member `vendor` next to a word that decides whether it is needed.
 enum InAppVendor {
+    /// `key`: the option with the word. Records an error for a missing vendor and for one without effect.
     static func check(_ word: String, _ key: String, _ value: JSONValue, _ reader: inout ConfigReader) {
         if word == "vendor", value["vendor"] == nil {
             reader.note(value.member(key) ?? value, "this needs a \"vendor\" next to it, such as \"braze\"")
@@ -112,18 +121,22 @@ extension OptionType<String> {
         string("vendor", pattern: "^[a-z0-9._-]{1,64}$", expected: problem(ofVendor:)) { isVendor($0) ? $0 : nil }
     }
 
+    /// A name by ``NameRule`` without capital letters.
     static func isVendor(_ text: String) -> Bool { NameRule.allows(text) && text == text.lowercased() }
 
+    /// A clause with the remedy. It quotes the text, which is a name.
     static func problem(ofVendor text: String) -> String {
         "\"\(text)\" is not a vendor; write its name as events do, in lower case, such as \"braze\""
     }
 }
 
 extension OptionType<Set<String>> {
+    /// `plural`: the noun for errors. An empty array is an empty set.
     static func labels(of plural: String) -> OptionType { distinct(plural, .label) }
 
     static var vendors: OptionType { distinct("vendors", .vendor) }
 
+    /// An equal entry is an error, although a set would hide it.
     private static func distinct(_ plural: String, _ type: OptionType<String>) -> OptionType {
         type.set(of: plural) { "\"\($0)\" is listed twice; remove one" }
             .map(write: { $0.isEmpty ? [] : nil }) { Set($0) }

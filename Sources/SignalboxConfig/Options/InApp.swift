@@ -5,6 +5,7 @@ import SignalboxNotification
 // The section `inapp`: rules of in-app messages across vendors. SignalboxInApp has their values and their meaning.
 
 extension Policy {
+    /// Names of limits, pauses and control groups are unique within their arrays.
     static let options = Section(Policy()) {
         Option(
             "interval", \.interval, .span(from: "0ms", to: "7d", example: "30s"),
@@ -54,12 +55,14 @@ extension Policy {
         policy.checkLimits(value, &reader)
     }
 
+    /// Any name in lower case: vendors of in-app messages need no detector.
     private static let vendors = KeyRule(
         entries: "the name of each vendor", plural: "vendors", most: ConfigBounds.entries, placeholder: "VENDOR",
         schema: OptionType<Vendor>.vendor.info.schema
     ) { OptionType<Vendor>.isVendor($0) ? nil : OptionType<Vendor>.problem(ofVendor: $0) }
 
-    /// Records each limit that is not possible with this history.
+    /// Records each limit that is not possible with this history. Does not run if an entry could not be read, because
+    /// positions would differ.
     private func checkLimits(_ value: JSONValue, _ reader: inout ConfigReader) {
         let entries = value["limits"].map { Array($0.elements.prefix(limits.count + 1)) } ?? []
         guard entries.count == limits.count else { return }
@@ -92,6 +95,7 @@ extension ConfigReader {
 }
 
 extension Policy.Exemptions {
+    /// A message is exempt by its vendor or by its id.
     fileprivate static let options = Section(Policy.Exemptions()) {
         Option("vendors", \.vendors, .vendors, "Vendors whose messages are exempt.")
         Option("messages", \.messages, .labels(of: "messages"), "Ids of exempt messages.")
@@ -104,13 +108,20 @@ extension Policy.Exemptions {
 /// A limit as the config writes it.
 private struct InAppLimit: Sendable {
     var name = ""
+    /// `scope`, `vendor` or `named`, with ``vendor`` for the second one.
     var owner = "scope"
+    /// Nil unless ``owner`` is `vendor`.
     var vendor: Vendor?
+    /// At most 1000 unless the window is the whole lifetime.
     var count = 1
+    /// Decides whether displays on several devices of a user add up.
     var per = Limit.Subject.user
+    /// Required, so the default never applies.
     var window = Limit.Window.lifetime
+    /// Only for days and weeks; nil for the zone of the device.
     var zone: Limit.Zone?
 
+    /// Combines the options once all of them are known.
     var limit: Limit {
         let owner: Limit.Owner =
             switch (owner, vendor) {
@@ -129,6 +140,7 @@ private struct InAppLimit: Sendable {
 
     static let type = OptionType.section(options).map(\.limit)
 
+    /// The error for any of the three required options.
     private static let missing =
         "a limit needs a \"name\", a \"count\" and a \"window\", such as \"24h\", \"day\" or \"session\""
 
@@ -166,6 +178,7 @@ private struct InAppLimit: Sendable {
         }
     }
 
+    /// Reads the words itself, because a duration shares the string with them.
     private static let windowType = OptionType<Limit.Window>(
         TypeInfo(
             "`session`, `day`, `week`, `lifetime`, or duration", limits: "1s to 400d",
@@ -190,6 +203,7 @@ private struct InAppLimit: Sendable {
         }
     }
 
+    /// Follows ``RouteWindow/zone(named:)``; `user` is the zone that the device names.
     private static let zoneType = OptionType<Limit.Zone>.string("time zone, or `user`") {
         "there is no time zone \"\($0)\"; write an IANA name such as \"Europe/Berlin\", \"UTC\" or \"user\""
     } _: { name in

@@ -61,6 +61,8 @@ extension OptionType<GatewayConfig.Listen> {
 }
 
 extension GatewayConfig.Listen {
+    /// The proxy requires `tls`. The provider endpoints require it on other addresses than loopback, which is checked
+    /// when they are known.
     fileprivate static let options = Section(GatewayConfig.Listen()) {
         Option(
             "http", \.http, .line,
@@ -94,6 +96,7 @@ extension GatewayConfig.Listen.TLS {
         var clientCA: SecretReference?
     }
 
+    /// Both references of the server are required; that of the clients' authorities is not.
     private static let options = Section(Partial()) {
         Option(
             "certificate", \.certificate, .reference, required: missing,
@@ -115,6 +118,7 @@ extension GatewayConfig.Listen.TLS {
         }
     }()
 
+    /// The error for either of both references.
     private static let missing =
         "this needs a \"certificate\" and its \"key\", such as \"file:server.crt\" and \"file:server.key\""
 }

@@ -60,7 +60,8 @@ extension RouteOptions.Redaction {
         return redactions
     }
 
-    /// Adds a redaction, or returns the error about its pointer.
+    /// Adds a redaction, or returns the error about its pointer. Rejects the envelope, the data as a whole, and a
+    /// pointer that overlaps an earlier one.
     private static func add(
         _ action: RedactionAction, _ text: String, to redactions: inout [RouteOptions.Redaction]
     ) -> String? {
@@ -134,7 +135,8 @@ extension DataField {
         return fields
     }
 
-    /// `left`: names that the whole map may still have; below 0 once there were too many.
+    /// `left`: names that the whole map may still have; below 0 once there were too many. A name that occurs twice in
+    /// an object is an error.
     private static func fields(
         _ value: JSONValue, depth: Int, left: inout Int, _ reader: inout ConfigReader
     ) -> [DataField] {

@@ -17,12 +17,14 @@ package struct RouteOptions: Sendable, Equatable {
     package var ignoring: ScheduleParts = []
     /// Parts that its destinations receive in addition to the event.
     package var including: EventParts = []
+    /// The word of `media`; ``media`` combines it with ``mediaWait``.
     var mediaForm = MediaForm.link
     /// Has an effect for stored files only.
     var mediaWait: Duration = .seconds(30)
     /// A disabled route matches no event, and is checked like the others.
     package var isEnabled = true
-    /// The share of matching events that it takes, from 0 to 1; nil for all.
+    /// The share of matching events that it takes, from 0 to 1; nil for all. The event's `id` decides, so a new attempt
+    /// never changes the decision.
     package var sample: Double?
     /// Nil for any time.
     package var window: RouteWindow?
@@ -55,7 +57,9 @@ package struct RouteOptions: Sendable, Equatable {
 
     /// Replaces an event's data: by the JSON that a template writes, or by fields of the event.
     package enum Transform: Sendable, Equatable {
+        /// Its output must be JSON.
         case template(TemplateSource)
+        /// In the order of the config.
         case map([DataField])
     }
 }
@@ -81,6 +85,7 @@ package struct DataField: Sendable, Equatable {
     package indirect enum Source: Sendable, Equatable {
         /// A value of the event. If the event has none here, the member is omitted.
         case pointer(JSONPointer)
+        /// Written even if none of its members has a value.
         case object([DataField])
     }
 }

@@ -52,6 +52,7 @@ extension GatewayConfig {
 }
 
 extension GatewayConfig.APNsSource {
+    /// The error for a source without any proof.
     private static let missing =
         "an APNs source needs a way to prove its identity: \"keys\", \"certificates\" or \"secrets\""
     private static let missingKey = "a key needs a \"team\", a \"key\" (its identifier) and a \"publicKey\""
@@ -83,6 +84,7 @@ extension GatewayConfig.APNsSource {
         }
     }
 
+    /// All three are required; the key itself is read when the config becomes active.
     private static let keyOptions = Section(ProviderKey()) {
         Option("team", \.team, identifier, required: missingKey, "The team, `iss` of the tokens.")
         Option("key", \.key, identifier, required: missingKey, "The identifier of the key, `kid` of the tokens.")
@@ -91,6 +93,7 @@ extension GatewayConfig.APNsSource {
             "The public key in PEM: the output of `openssl ec -in AuthKey.p8 -pubout`.")
     }
 
+    /// A fingerprint needs no client CA, a `uid` does.
     private static let certificateOptions = Section(Certificate()) {
         Option("sha256", \.sha256, fingerprint, "The SHA-256 fingerprint of the certificate.")
         Option(
@@ -100,6 +103,7 @@ extension GatewayConfig.APNsSource {
         if (value.member("sha256") == nil) == (value.member("uid") == nil) { reader.note(value, oneProof) }
     }
 
+    /// Senders that pass here without them may still fail at Apple.
     private static let strictOptions = Section(Strict()) {
         Option(
             "connectionKey", \.connectionKey, .flag,

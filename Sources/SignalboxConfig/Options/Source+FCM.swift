@@ -82,6 +82,7 @@ extension GatewayConfig.ServiceAccount {
     private static let missing =
         "a service account needs \"email\", \"keyId\" and \"publicKey\", the reference to a key in PEM"
 
+    /// One key of an account. An account with several keys has several entries.
     fileprivate static let options = Section(
         GatewayConfig.ServiceAccount(email: "", keyID: "", publicKey: .environment(""))
     ) {

@@ -13,7 +13,7 @@ extension GatewayConfig {
         package var fcm: String?
         /// From the start of a forwarded request to the last byte of its response.
         package var timeout: Duration = .seconds(10)
-        /// The most forwarded requests in progress.
+        /// The most forwarded requests in progress. Further pushes receive 503.
         package var concurrency = 1000
         /// The device tokens that ``Mode/only`` forwards.
         package var tokens: [TokenReference] = []
@@ -60,6 +60,7 @@ extension GatewayConfig {
 extension GatewayConfig.Upstream {
     private static let needsTokens = "mode \"only\" needs \"tokens\", the devices whose pushes are forwarded"
 
+    /// `tokens` and the mode `only` require each other.
     static let options = Section(GatewayConfig.Upstream()) {
         Option(
             "mode", \.mode, .choice(expected: "this must be \"capture\", \"tee\" or \"only\""),

@@ -47,6 +47,7 @@ extension GatewayConfig.Source {
     /// client.
     private static let identities = ["auth", "apns", "fcm", "expo"]
 
+    /// Requires at least one of ``identities``, and that a client can use it.
     private static let options = Section(GatewayConfig.Source(), rules: rules) {
         Option("auth", \.bearer, .auth("a source needs"), "Credentials of clients.")
         Option(
@@ -92,7 +93,8 @@ extension GatewayConfig.Source {
         checkRights(source, value, &reader)
     }
 
-    /// Identities at provider endpoints serve no other purpose than to send.
+    /// Identities at provider endpoints serve no other purpose than to send. Without `notifications`, a client that
+    /// such an identity proves could do nothing.
     private static func checkRights(
         _ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader
     ) {
@@ -106,6 +108,7 @@ extension GatewayConfig.Source {
                 + "\"\(identity)\"")
     }
 
+    /// An empty array is an error: such a source could do nothing.
     private static let rights = OptionType<SourceRight>.choice("right").set(
         of: "rights", 1...SourceRight.allCases.count,
         orElse: "this must be an array of 1 to \(SourceRight.allCases.count) rights; leave it out to permit everything"
@@ -113,7 +116,8 @@ extension GatewayConfig.Source {
         "the right \"\($0.rawValue)\" is listed twice; remove one"
     }.map { Set($0) }
 
-    /// A push can be forwarded only with a credential that the push service accepts.
+    /// A push can be forwarded only with a credential that the push service accepts. Concerns the mode `tee` only,
+    /// which forwards every push.
     private static func checkForwarding(
         _ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader
     ) {
@@ -131,6 +135,7 @@ extension GatewayConfig.Source {
         }
     }
 
+    /// The part of the check that a schema can express.
     private static let rules: JSONNode = [
         "anyOf": .array(identities.map { ["required": .strings([$0])] })
     ]
@@ -154,6 +159,7 @@ extension GatewayConfig.Dedupe {
     private static let missing =
         "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
 
+    /// Both are required. An event without the value is never a repeat.
     static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
         Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
         Option(

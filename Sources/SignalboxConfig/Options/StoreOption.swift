@@ -42,7 +42,8 @@ extension GatewayConfig {
             package let problem: String
         }
 
-        /// Why a text is not the URL of a database; nil if it is one. A clause that does not show the text.
+        /// Why a text is not the URL of a database; nil if it is one. A clause that does not show the text. Accepts at
+        /// most 2048 bytes of visible ASCII, without a password and without `options`.
         static func problem(of text: String) -> String? {
             guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://"), text.utf8.count <= 2048,
                 text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -61,6 +62,7 @@ extension GatewayConfig {
             return user.contains(":") ? passwordProblem : nil
         }
 
+        /// Never with the URL, because the password is part of it.
         private static let passwordProblem =
             "the URL has a password; remove it, and write { \"url\": …, \"password\": \"env:NAME\" } in gateway.store, or "
             + "set PGPASSWORD or PGPASSFILE"
@@ -104,6 +106,7 @@ extension OptionType<GatewayConfig.Store> {
 }
 
 extension GatewayConfig.Store {
+    /// For the object; a string alone is the URL or `sqlite`.
     fileprivate static let options = Section(GatewayConfig.Store()) {
         Option(
             "url", \.url, databaseURL, required: "a store needs the \"url\" of its database",
@@ -117,6 +120,7 @@ extension GatewayConfig.Store {
             "The schema of the tables, which must exist. Default: the first of the user's `search_path`.")
     }
 
+    /// The error hides the value, which may have a password.
     private static let databaseURL = OptionType<String>(
         TypeInfo("URL of a database", ["type": "string", "pattern": "^postgres(ql)?://"])
     ) { value, reader in

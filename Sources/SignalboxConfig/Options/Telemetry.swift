@@ -10,7 +10,7 @@ extension GatewayConfig {
         package var headers: [Destination.Header] = []
         /// The part of requests without a trace that begin one; nil for `OTEL_TRACES_SAMPLER_ARG`.
         package var ratio: Double?
-        /// The time between two exports.
+        /// The time between two exports. A full batch of spans does not wait for it.
         package var interval: Duration = .seconds(10)
         /// False exports traces only.
         package var metrics = true
@@ -20,6 +20,7 @@ extension GatewayConfig {
         /// The defaults: everything comes from the environment.
         package init() {}
 
+        /// Requests of the export obey the egress policy like those to destinations.
         static let options = Section(Telemetry()) {
             Option(
                 "endpoint", \.endpoint, .url,

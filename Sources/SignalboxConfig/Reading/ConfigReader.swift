@@ -25,7 +25,8 @@ package enum ConfigBounds {
 }
 
 /// Reads values by their declarations and records what is wrong, so that one run shows every mistake. A reader never
-/// throws: a value with an error leads to nil or to a default, and ``diagnostics`` has the error.
+/// throws: a value with an error leads to nil or to a default, and ``diagnostics`` has the error. One reader reads all
+/// files of a config.
 package struct ConfigReader {
     /// Owns the memory of all values that the reader sees.
     let parser: JSONParser
@@ -117,6 +118,7 @@ package struct ConfigReader {
         return true
     }
 
+    /// For a key of one object or of the same file.
     private static func repeated(_ key: String) -> String { "\"\(key)\" is listed twice; remove one" }
 
     /// The entries of an object with keys of its own; nil for another value or for too many entries. Includes entries
@@ -207,7 +209,8 @@ package struct ConfigReader {
         return nil
     }
 
-    /// A string that logs and terminals show on one line.
+    /// A string that logs and terminals show on one line. Nil, with an error, for any other value, and for more than
+    /// ``ConfigBounds/lineCharacters`` characters.
     package mutating func line(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         guard let problem = Self.problem(ofLine: text) else { return text }
@@ -276,7 +279,8 @@ struct KnownDestinations: Sendable {
         names = Set(declared.map(\.name.name))
     }
 
-    /// Advice for a name that is not declared; nil for a declared one.
+    /// Advice for a name that is not declared; nil for a declared one. The advice continues an error, from the
+    /// semicolon on.
     func advice(for name: String) -> String? {
         guard !names.contains(name) else { return nil }
         guard !names.isEmpty else { return "; add one under \"destinations\"" }

@@ -62,7 +62,8 @@ package struct ConfigReading: Sendable {
 /// Checks that concern several options or files.
 extension ConfigReader {
     /// The values of all files. Values of several files are combined in the order of the files. Options that depend on
-    /// each other are checked after all files were read.
+    /// each other are checked after all files were read. Requests for permission without an origin receive the one of
+    /// the gateway.
     fileprivate mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
         for (file, root) in roots.enumerated() {
@@ -88,7 +89,8 @@ extension ConfigReader {
         return config
     }
 
-    /// Route names label metrics and receipts, so they are unique over all files.
+    /// Route names label metrics and receipts, so they are unique over all files. Routes without a name have an error
+    /// already.
     private mutating func checkNames(of routes: [RouteOptions]) {
         var names: [String: ConfigLocation] = [:]
         for route in routes where !route.name.isEmpty {

@@ -6,6 +6,7 @@ package indirect enum JSONNode: Sendable, Equatable {
     case bool(Bool)
     /// Written without a fraction.
     case integer(Int)
+    /// JSON has no form for infinity and NaN.
     case double(Double)
     case string(String)
     /// In their order.
@@ -19,6 +20,7 @@ package indirect enum JSONNode: Sendable, Equatable {
         package let key: String
         package let value: JSONNode
 
+        /// `key` is escaped when the node is written.
         package init(key: String, value: JSONNode) { (self.key, self.value) = (key, value) }
     }
 

@@ -19,7 +19,7 @@ struct AuditPass {
         case stray
     }
 
-    /// The name of the table.
+    /// The name of the table. Also the subject of a line when the table cannot be read.
     let table: String
     /// The clause after `FROM` for a table that has no number of its own; nil for the table itself.
     private var source: String? = nil
@@ -33,7 +33,8 @@ struct AuditPass {
     /// In the order of the audit.
     static let all = [queue, ended, events, attempts, waits, destinations, actions]
 
-    /// The number of rows for each finding, of the whole table.
+    /// The number of rows for each finding, of the whole table. Reads ``DeliveryWalk/step`` rows at a time, so that no
+    /// statement meets the server's time limit. Only the findings of this pass have an entry.
     func counts(on connection: PostgresConnection) throws -> [Finding: Int] {
         var counts: [Finding: Int] = [:]
         let sums = conditions.map { "count(*) FILTER (WHERE \($0.sql))" }.joined(separator: ", ")
@@ -48,7 +49,8 @@ struct AuditPass {
         return counts
     }
 
-    /// A line for each finding that is not counted elsewhere.
+    /// A line for each finding that is not counted elsewhere. Orphans and stray waits have counts of their own in
+    /// ``SignalboxStore/Audit``.
     func lines(for counts: [Finding: Int]) -> [String] {
         Finding.allCases.compactMap { finding in
             guard let count = counts[finding], count > 0 else { return nil }
@@ -66,16 +68,21 @@ struct AuditPass {
 
     // MARK: Tables
 
-    /// A time outside of ``Foundation/Date/storedTimes``.
+    /// A time outside of ``Foundation/Date/storedTimes``. NULL is not wrong: the filter of a count leaves out rows for
+    /// which its condition is not true.
     private static func isWrong(times: String...) -> String {
         times.map { "abs(\($0)) > 9007199254740992" }.joined(separator: " OR ")
     }
 
+    /// For rows with the column `event`.
     private static let isOrphan = "(SELECT 1 FROM events WHERE seq = s.event) IS NULL"
+    /// For rows of `queue` and `ended`. A delivery without a variant carries the event itself.
     private static let hasLostVariant =
         "variant IS NOT NULL AND (SELECT 1 FROM variants WHERE variants.id = s.variant) IS NULL"
+    /// True for a count of attempts that no gateway writes.
     private static let isNegative = "begun < 0 OR attempts < 0 OR forgiven < 0"
 
+    /// A delivery that is in `ended` too is counted here only.
     private static let queue = AuditPass(
         table: "queue", noun: "delivery", key: "id",
         conditions: [
@@ -94,14 +101,18 @@ struct AuditPass {
         ])
     private static let events = AuditPass(
         table: "events", noun: "event", key: "seq", conditions: [(.unreadable, isWrong(times: "accepted_at"))])
+    /// Reads each delivery with earlier attempts once, however many attempts it has.
     private static let attempts = AuditPass(
         table: "attempts",
         source: "(SELECT DISTINCT delivery FROM attempts WHERE delivery > $1 ORDER BY delivery LIMIT $2) a",
         noun: "list of attempts", key: "delivery",
         conditions: [(.stray, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
+    /// A delivery that has begun keeps its wait until the next look at held deliveries, so only a missing delivery is a
+    /// finding.
     private static let waits = AuditPass(
         table: "media_waits", noun: "wait", key: "delivery",
         conditions: [(.strayWait, "(SELECT 1 FROM deliveries d WHERE d.id = s.delivery LIMIT 1) IS NULL")])
+    /// Its rows have no number: they are counted in the order in which the server reads them.
     private static let destinations = AuditPass(
         table: "destinations", source: "(SELECT row_number() OVER () AS number, state FROM destinations) d",
         noun: "destination", key: "number",
@@ -123,6 +134,7 @@ struct AuditPass {
 
 extension AuditPass {
     /// Leases of nodes that were declared gone a minute ago, although a gateway runs that should have taken them over.
+    /// Empty while no gateway has run for a minute. Times are the server's. At most one line.
     static func abandonedLeases(on connection: PostgresConnection) throws -> [String] {
         let count =
             try connection.run(
@@ -141,7 +153,8 @@ extension AuditPass {
         return count == 0 ? [] : ["\(Counted.words(count, "delivery")) \(verb) leased to a gateway that has ended"]
     }
 
-    /// The counts that metrics show, against the rows.
+    /// The counts that metrics show, against the rows. One line for each kind that differs, without the content of a
+    /// row.
     static func mediaCounts(on connection: PostgresConnection) throws -> [String] {
         let counted = try connection.run("SELECT \(MediaCounts.sums) FROM media_counts").first
         var found: [Int] = []

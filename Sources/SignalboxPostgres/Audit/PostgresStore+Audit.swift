@@ -49,7 +49,7 @@ private struct AuditNotes {
     mutating func add(_ more: [String]) { lines += more }
 
     /// Returns `empty` for content that cannot be read. Rethrows failures of the connection. `subject`: the noun of the
-    /// sentence.
+    /// sentence. `body` reads in a savepoint of the snapshot, so a failed statement does not end the others.
     mutating func reading<T>(
         _ subject: String, orElse empty: T, _ body: (PostgresConnection) throws -> T
     ) throws -> T {

@@ -4,7 +4,9 @@ import SignalboxStore
 
 /// One step of a bulk change: some deliveries of a filter, which may have changed since they were found.
 struct BulkStep {
+    /// The filter's conditions. They have no bounds of numbers, because the ids replace these.
     private let arguments: [PostgresValue]
+    /// In ascending order.
     private let ids: [Int64]
 
     /// `ids`: deliveries that met all conditions of the filter when they were found.
@@ -15,8 +17,9 @@ struct BulkStep {
         self.ids = ids
     }
 
-    /// Makes waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due
-    /// times of the deliveries. Returns the number of changed ones.
+    /// Makes waiting deliveries due, and moves dead ones back to the queue with their numbers. `dues`: the due times of
+    /// the deliveries. Returns the number of changed ones. The times are milliseconds since 1970, in the order of the
+    /// ids; a later `not_before` of a delivery stays. Waits for rows that other transactions have locked.
     func retry(_ dues: [Int64], in transaction: PostgresTransaction) throws -> Int {
         let values = arguments + [.numbers(dues)]
         let results = try transaction.run(all: [
@@ -33,7 +36,9 @@ struct BulkStep {
         return count
     }
 
-    /// Removes free deliveries, and events that have none left. Returns the number of removed deliveries.
+    /// Removes free deliveries, and events that have none left. Returns the number of removed deliveries. The events
+    /// are locked first: one that gets a delivery from another transaction meanwhile stays. Attempts and waits go with
+    /// the deliveries, and the ledger counts them, in the same transaction.
     func purge(sparingUndelivered: Bool, in transaction: PostgresTransaction) throws -> Int {
         var statements = [PostgresStatement(Self.lockEvents, [.numbers(ids)])]
         if !sparingUndelivered { statements.append(PostgresStatement(Self.removeWaiting, arguments)) }
@@ -73,6 +78,8 @@ struct BulkStep {
         FOR UPDATE
         """
 
+    /// Leased deliveries get another budget as well, and keep their lease. Deliveries that wait for files stay as they
+    /// are.
     private static let retryWaiting = """
         WITH free AS MATERIALIZED (
             SELECT d.id FROM queue d
@@ -109,6 +116,7 @@ struct BulkStep {
         SELECT destination, count(*) FROM moved GROUP BY destination
         """
 
+    /// Leaves out leased deliveries. Returns number, event, destination and state, like ``removeEnded``.
     private static let removeWaiting = """
         WITH free AS MATERIALIZED (
             SELECT d.id FROM queue d
@@ -118,6 +126,7 @@ struct BulkStep {
         DELETE FROM queue WHERE id IN (SELECT id FROM free) RETURNING id, event, destination, 'waiting'::text
         """
 
+    /// `$15`: whether dead and expired deliveries are spared.
     private static let removeEnded = """
         WITH found AS MATERIALIZED (
             SELECT d.id FROM ended d

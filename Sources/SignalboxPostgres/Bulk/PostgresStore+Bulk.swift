@@ -35,6 +35,7 @@ extension PostgresStore {
         }
     }
 
+    /// One snapshot, in steps. Leased deliveries do not count, because a purge leaves them alone.
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         try await readers.snapshot { connection in
             var count = 0
@@ -44,7 +45,8 @@ extension PostgresStore {
     }
 
     /// Numbers of attempts continue; only the budget starts anew. Wakes every lane after each step, so that attempts
-    /// begin before the last one.
+    /// begin before the last one. Throws the first failure; deliveries of earlier steps stay requeued, and the action
+    /// has their number.
     package func retry(
         _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
@@ -58,7 +60,8 @@ extension PostgresStore {
     }
 
     /// The conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new
-    /// state. The server reuses the space of removed rows.
+    /// state. The server reuses the space of removed rows. Throws the first failure; the steps before it are committed,
+    /// and the action has their count.
     package func purge(
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
@@ -112,9 +115,12 @@ private struct BulkSearch {
     private static let step = 1000
 
     private let filter: DeliveryFilter
+    /// Nil if no delivery can match.
     private let walk: DeliveryWalk?
+    /// Constant text over `d`; see ``BulkChange/condition(sparingUndelivered:)``.
     private let condition: String
-    /// The last number that was examined.
+    /// The last number that was examined. The search only ascends, so it does not find a delivery again after its
+    /// requeue.
     private var position = Int64.min
     /// Rows to examine with the next statement: more if few matched.
     private var part = BulkSearch.step
@@ -127,7 +133,8 @@ private struct BulkSearch {
         (self.filter, walk, self.condition) = (filter, filter.walk, condition)
     }
 
-    /// Finds the next deliveries.
+    /// Finds the next deliveries. Locks nothing: the step checks each delivery again. Finds fewer than ``step`` only at
+    /// the end, and then sets ``hasMore`` to false.
     mutating func run(on connection: PostgresConnection) throws {
         found = []
         guard let walk else { return hasMore = false }

@@ -4,7 +4,8 @@ package import SignalboxStore
 /// Deliveries that operators order for stored events.
 extension PostgresStore {
     /// The new delivery has the form of the last delivery to the destination, so a receiver that already has the event
-    /// sees a repeat. It is due now, expires never, and waits in the database for a lane.
+    /// sees a repeat. It is due now, expires never, and waits in the database for a lane. Returns
+    /// ``ManualResult/unknownEvent`` without a round trip for a text that is not an id of an event.
     package func send(_ order: ManualDelivery, as action: OperatorAction?) async throws(StoreError) -> ManualResult {
         guard PostgresValue.isEventID(order.event) else { return .unknownEvent }
         let result = try await writer(.others).write { transaction in
@@ -18,6 +19,7 @@ extension PostgresStore {
         return result
     }
 
+    /// Writes nothing unless it returns `ordered`. The event stays locked until the commit.
     private func send(
         _ order: ManualDelivery, as action: OperatorAction?, in transaction: PostgresTransaction
     ) throws -> ManualResult {
@@ -63,10 +65,12 @@ extension PostgresStore {
         ORDER BY id + 0 DESC LIMIT 1
         """
 
+    /// From the copy that is kept for operators. Changes no row if there is none.
     private static let restorePayload = """
         UPDATE events SET payload = p.payload FROM payloads p WHERE p.event = seq AND seq = $1
         """
 
+    /// `$5`: the variant of the last delivery, which is shared with it. `$6`: the body of a new variant, NULL for none.
     private static let insertDelivery = """
         WITH made AS (
             INSERT INTO variants (event, body) SELECT $1, $6 WHERE $6::bytea IS NOT NULL RETURNING id

@@ -3,7 +3,10 @@ import Foundation
 
 /// A statement and its arguments: `$1` is the first one.
 struct PostgresStatement {
+    /// One command with placeholders. Equal texts share one prepared statement of a connection.
     let sql: String
+    /// One for each placeholder. The first use of a text fixes the types of its placeholders on a connection, so a text
+    /// must always come with the same kinds of values.
     let values: [PostgresValue]
 
     init(_ sql: String, _ values: [PostgresValue] = []) { (self.sql, self.values) = (sql, values) }
@@ -17,20 +20,28 @@ struct PostgresStatement {
 /// cost one round trip.
 final class PostgresConnection: @unchecked Sendable {
     /// How long the server may take for one call. Longer than the server's own `statement_timeout`, which ends with a
-    /// definite answer.
+    /// definite answer. When it runs out, the call throws a failure of the kind `timeout` and closes the connection.
     var patience: Duration = .seconds(12)
 
-    /// Texts beyond this number are parsed each time: some are put together from conditions.
+    /// Texts beyond this number are parsed each time: some are put together from conditions. They use the unnamed
+    /// prepared statement, which lasts until the next one (PostgreSQL, "Message Flow": extended query).
     private static let mostPrepared = 400
 
     private let handle: OpaquePointer
+    /// Names of prepared statements by their texts. A text is added once its whole call has succeeded: after an error,
+    /// the server ignores the preparations that follow it.
     private var prepared: [String: String] = [:]
     /// Grows with each preparation, also with those that failed: the server keeps some of them.
     private var preparations = 0
+    /// False after ``close()``, a lost connection or a timeout, and never true again: the owner makes another
+    /// connection.
     private(set) var isOpen = true
 
     /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
-    /// reasons, without the password.
+    /// reasons, without the password. Throws the kind `otherDatabase` when the database at the address is not the one
+    /// that ``PostgresTarget/identity`` names. Servers before version 13 are rejected. Blocks for 3 s for each address
+    /// that does not answer. Within ``PostgresReach/pause`` after a failed attempt, throws its reason again without a
+    /// further attempt.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
         var reasons: [String] = []
@@ -72,7 +83,9 @@ final class PostgresConnection: @unchecked Sendable {
         target.reach.succeeded()
     }
 
-    /// Calls one of libpq's functions that connect.
+    /// Calls one of libpq's functions that connect. `open`: `PQconnectdbParams`, which blocks, or
+    /// `PQconnectStartParams`, which does not. Later parameters override earlier ones. Nil if libpq has no memory; a
+    /// failed connection is not nil, and its reason is in `PQerrorMessage`.
     static func connect(
         _ parameters: [(String, String)],
         _ open: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>, CInt) -> OpaquePointer?
@@ -84,7 +97,8 @@ final class PostgresConnection: @unchecked Sendable {
         return open(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 1)
     }
 
-    /// Throws for a database that is not the expected one.
+    /// Throws for a database that is not the expected one. An empty table `meta` counts as another one; a missing table
+    /// throws the server's error. One round trip.
     private func check(_ target: PostgresTarget) throws(PostgresFailure) {
         guard let identity = target.identity else { return }
         let row = try run("SELECT id = $1 FROM meta", [.text(identity)]).first
@@ -108,7 +122,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Statements
 
-    /// Runs one statement in one round trip.
+    /// Runs one statement in one round trip. Outside of a transaction, the server commits it at once.
     func run(_ sql: String, _ values: [PostgresValue] = []) throws(PostgresFailure) -> PostgresRows {
         guard let rows = try run(all: [PostgresStatement(sql, values)]).first else {
             throw PostgresFailure(kind: .connection, message: "the server sent no result")
@@ -117,7 +131,9 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     /// Runs statements in one round trip; returns the rows of each. Throws the first error; the statements after it
-    /// were not run. Outside of a transaction, they are one transaction.
+    /// were not run. Outside of a transaction, they are one transaction. Closes the connection after a failure that
+    /// ends it. The server then rolls the transaction back, unless the call contained a COMMIT: its outcome is unknown.
+    /// All rows are in memory when it returns.
     func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
         guard isOpen else { throw PostgresFailure(kind: .connection, message: "the connection was closed") }
         do throws(PostgresFailure) {
@@ -136,7 +152,7 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     /// Prepares the text if it is new, and sends the statement. `results`: for each result to come, whether it is of a
-    /// statement and not of its preparation.
+    /// statement and not of its preparation. Does not block: libpq keeps the bytes that the socket does not accept yet.
     private func send(
         _ statement: PostgresStatement, _ added: inout [(String, String)], _ results: inout [Bool]
     ) throws(PostgresFailure) {
@@ -170,7 +186,8 @@ final class PostgresConnection: @unchecked Sendable {
         results.append(true)
     }
 
-    /// Reads the results up to the end of the pipeline.
+    /// Reads the results up to the end of the pipeline. Also reads the results after an error, because the connection
+    /// can be used again only at the end of the pipeline. Then throws the first error.
     private func receive(
         _ results: [Bool], until deadline: ContinuousClock.Instant
     ) throws(PostgresFailure) -> [PostgresRows] {
@@ -195,7 +212,8 @@ final class PostgresConnection: @unchecked Sendable {
         return rows
     }
 
-    /// The next result; nil ends the results of one statement.
+    /// The next result; nil ends the results of one statement. Sends buffered statements meanwhile: a server whose
+    /// results are not read stops reading statements.
     private func next(until deadline: ContinuousClock.Instant) throws(PostgresFailure) -> OpaquePointer? {
         while true {
             let unsent = PQflush(handle)
@@ -206,6 +224,8 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
+    /// Blocks until the socket can be read or, with `forWriting`, read or written. Throws at the deadline, after it has
+    /// closed the connection.
     private func wait(forWriting: Bool, until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
         var place = pollfd(fd: PQsocket(handle), events: Int16(POLLIN | (forWriting ? POLLOUT : 0)), revents: 0)
         while true {
@@ -223,11 +243,13 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Failures
 
+    /// Also closes the connection, so that its owner makes another one.
     private func lost() -> PostgresFailure {
         close()
         return PostgresFailure(kind: .connection, message: "the connection was lost: \(Self.message(of: handle))")
     }
 
+    /// An error without a SQLSTATE counts as an internal one (XX000).
     private static func failure(of result: OpaquePointer) -> PostgresFailure {
         let state = PQresultErrorField(result, Int32(UnicodeScalar("C").value)).map { String(cString: $0) }
         // The primary message alone: the detail repeats values of rows.
@@ -249,6 +271,7 @@ final class PostgresConnection: @unchecked Sendable {
         return "check that the server runs, and its address in gateway.store"
     }
 
+    /// The last message of libpq on one line, without its hints.
     private static func message(of handle: OpaquePointer) -> String {
         // Hints begin with a tab.
         String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }

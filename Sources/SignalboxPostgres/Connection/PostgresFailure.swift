@@ -38,6 +38,7 @@ struct PostgresFailure: Error {
     }
 
     /// Whether one write of a group may be the cause: a violated constraint, or a value that the server rejects.
+    /// Classes 22 (data), 23 (constraints) and 54 (limits of the program).
     var mayBeOfOneWrite: Bool {
         guard case .statement(let state) = kind else { return false }
         return state.hasPrefix("22") || state.hasPrefix("23") || state.hasPrefix("54")

@@ -31,7 +31,8 @@ package final class PostgresReach: Sendable {
         state.withLock { $0.report = report }
     }
 
-    /// Throws while no connection should be attempted.
+    /// Throws while no connection should be attempted. A closed target always throws; another one does within ``pause``
+    /// after a failed attempt. Several threads may pass at once: only the first failure makes the others fail fast.
     func admit() throws(PostgresFailure) {
         if let closed { throw PostgresFailure(kind: .connection, message: closed) }
         let failure = state.withLock { $0.failure }
@@ -39,7 +40,8 @@ package final class PostgresReach: Sendable {
         throw failure.reason
     }
 
-    /// Records an attempt that failed.
+    /// Records an attempt that failed. The observer is called without the lock, and only if the reason differs from the
+    /// last one.
     func failed(_ reason: PostgresFailure) {
         let report = state.withLock { state in
             defer { state.failure = (reason, .now) }

@@ -6,6 +6,7 @@ import Synchronization
 final class PostgresReaders: Sendable {
     /// A connection with its thread.
     private final class Reader: Sendable {
+        /// Blocks while its call waits for the server; further calls of the reader queue up behind it.
         let queue: DispatchQueue
         // Used on `queue` only; the lock satisfies the compiler.
         let connection = Mutex<PostgresConnection?>(nil)
@@ -16,6 +17,7 @@ final class PostgresReaders: Sendable {
     }
 
     private let target: PostgresTarget
+    /// Never empty. A reader keeps its connection between calls.
     private let readers: [Reader]
 
     /// `count`: connections at most; each is made when it is first used.
@@ -25,7 +27,8 @@ final class PostgresReaders: Sendable {
     }
 
     /// Runs reads off Swift's threads. Each statement sees the commits before it. `body` may run twice: a lost
-    /// connection is replaced once.
+    /// connection is replaced once. A body that writes must therefore be harmless when repeated. Throws the error of
+    /// the second run.
     func read<T: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> T) async throws(StoreError) -> T {
         let reader = leastBusy()
         reader.pending.add()
@@ -38,7 +41,8 @@ final class PostgresReaders: Sendable {
         return try result.get()
     }
 
-    /// Like ``read(_:)``, with one snapshot for all statements.
+    /// Like ``read(_:)``, with one snapshot for all statements. A body that writes fails. The server ends the session
+    /// when a body pauses for 5 s between two statements (`idle_in_transaction_session_timeout`).
     func snapshot<T: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws -> T
     ) async throws(StoreError) -> T {
@@ -60,6 +64,8 @@ final class PostgresReaders: Sendable {
         readers.dropFirst().reduce(readers[0]) { $1.pending.value < $0.pending.value ? $1 : $0 }
     }
 
+    /// Only a failure of the kind `connection` repeats `body`, on a new connection. A timeout does not: the caller
+    /// would wait twice as long.
     private static func run<T>(
         _ body: (PostgresConnection) throws -> T, on place: inout PostgresConnection?, _ target: PostgresTarget
     ) -> Result<T, StoreError> {

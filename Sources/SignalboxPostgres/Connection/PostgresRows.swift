@@ -19,13 +19,14 @@ final class PostgresRows {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The rows that the statement inserted, changed, removed or returned.
+    /// The rows that the statement inserted, changed, removed or returned. 0 for a command without such a number.
     var affected: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The first row; nil for none.
     var first: PostgresRow? { isEmpty ? nil : PostgresRow(self, 0) }
 
-    /// The bytes of a value, valid inside `body`; nil for NULL.
+    /// The bytes of a value, valid inside `body`; nil for NULL. `body` also receives the object identifier of the
+    /// column's type in `pg_type`.
     fileprivate func value<T>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer, UInt32) throws -> T?) rethrows
         -> T?
     {
@@ -36,6 +37,7 @@ final class PostgresRows {
         return try body(bytes, PQftype(result, column))
     }
 
+    /// The name of a column as the statement gave it; its index if there is no such column.
     fileprivate func name(_ column: Int) -> String {
         PQfname(result, Int32(column)).map { String(cString: $0) } ?? "\(column)"
     }
@@ -50,7 +52,8 @@ extension PostgresRows: Sequence {
     var underestimatedCount: Int { count }
 }
 
-/// One row. Every accessor throws ``DamagedValue`` for a value of another type.
+/// One row. Every accessor throws ``DamagedValue`` for a value of another type. Those that do not return an optional
+/// throw it for NULL, too. Columns count from 0. A row keeps the memory of all rows of its statement.
 struct PostgresRow: RecordRow {
     private let rows: PostgresRows
     private let index: Int
@@ -79,13 +82,14 @@ struct PostgresRow: RecordRow {
 
     func optionalCount(_ column: Int) throws(DamagedValue) -> Int? { try optionalNumber(column).map { Int($0) } }
 
-    /// The status of an HTTP response.
+    /// The status of an HTTP response. Throws for a number outside of 100 to 599.
     func httpStatus(_ column: Int) throws(DamagedValue) -> Int {
         let status = try count(column)
         guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
         return status
     }
 
+    /// A `boolean`; numbers are not accepted.
     func flag(_ column: Int) throws(DamagedValue) -> Bool {
         let flag: Bool? = try decode(column, "a boolean") { bytes, type in
             type == 16 && bytes.count == 1 ? bytes[0] != 0 : nil
@@ -106,7 +110,8 @@ struct PostgresRow: RecordRow {
         try required(column, optionalText(column), "a text")
     }
 
-    /// A `text`, `varchar` or `name`; nil for NULL.
+    /// A `text`, `varchar` or `name`; nil for NULL. Throws for bytes that are not UTF-8, as in a database with another
+    /// encoding.
     func optionalText(_ column: Int) throws(DamagedValue) -> String? {
         try decode(column, "a text") { bytes, type in
             switch type {
@@ -139,6 +144,8 @@ struct PostgresRow: RecordRow {
 
     // MARK: Types
 
+    /// Nil for NULL. `read` returns nil for a type or a length that it does not accept; the value is then damaged.
+    /// `expected`: a noun for the message.
     private func decode<T>(
         _ column: Int, _ expected: String, _ read: (UnsafeRawBufferPointer, UInt32) -> T?
     ) throws(DamagedValue) -> T? {
@@ -156,6 +163,7 @@ struct PostgresRow: RecordRow {
         return value
     }
 
+    /// Names the column, never its value.
     private func damage(_ column: Int, _ expected: String) -> DamagedValue {
         DamagedValue("column \(rows.name(column)) does not hold \(expected)")
     }

@@ -39,14 +39,16 @@ package struct PostgresTarget: Sendable {
         (self.url, self.schema, self.password, self.reach) = (url, schema, password, reach)
     }
 
-    /// The same database, for connections with these settings. `settings`: `name=value`.
+    /// The same database, for connections with these settings. `settings`: `name=value`. They replace those of an
+    /// earlier call.
     func with(_ settings: [String]) -> PostgresTarget {
         var target = self
         target.more = settings
         return target
     }
 
-    /// The same database, to which no connection is ever made. `reason`: a clause for the errors.
+    /// The same database, to which no connection is ever made. `reason`: a clause for the errors. Observers of
+    /// ``reach`` of this target receive no report of it.
     func closed(because reason: String) -> PostgresTarget {
         PostgresTarget(url, schema, password, PostgresReach(closed: reason))
     }
@@ -75,7 +77,8 @@ package struct PostgresTarget: Sendable {
     }
 
     /// The lists of hosts, of their addresses and of their ports in a connection string; without those it lacks, and
-    /// without a single port, which applies to every host.
+    /// without a single port, which applies to every host. Empty for a URL that libpq cannot parse: the attempt to
+    /// connect then reports the error.
     private static func places(in url: String) -> [(keyword: String, values: [String])] {
         guard let options = PQconninfoParse(url, nil) else { return [] }
         defer { PQconninfoFree(options) }
@@ -97,7 +100,9 @@ package struct PostgresTarget: Sendable {
         return places
     }
 
-    /// libpq's keywords and values (PostgreSQL 15, chapter 34.1.2). Later ones override those of the URL.
+    /// libpq's keywords and values (PostgreSQL 15, chapter 34.1.2). Later ones override those of the URL. The session's
+    /// timeouts are in milliseconds; keepalives and `connect_timeout` are in seconds. Standbys are rejected
+    /// (`target_session_attrs`). Reads the password again.
     var parameters: [(String, String)] {
         var settings =
             [

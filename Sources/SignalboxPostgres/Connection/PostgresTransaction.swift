@@ -4,7 +4,7 @@ import SignalboxStore
 /// A transaction of a writer. Its first statements begin it, in the same round trip; a body without statements begins
 /// none. A class because a body and the functions that it calls share its state; it lives on one thread.
 final class PostgresTransaction {
-    /// The time of all writes of the transaction, by the store's clock.
+    /// The time of all writes of the transaction, by the store's clock. A repeated run gets a later time.
     let now: Date
     /// The incarnation of this process in whose name it writes: `holder` of the rows that it leases.
     let node: Int64
@@ -12,7 +12,9 @@ final class PostgresTransaction {
     let lane: WriterLane
 
     private let connection: PostgresConnection
+    /// `BEGIN` and the mark, which are sent with the first statements of the body.
     private let opening: [PostgresStatement]
+    /// Whether statements were sent. Otherwise there is no transaction to commit.
     private(set) var hasBegun = false
 
     /// `opening`: begins the transaction; its last statement is ``PostgresWriter/mark``.
@@ -31,7 +33,9 @@ final class PostgresTransaction {
         return rows
     }
 
-    /// Runs statements in one round trip; returns the rows of each. An error ends the transaction.
+    /// Runs statements in one round trip; returns the rows of each. An error ends the transaction. The first call
+    /// throws ``NodeIsGone`` when the mark finds no row, and ``WriterIsTooOld`` when `meta.min_writer` is above the
+    /// version of this process.
     @discardableResult
     func run(all statements: [PostgresStatement]) throws -> [PostgresRows] {
         guard !hasBegun else { return try connection.run(all: statements) }

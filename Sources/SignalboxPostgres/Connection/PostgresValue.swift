@@ -5,14 +5,23 @@ import SignalboxStore
 /// An argument of a statement, sent in PostgreSQL's binary format. All integers are sent as `bigint`; an assignment to
 /// a smaller column converts them, and an expression needs a cast.
 enum PostgresValue: Sendable {
+    /// `bigint`; nil is NULL.
     case number(Int64?)
+    /// `boolean`, never NULL.
     case flag(Bool)
+    /// `text`; nil is NULL. U+FFFD replaces a NUL character, which the server does not store.
     case text(String?)
+    /// `bytea`; nil is NULL, and an empty array is an empty value.
     case bytes([UInt8]?)
+    /// `bigint[]`, whose nil elements are NULL. An empty array is not NULL, so `= ANY` of it matches no row.
     case numbers([Int64?])
+    /// `boolean[]`, a byte for each element.
     case flags([Bool])
+    /// `text[]`; NUL characters are replaced as in `text`.
     case texts([String?])
+    /// `bytea[]`; the server limits the whole array to 1 GB.
     case manyBytes([[UInt8]?])
+    /// `uuid[]`, 16 bytes for each element.
     case ids([EventID])
 
     /// Milliseconds since 1970.
@@ -78,7 +87,9 @@ extension PostgresValue {
         return true
     }
 
-    /// An array of one dimension, whose indices begin at 1. An empty array has no dimension.
+    /// An array of one dimension, whose indices begin at 1. An empty array has no dimension. The header has the number
+    /// of dimensions, 1 if an element is NULL, and the type of the elements; then the length and the first index. Each
+    /// element follows its length in bytes, which is -1 for NULL. All of these have 32 bits, big-endian.
     private static func encode<Element>(
         _ elements: [Element?], of type: Int32, into buffer: inout [UInt8],
         each: (Element, inout [UInt8]) -> Void

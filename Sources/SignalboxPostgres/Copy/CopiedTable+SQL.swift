@@ -2,7 +2,8 @@ import SignalboxStore
 
 extension CopiedTable {
     /// Inserts a batch; its arguments are arrays, one for each column. Leaves out rows that are there already: a batch
-    /// may have been committed without the client knowing.
+    /// may have been committed without the client knowing. Identity columns get the numbers of the source. A row with a
+    /// reference that is not an id in the form of the gateway is left out.
     var insertion: String {
         var arguments: [String] = []
         var expressions: [String] = []

@@ -11,7 +11,8 @@ struct CopyAdmission {
         (self.target, self.source, self.connection) = (target, source, connection)
     }
 
-    /// Throws while a node is alive. A node that was killed counts for 15 s.
+    /// Throws while a node is alive. A node that was killed counts for 15 s by the server's clock. Throws
+    /// ``StoreError/refused(reason:remedy:)``, like every check of this type.
     func refuseGateways() throws {
         let isUsed =
             try connection.run(
@@ -23,7 +24,9 @@ struct CopyAdmission {
             remedy: "stop the gateways of this database, wait 15 s, and copy again")
     }
 
-    /// Records a new copy, and returns nil; or returns the last table and position of the same copy.
+    /// Records a new copy, and returns nil; or returns the last table and position of the same copy. Throws for another
+    /// queue, for a source that changed since, for a copy that is complete, and for a database with content of its own.
+    /// Two copies that begin at once: the second one throws.
     func begin() throws -> (table: String, position: CopyPosition)? {
         let columns = "source, version, is_done, table_name, position"
         let row = try connection.run("SELECT \(columns) FROM copies").first
@@ -47,7 +50,7 @@ struct CopyAdmission {
         return (table, try JSONDecoder().decode(CopyPosition.self, from: Data(position)))
     }
 
-    /// Throws for a database that a gateway has written.
+    /// Throws for a database that a gateway has written. Reads at most one row of each table.
     private func refuseContent() throws {
         let tables = [
             "events", "queue", "ended", "ledger", "actions", "media", "files", "inapp_messages", "inapp_devices",

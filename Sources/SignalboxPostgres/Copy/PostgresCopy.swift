@@ -9,7 +9,8 @@ package struct PostgresCopy {
     private let target: PostgresTarget
     private let source: CopySource
     private let connection: PostgresConnection
-    /// The table of the last batch, and its position; nil at the beginning.
+    /// The table of the last batch, and its position; nil at the beginning. Read once, at the beginning: it does not
+    /// follow the batches of this run.
     private let start: (table: String, position: CopyPosition)?
 
     /// Whether it continues a copy that was interrupted.
@@ -38,7 +39,8 @@ package struct PostgresCopy {
     }
 
     /// Copies all tables. `read`: the rows of a table after a position; none at its end. `progress`: called after each
-    /// batch with the name of the table and its rows so far, of this run.
+    /// batch with the name of the table and its rows so far, of this run. Throws the first failure. A batch whose
+    /// commit is unknown is sent again by the next run, and adds no row then.
     package func run(
         read: (CopiedTable, CopyPosition?) throws(StoreError) -> CopiedBatch,
         progress: (_ table: String, _ rows: Int) -> Void
@@ -69,7 +71,8 @@ package struct PostgresCopy {
     }
 
     /// Makes new numbers continue after those of the source, counts media, and takes the source's key for tokens.
-    /// `tokenKey`: 32 bytes.
+    /// `tokenKey`: 32 bytes. May be repeated: every value is set and none is added to. Blocks, for an hour at most for
+    /// each of its three calls.
     package func finish(tokenKey: [UInt8]) throws(StoreError) {
         var statements = [
             sequence("events", "seq", atLeast: source.lastEvent),
@@ -101,7 +104,9 @@ package struct PostgresCopy {
         } catch { throw StoreError(error) }
     }
 
-    /// The next number follows the largest one. `table`, `column`: of the identity. `largest`: an expression.
+    /// The next number follows the largest one. `table`, `column`: of the identity. `largest`: an expression. Both are
+    /// constant text. `last`: the last number of the source, also of rows that it has removed since. The first number
+    /// is 1 if neither the table nor the source ever had one.
     private func sequence(
         _ table: String, _ column: String, atLeast last: Int64, _ largest: String? = nil
     ) -> PostgresStatement {
@@ -118,7 +123,7 @@ package struct PostgresCopy {
         try await PostgresStore(target, tables: .copying).audit()
     }
 
-    /// Allows gateways to use the database.
+    /// Allows gateways to use the database. May be repeated. Checks nothing: the caller audits the copy first.
     package func complete() throws(StoreError) {
         do { _ = try connection.run("UPDATE copies SET is_done = true") } catch { throw StoreError(error) }
     }

@@ -20,6 +20,7 @@ final class InAppChanges: Sendable {
     private typealias Observer = @Sendable ([StoredInAppMessage]) -> Void
 
     private struct State {
+        /// Nil until ``open(_:)``; looks read nothing without one.
         var observer: Observer?
         var connection: PostgresConnection?
         /// The changes that were reported.
@@ -87,6 +88,7 @@ final class InAppChanges: Sendable {
     /// Ends the connection. The next look makes another one.
     func close() { lock.withLock { state.connection = nil } }
 
+    /// Holds the lock during its reads and during the calls of the observer.
     private func report() throws {
         try lock.withLock {
             guard let observer = state.observer else { return }
@@ -159,6 +161,7 @@ final class InAppChanges: Sendable {
         try reportChanges(to: observer, &state)
     }
 
+    /// Each message once, in its present state, however often it is among the ids.
     private func report(_ ids: [MessageID], to observer: Observer, _ state: inout State) throws {
         guard !ids.isEmpty else { return }
         var known: ExactTextSet = []
@@ -193,6 +196,7 @@ final class InAppChanges: Sendable {
         }
     }
 
+    /// A new connection forgets the reported snapshot, so that the next look reads all changes that are stored.
     private func connection(_ state: inout State) throws -> PostgresConnection {
         if let connection = state.connection, connection.isOpen { return connection }
         let connection = try PostgresConnection(target)

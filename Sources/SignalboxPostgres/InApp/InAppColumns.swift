@@ -10,6 +10,7 @@ struct InAppUserRow {
     /// The column `seen`.
     var seen: Instant?
 
+    /// `ledger` has the encoding of ``LedgerFields``; the times are milliseconds since 1970.
     static let columns = "id, last_now, seen, ledger"
 
     init(_ row: PostgresRow) throws {
@@ -30,6 +31,7 @@ struct InAppDeviceRow {
     /// The column `seen`.
     var seen: Instant?
 
+    /// `node` is not among them, because a decision writes and never reads it.
     static let columns = """
         id, user_id, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, next_due, \
         seen, state, ledger
@@ -55,6 +57,7 @@ struct InAppDeviceRow {
 
 /// A row of `inapp_offers`.
 extension Offer {
+    /// 26 columns; `place` is ``Offer/order``, and `lists` is NULL for an offer without lists.
     static let columns = """
         id, device, user_id, message, revision, vendor, kind, state, triggered_at, due, lapse, flags, session, place, \
         until, lease_until, unanswered, shown_at, ended_at, reason, clicks, slot, product, sku, page, lists
@@ -86,7 +89,7 @@ extension Offer {
 extension StoredInAppMessage {
     static let columns = "id, revision, registered_at, withdrawn_at, ends_at, user_id, device_id, body"
 
-    /// `first`: the column of the id.
+    /// `first`: the column of the id. A row with both addresses counts as one of the user; no gateway writes one.
     init(_ row: PostgresRow, from first: Int = 0) throws {
         let user = try row.optionalText(first + 5).map(InAppRegistration.Address.user)
         let device = try row.optionalText(first + 6).map(InAppRegistration.Address.device)

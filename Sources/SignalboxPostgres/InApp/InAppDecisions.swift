@@ -18,7 +18,8 @@ final class InAppDecisions: Sendable {
         }
     }
 
-    /// Calls `done` once, after the commit. Does not block.
+    /// Does not block. Calls `done` once, after the commit, on the thread of the commits or of the deadlines, which it
+    /// must not block. Fails with ``StoreError/undecided(after:)`` when the outcome of the commit is not known in time.
     func submit(_ decision: InAppDecision, _ done: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
         commits.submit(decision, hasDeadline: true, done)
     }
@@ -29,7 +30,8 @@ extension PostgresStore {
     private static let mostRuns = 16
 
     /// Makes decisions in their order, and commits their rows and events in one transaction. Locks and reads the rows
-    /// of all decisions first, so that decisions about a device or a user never overlap, on any node.
+    /// of all decisions first, so that decisions about a device or a user never overlap, on any node. Each run is a
+    /// transaction of its own, and steps run again with it.
     func decide(_ decisions: [InAppDecision]) throws(CommitFailure) {
         var keys = InAppKeys(decisions)
         for _ in 0..<Self.mostRuns {
@@ -46,7 +48,8 @@ extension PostgresStore {
             mayBeOfOneWrite: true)
     }
 
-    /// Returns keys that were missing, having written nothing, or nil.
+    /// Returns keys that were missing, having written nothing, or nil. A run that finds missing keys commits only its
+    /// mark.
     private func decide(
         _ decisions: [InAppDecision], _ keys: InAppKeys, in transaction: PostgresTransaction,
         _ effects: inout WriteEffects

@@ -6,7 +6,9 @@ import SignalboxStore
 /// A decision names its device and its user, or an offer or a device by which they are found. When its changes turn out
 /// to concern further rows, the group is run again with their keys. Keys are compared by their bytes, as rows are.
 struct InAppKeys: Sendable {
+    /// Devices with all their offers.
     var devices: ExactTextSet = []
+    /// Users with their leases on other devices.
     var users: ExactTextSet = []
     /// Offers whose devices and users are among the keys.
     var offers: ExactTextSet = []
@@ -70,11 +72,12 @@ struct InAppKeys: Sendable {
         Set(tallies.map { Self.lock("tally", $0, schema) }).sorted()
     }
 
-    /// Held by one step of upkeep at a time.
+    /// Held by one step of upkeep at a time. Taken before the locks of owners.
     static func lockOfUpkeep(in schema: String?) -> Int64 { lock("upkeep", "", schema) }
 
     /// Locks belong to the transaction, and are those of the whole database: gateways in other schemas have other ones.
-    /// Nodes take them in the order of the numbers.
+    /// Nodes take them in the order of the numbers. Locks end with the transaction. Waiting for one ends after 2 s
+    /// (`lock_timeout`), and the transaction is run again.
     static let lockAll = "SELECT pg_advisory_xact_lock(lock) FROM unnest($1) AS lock"
 
     /// FNV-1a with 64 bits: the same number on every node. Two keys with one number share their lock, which is
@@ -91,7 +94,7 @@ struct InAppKeys: Sendable {
 }
 
 extension AnonymousUser {
-    /// Nil for a user with an id of its own.
+    /// Nil for a user with an id of its own. The inverse of `AnonymousUser.id(on:)`.
     static func device(of user: UserID) -> DeviceID? {
         let prefix = id(on: "").utf8
         return user.utf8.starts(with: prefix) ? String(user.utf8.dropFirst(prefix.count)) : nil

@@ -13,6 +13,7 @@ struct InAppLoading {
     let locks: Locks?
 
     struct Locks {
+        /// Part of every key, so that queues in several schemas of one database do not wait for each other.
         let schema: String?
     }
 
@@ -33,7 +34,8 @@ struct InAppLoading {
 
     // MARK: First round trip, for reports and due devices
 
-    /// An offer keeps its device and its user.
+    /// An offer keeps its device and its user. Unknown offers and devices add no key. Locks nothing: ``load(_:)``
+    /// checks the users of due devices again.
     private func resolve(_ keys: inout InAppKeys) throws {
         guard !keys.offers.isEmpty || !keys.due.isEmpty else { return }
         let results = try run([
@@ -54,6 +56,7 @@ struct InAppLoading {
 
     private static let devices = "SELECT \(InAppDeviceRow.columns) FROM inapp_devices WHERE id = ANY($1)"
     private static let users = "SELECT \(InAppUserRow.columns) FROM inapp_users WHERE id = ANY($1)"
+    /// All offers of the devices, ended ones too.
     private static let offers = "SELECT \(Offer.columns) FROM inapp_offers WHERE device = ANY($1)"
     /// Of each user, as many as a decision counts.
     private static let leases = """
@@ -62,9 +65,11 @@ struct InAppLoading {
             LIMIT \(Bounds.leasesElsewhere)
         ) AS leases
         """
+    /// Without any tally, the third round trip is left out unless a key or an old total needs it.
     private static let hasTally = "SELECT EXISTS (SELECT 1 FROM inapp_tallies)"
 
-    /// `column`: of the address.
+    /// `column`: of the address. The newest first, up to ``StoreLimits/addressedMessages`` and
+    /// ``StoreLimits/addressedBytes`` for each owner. Relies on `inapp_messages_user` or `inapp_messages_device`.
     private static func addressed(_ column: String) -> String {
         """
         SELECT \(StoredInAppMessage.columns) FROM unnest($1) AS owner CROSS JOIN LATERAL (
@@ -77,6 +82,8 @@ struct InAppLoading {
     private static let toUsers = addressed("user_id")
     private static let toDevices = addressed("device_id")
 
+    /// An owner without a row gets an empty state that is not stored. The locks come first in the same round trip: each
+    /// statement has a snapshot of its own, so the reads see all commits of former holders.
     private func loadOwners(_ keys: InAppKeys) throws -> InAppRowsInMemory {
         let (devices, users) = (Array(keys.devices), Array(keys.users))
         let lock = locks.map { PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: $0.schema))]) }
@@ -117,6 +124,7 @@ struct InAppLoading {
 
     // MARK: Third round trip, for limits over all users and for owners on a new day
 
+    /// Sends nothing if no tally and no old total can matter.
     private func loadTallies(_ keys: InAppKeys, _ rows: inout InAppRowsInMemory) throws {
         let candidates = rows.oldTotals(at: now)
         guard !keys.tallies.isEmpty || rows.hasTallies || !candidates.isEmpty else { return }

@@ -8,9 +8,11 @@ enum InAppOwnerTable: CaseIterable {
     /// The column `kind` of `inapp_kept`.
     var kind: Int64 { self == .users ? 0 : 1 }
 
+    /// Constant text for statements.
     private var name: String { self == .users ? "inapp_users" : "inapp_devices" }
 
-    /// Owners that were not seen since a time. They stay locked until the transaction ends.
+    /// Owners that were not seen since a time. They stay locked until the transaction ends. `since`: in milliseconds
+    /// since 1970. A device with a due time is not among them, because its offers must end first.
     func unseen(
         _ ids: ExactTextSet, since: Int64, in transaction: PostgresTransaction, _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {
@@ -44,7 +46,8 @@ enum InAppOwnerTable: CaseIterable {
         }
     }
 
-    /// Stores the ledgers of cleared owners; removes owners whose ledger is empty.
+    /// Stores the ledgers of cleared owners; removes owners whose ledger is empty. The caller holds the locks of the
+    /// owners.
     func replace(_ ledgers: [(id: String, ledger: Ledger)], in transaction: PostgresTransaction) throws {
         let empty = ledgers.filter { $0.ledger.totals.isEmpty }.map(\.id)
         let kept = ledgers.filter { !$0.ledger.totals.isEmpty }

@@ -34,7 +34,7 @@ extension InAppRowsInMemory {
         for (subject, edit) in edits.all { apply(edit, to: subject) }
     }
 
-    /// Every column but the ledger.
+    /// Every column but the ledger. No effect for a device that was not read, which ``missingKeys(of:_:)`` excludes.
     private mutating func put(_ device: DeviceState, nextDue: Instant?) {
         guard var owner = devices[device.id] else { return }
         let ledger = owner.state.ledger

@@ -11,6 +11,7 @@ extension InAppRowsInMemory {
 
     // MARK: Owners
 
+    /// Sorted by the bytes of the ids. The owners are locked, so no other decision changes the same rows.
     private var userStatements: [PostgresStatement] {
         let changed = users.values.filter(\.isChanged).sorted { ExactText($0.state.id) < ExactText($1.state.id) }
         guard !changed.isEmpty else { return [] }
@@ -25,6 +26,7 @@ extension InAppRowsInMemory {
         ]
     }
 
+    /// Replaces the whole row: it was read under the lock of its owner.
     private static let putUsers = """
         INSERT INTO inapp_users (\(InAppUserRow.columns)) SELECT * FROM unnest($1, $2, $3, $4)
         ON CONFLICT (id) DO UPDATE SET last_now = excluded.last_now, seen = excluded.seen, ledger = excluded.ledger
@@ -77,7 +79,9 @@ extension InAppRowsInMemory {
         return statements
     }
 
+    /// One for each column of ``Offer/columns``.
     private static let arguments = (1...26).map { "$\($0)" }.joined(separator: ", ")
+    /// Throws for an id that is stored already; the removals of the group come before it.
     private static let insertOffers = """
         INSERT INTO inapp_offers (\(Offer.columns)) SELECT * FROM unnest(\(arguments))
         """
@@ -86,6 +90,7 @@ extension InAppRowsInMemory {
         UPDATE inapp_offers SET \(newValues) FROM unnest(\(arguments)) AS new (\(Offer.columns))
         WHERE inapp_offers.id = new.id
         """
+    /// Without `id` and `device`, the first two columns.
     private static let newValues = Offer.columns.split(separator: ", ").dropFirst(2).map { "\($0) = new.\($0)" }
         .joined(separator: ", ")
 
@@ -125,6 +130,7 @@ extension InAppRowsInMemory {
         ]
     }
 
+    /// Makes missing rows with zeros, so that the next statement can lock all of them.
     private static let insertTallies = """
         INSERT INTO inapp_tallies (message, committed, reserved) SELECT message, 0, 0 FROM unnest($1) AS message
         ON CONFLICT DO NOTHING
@@ -132,6 +138,7 @@ extension InAppRowsInMemory {
     private static let lockTallies = """
         SELECT 1 FROM inapp_tallies WHERE message = ANY($1) ORDER BY message FOR UPDATE
         """
+    /// The stored numbers may differ from those that the decisions read, so it adds instead of replacing them.
     private static let addToTallies = """
         UPDATE inapp_tallies t SET committed = greatest(t.committed + a.committed, a.least_committed),
             reserved = greatest(t.reserved + a.reserved, a.least_reserved)

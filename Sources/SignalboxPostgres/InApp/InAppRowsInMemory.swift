@@ -14,6 +14,7 @@ struct InAppRowsInMemory {
         var seen: Instant?
         /// When the timer must advance a device; nil for never, and for users.
         var nextDue: Instant?
+        /// Whether it has a row. A changed owner without one is inserted.
         var isStored: Bool
         var isChanged = false
 
@@ -29,6 +30,7 @@ struct InAppRowsInMemory {
     /// An offer of a device whose offers are all here, or a lease of a user on another device.
     struct OfferRow {
         var offer: Offer
+        /// Whether the id is in the table: decides between an insertion and an update.
         var isStored: Bool
         var isChanged = false
     }
@@ -44,12 +46,15 @@ struct InAppRowsInMemory {
         private(set) var reserved = Addition()
 
         struct Addition {
+            /// The changes without a bound.
             var sum = 0
+            /// The result for a counter that was zero before.
             var least = 0
 
             mutating func add(_ number: Int) { (sum, least) = (sum + number, max(least + number, 0)) }
         }
 
+        /// Later decisions of the group see the new numbers. Negative numbers end displays or reservations.
         mutating func add(committed number: Int, reserved other: Int) {
             committed.add(number)
             reserved.add(other)
@@ -59,7 +64,9 @@ struct InAppRowsInMemory {
         }
     }
 
+    /// Every device of the keys, also one without a row.
     var devices = ExactTextMap<Owner<DeviceState>>()
+    /// Every user of the keys, also one without a row.
     var users = ExactTextMap<Owner<UserState>>()
     /// All offers of ``devices``, and the leases of ``users`` on other devices.
     private(set) var offers = ExactTextMap<OfferRow>()
@@ -113,6 +120,7 @@ struct InAppRowsInMemory {
         }
     }
 
+    /// Leases on other devices are limited to ``Bounds/leasesElsewhere``, and ended ones are left out.
     private func rows(of id: DeviceID, _ userID: UserID, _ campaigns: [MessageID]) throws -> InAppRows {
         let (device, user) = (try known(id).state, try known(user: userID).state)
         let own = (offersOfDevice[id] ?? []).compactMap { offers[$0]?.offer }
@@ -130,6 +138,7 @@ struct InAppRowsInMemory {
             state: state, addressed: (addressedToUser[userID] ?? []) + (addressedToDevice[id] ?? []))
     }
 
+    /// Only those with a row, or with a change of the group.
     private func tallies(of messages: ExactTextSet) -> [MessageID: Tally] {
         guard !tallies.isEmpty else { return [:] }
         var found: [MessageID: Tally] = [:]

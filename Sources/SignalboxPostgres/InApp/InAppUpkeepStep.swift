@@ -12,7 +12,9 @@ struct InAppUpkeepStep: Sendable {
 
     /// A position in an index that begins with a time. Every row is after the first one.
     struct Position: Sendable {
+        /// In milliseconds since 1970.
         var time = Int64.min
+        /// Decides between rows of the same time, in byte order.
         var id = ""
     }
 
@@ -50,6 +52,7 @@ struct InAppUpkeepStep: Sendable {
         }
     }
 
+    /// Nil if the walk found fewer rows than a step may have.
     private func next(after last: Position?, _ count: Int) -> InAppUpkeepStep? {
         guard count == Self.count, let last else { return nil }
         var next = self
@@ -130,6 +133,7 @@ struct InAppUpkeepStep: Sendable {
 
     // MARK: Users and devices
 
+    /// By `inapp_users_seen`. A user who is seen between the read and the lock stays.
     private func removeUsers(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
         let rows = try transaction.run(
             """
@@ -194,6 +198,8 @@ struct InAppUpkeepStep: Sendable {
 
     // MARK: Changes
 
+    /// Rows older than a day. A node that has not looked for 12 hours reads all messages instead, so it misses no
+    /// change.
     private func removeChanges(in transaction: PostgresTransaction) throws -> InAppUpkeepStep? {
         let removed = try transaction.run(
             """

@@ -41,13 +41,15 @@ extension PostgresStore {
     /// How long the node that made the last decision about a device has before other nodes take it, in milliseconds.
     private static let turn: Int64 = 1000
 
-    /// Whether a due device is this node's: it made the last decision, or no live node did.
+    /// Whether a due device is this node's: it made the last decision, or no live node did. `$1`: this node. A row with
+    /// a number that no node has is free for all.
     private static let isOwn = """
         (node = $1 OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = inapp_devices.node AND is_live))
         """
 
     /// Devices that another live node decided about last are left to it for a second: it knows when they are due. A
-    /// device that two nodes advance nevertheless is advanced once: the second one finds nothing to do.
+    /// device that two nodes advance nevertheless is advanced once: the second one finds nothing to do. Registers this
+    /// node if it has no incarnation. Finds rows by `inapp_devices_due`.
     package func dueDevices(at now: Instant, upTo limit: Int) async throws(StoreError) -> [DeviceID] {
         try await readers.read { [membership] connection in
             try connection.run(

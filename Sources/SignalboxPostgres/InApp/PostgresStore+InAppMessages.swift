@@ -4,7 +4,8 @@ package import SignalboxStore
 
 /// In-app messages. Their rows are locked in the order of their ids.
 extension PostgresStore {
-    /// Changes of other nodes are reported at the next tick.
+    /// Changes of other nodes are reported at the next tick. Blocks for a round trip at the first call, on the caller's
+    /// thread.
     package func openInApp(onChange: @escaping @Sendable ([StoredInAppMessage]) -> Void) {
         inAppChanges.open(onChange)
     }
@@ -90,10 +91,13 @@ extension PostgresStore {
     /// Of a stored message `m`: whether upkeep may have withdrawn it. It withdraws those for one user or device without
     /// an end.
     private static let isUpkeeps = "(m.ends_at IS NULL AND (m.user_id IS NOT NULL OR m.device_id IS NOT NULL))"
+    /// The number of the transaction is the server's, of 64 bits, and does not wrap around.
     private static let logged = """
         INSERT INTO inapp_changes (transaction, message, at) SELECT pg_current_xact_id()::text::bigint, id
         """
 
+    /// `$6`: the time, `$7`: whether the messages are those of payloads. Returns changed messages only, in the order of
+    /// the arguments.
     private static let register = """
         WITH given AS (
             SELECT * FROM unnest($1, $2, $3, $4, $5) WITH ORDINALITY
@@ -132,7 +136,7 @@ extension PostgresStore {
             """, [.texts(ids), .time(now)])
     }
 
-    /// Withdraws messages that are not withdrawn.
+    /// Withdraws messages that are not withdrawn. Repeating it changes nothing and adds nothing to the log of changes.
     static func withdrawal(of ids: [MessageID], at now: Date) -> PostgresStatement {
         PostgresStatement(
             """
@@ -156,7 +160,7 @@ extension PostgresStore {
 
     // MARK: Reads
 
-    /// With its body, withdrawn or not.
+    /// With its body, withdrawn or not. Nil once upkeep has removed it.
     package func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
         try await readers.read { connection in
             let statement = Self.reading(id)

@@ -17,10 +17,13 @@ struct BoundedScan {
     /// The last examined number; nil before the first.
     private(set) var last: Int64?
     private var isOver = false
+    /// Rows so far, matching or not.
     private var examined = 0
+    /// The size of the next part; four times as large after each one, up to ``largestPart``.
     private var part: Int
     private let limit: Int
     private let rows: Int
+    /// Checked after each part, so a part may exceed it.
     private let end: ContinuousClock.Instant
 
     /// Ends with `limit` matches if a further one follows, after `rows` rows, or after ``StoreLimits/longestScan``.

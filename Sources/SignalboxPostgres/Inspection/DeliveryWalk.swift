@@ -5,6 +5,8 @@ import SignalboxStore
 /// The deliveries that a filter searches, in the order of their numbers: those that an index finds. The other
 /// conditions are evaluated row by row. So the number of different statements stays small, and each is prepared once.
 enum DeliveryWalk: CaseIterable {
+    /// Waiting deliveries are found in `queue`, and dead and expired ones by a partial index of `ended`. No index has
+    /// delivered ones alone: their walk reads all of `ended`.
     case all, waiting, delivered, dead, expired
     /// Deliveries of one event.
     case event
@@ -44,7 +46,8 @@ enum DeliveryWalk: CaseIterable {
         }
     }
 
-    /// All conditions of a filter over `d`, except the bounds of numbers. `state`: the state of a row.
+    /// All conditions of a filter over `d`, except the bounds of numbers. `state`: the state of a row. The placeholders
+    /// are those of ``DeliveryFilter/arguments(after:before:limit:)``; NULL makes a condition match every row.
     static func matches(state: String = "d.state") -> String {
         """
         ($6::text IS NULL OR d.destination = $6) AND ($14::text IS NULL OR \(state) = $14)
@@ -57,14 +60,16 @@ enum DeliveryWalk: CaseIterable {
         """
     }
 
-    /// Numbers with whether they match, the newest first.
+    /// Numbers with whether they match, the newest first. `$3`: the number of rows. A condition that is NULL, for
+    /// example of a delivery without an attempt, does not match.
     var scan: String {
         """
         SELECT d.id, coalesce(\(Self.matches()), false) FROM \(source) WHERE \(condition) ORDER BY \(order) DESC LIMIT $3
         """
     }
 
-    /// Numbers, the oldest first, with whether they match and a change may touch them.
+    /// Numbers, the oldest first, with whether they match and a change may touch them. `change`: constant text, a
+    /// condition over `d`.
     func search(for change: String) -> String {
         """
         SELECT d.id, coalesce(\(Self.matches()) AND \(change), false) FROM \(source) WHERE \(condition)
@@ -102,7 +107,7 @@ extension DeliveryFilter {
         }
     }
 
-    /// The first number after those that may be selected.
+    /// The first number after those that may be selected. Numbers are below it; `Int64.max` without a bound.
     var end: Int64 { min(before ?? .max, through.map { $0 == .max ? .max : $0 + 1 } ?? .max) }
 
     /// The arguments of the statements of a walk. `lower`, `upper`: exclusive bounds of the numbers of this step.

@@ -69,6 +69,7 @@ extension PostgresStore {
         }
     }
 
+    /// By the ledger, which keeps its rows after the deliveries are removed.
     package func knows(_ destination: DestinationName) async throws(StoreError) -> Bool {
         try await readers.read { connection in
             try !connection.run("SELECT 1 FROM ledger WHERE destination = $1 LIMIT 1", [.destination(destination)])
@@ -78,7 +79,8 @@ extension PostgresStore {
 }
 
 extension PostgresConnection {
-    /// Stored deliveries by destination and state.
+    /// Stored deliveries by destination and state. Reads both tables in steps. The caller holds a snapshot if the
+    /// counts must agree.
     func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
         var counts: [DestinationName: [DeliveryRecord.State: Int]] = [:]
         // The rows of each of the two tables.
@@ -100,7 +102,8 @@ extension PostgresConnection {
 
     /// Runs a statement for all rows of a table, ``DeliveryWalk/step`` at a time in the order of their numbers. `$1`:
     /// the last number of the former step, `$2`: the number of rows, then `arguments`. `end`: the last number and the
-    /// number of rows of a step, in the row that has them; nil for other rows, which `each` receives.
+    /// number of rows of a step, in the row that has them; nil for other rows, which `each` receives. Throws
+    /// ``DamagedValue`` if numbers do not ascend, as with a damaged index: the walk would not end.
     func readAll(
         _ sql: String, _ arguments: [PostgresValue] = [],
         end: (PostgresRow) throws -> (last: Int64?, rows: Int)?, each: (PostgresRow) throws -> Void

@@ -25,6 +25,7 @@ extension PostgresStore {
         }
     }
 
+    /// Nil without a round trip for a text that is not an id in the form of the gateway.
     package func eventRecord(_ id: String) async throws(StoreError) -> EventRecord? {
         guard let id = PostgresValue.eventID(id) else { return nil }
         return try await readers.read { connection in
@@ -36,6 +37,7 @@ extension PostgresStore {
         }
     }
 
+    /// The oldest first. Empty for an unknown id.
     package func reports(onEvent id: String, limit: Int) async throws(StoreError) -> [EventRecord] {
         guard let id = PostgresValue.eventID(id) else { return [] }
         return try await readers.read { connection in
@@ -50,6 +52,7 @@ extension PostgresStore {
     }
 
     /// Reads the payload that is stored with the event, for a destination, before the one that is kept for operators.
+    /// Nil if neither is stored, or no longer.
     package func payload(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
         guard let id = PostgresValue.eventID(id) else { return nil }
         return try await readers.read { connection in
@@ -103,6 +106,7 @@ private struct EventWalk {
     /// The most bytes of bodies that one statement reads, unless a single body is larger.
     private static let bytesPerRead = 4 << 20
 
+    /// Its conditions on bodies are evaluated here, the others by the server.
     private let filter: EventFilter
     private(set) var scan: BoundedScan
     /// The bytes of the bodies of matching events.
@@ -151,7 +155,8 @@ private struct EventWalk {
         } while !rest.isEmpty && scan.wanted != nil
     }
 
-    /// Numbers, the newest first, with whether they meet the conditions on columns, and the size of the body.
+    /// Numbers, the newest first, with whether they meet the conditions on columns, and the size of the body. A subject
+    /// without a slash has neither vendor nor kind.
     private static let sql = """
         SELECT seq, coalesce(($3::text IS NULL OR split_part(subject, '/', 1) = $3 AND strpos(subject, '/') > 0)
             AND ($4::text IS NULL OR strpos(subject, '/') > 0 AND substr(subject, strpos(subject, '/') + 1) = $4)
@@ -163,6 +168,7 @@ private struct EventWalk {
 }
 
 extension EventFilter {
+    /// NULL for each condition that the filter does not have.
     fileprivate func arguments(before upper: Int64?, limit: Int) -> [PostgresValue] {
         [
             .number(upper ?? .max), .number(Int64(limit)), .text(vendor), .text(kind), .text(source?.name),

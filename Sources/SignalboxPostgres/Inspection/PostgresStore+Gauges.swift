@@ -60,8 +60,11 @@ struct LedgerSum {
     private static let states = DeliveryRecord.State.allCases
 
     let destination: DestinationName
+    /// Deliveries that the destination ever had.
     private let accepted: Int
+    /// When the first waiting delivery was removed; nil if none ever was.
     private let undeliveredSince: Date?
+    /// Deliveries that are no longer stored, by the state in which they were removed.
     private let removed: [DeliveryRecord.State: Int]
     /// Of stored deliveries; negative only in a database that was edited.
     private let counted: [DeliveryRecord.State: Int]
@@ -82,6 +85,7 @@ struct LedgerSum {
         try connection.run(sql).map { try LedgerSum($0) }
     }
 
+    /// The columns of removed and of stored deliveries have the names of the states, the latter with `_now`.
     private static let sql: String = {
         let words = states.map(\.rawValue)
         let sums = (words + words.map { $0 + "_now" }).map { "sum(\($0))::bigint" }.joined(separator: ", ")

@@ -22,10 +22,13 @@ struct ClaimOrder: Sendable {
 
 /// The result of a claim.
 struct Claimed: Sendable {
+    /// In the order of the search; committed when the claim returns.
     var leases: [Lease] = []
     /// Rows that were found: leases, deliveries that had expired, and damaged ones.
     var rows = 0
+    /// Deliveries that the claim has ended instead of leasing them.
     var expired = 0
+    /// Deliveries without an event or a body in the snapshot of the claim, which left them unchanged.
     var unreadable: [Int64] = []
     /// The key up to which an ordered search leased all that it could; nil when it begins with the first key again.
     var lastKey: String?
@@ -70,6 +73,7 @@ struct Claimed: Sendable {
 }
 
 extension Lease {
+    /// Attempts that an operator has forgiven do not count for the budget, but numbers of attempts continue.
     fileprivate init(_ row: PostgresRow, _ id: Int64, of destination: DestinationName, node: Int64) throws {
         let earlier = try row.count(7)
         self.init(
@@ -82,7 +86,8 @@ extension Lease {
 }
 
 extension PostgresStore {
-    /// Performs the claims of a group in one transaction.
+    /// Performs the claims of a group in one transaction. An expired delivery is in the ledger with the same commit. If
+    /// the outcome of the commit is unknown, its leases are found by a later sweep.
     func perform(_ orders: [ClaimOrder]) throws(CommitFailure) -> [Claimed] {
         try commit(on: .claims) { transaction, effects in
             let claims = try Self.claim(orders, in: transaction)
@@ -96,6 +101,7 @@ extension PostgresStore {
         }
     }
 
+    /// One round trip for the whole group. No lock is waited for, so the order of the destinations does not matter.
     private static func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
         let now = transaction.now.milliseconds
         let statements = orders.flatMap { order in

@@ -11,7 +11,9 @@ import Synchronization
 /// A class because claims share it.
 final class DueHints: Sendable {
     /// A commit may become visible this much later than its deliveries are due. The next whole search finds later ones.
+    /// In seconds.
     static let latest: TimeInterval = 1
+    /// After a whole search, the next one waits for this multiple of its duration.
     static let restPerSearch = 50
 
     private struct Hint {
@@ -38,7 +40,7 @@ final class DueHints: Sendable {
 
     private let state = Mutex(State())
 
-    /// Called right before a search.
+    /// Called right before a search. A search from the first entry has the due time ``Foundation/Date/distantPast``.
     func start(of destination: DestinationName, at now: ContinuousClock.Instant = .now) -> Start {
         state.withLock { state in
             let hint = state.hints[destination].flatMap { now < $0.whole ? $0.due : nil }

@@ -18,9 +18,11 @@ import Synchronization
 /// ``DueHints``. A class because claims share it.
 final class LineFloors: Sendable {
     private struct Line {
+        /// Stays at ``LineFloor/none`` at least until the second complete round.
         var floor = LineFloor.none
         /// When the next search ignores the floor.
         var whole: ContinuousClock.Instant?
+        /// The searches since the last complete round that followed each other; nil for none.
         var round: LineRound?
         /// The beginning of an earlier round: the last number that was assigned, and the first transaction that had
         /// not begun.
@@ -37,7 +39,8 @@ final class LineFloors: Sendable {
         }
     }
 
-    /// Records a search. `floor`: the one that it was given.
+    /// Records a search. `floor`: the one that it was given. A part that does not continue the round begins another
+    /// one. The floor changes only when a round is complete.
     func record(
         _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, begun: ContinuousClock.Instant,
         ended: ContinuousClock.Instant = .now
@@ -59,15 +62,18 @@ final class LineFloors: Sendable {
         }
     }
 
-    /// Forgets everything: after a failover, numbers may be assigned again.
+    /// Forgets everything: after a failover, numbers may be assigned again. Called when an incarnation ends.
     func reset() { lines.withLock { $0 = [:] } }
 }
 
 /// A lower bound of the numbers of deliveries with an order key, as long as `destinations.requeues` is the same.
 struct LineFloor: Sendable, Equatable {
+    /// Searches skip index entries with a smaller number; 0 skips none.
     let number: Int64
+    /// The count of the destination for which the number holds.
     let requeues: Int64
 
+    /// Skips no entry.
     static let none = LineFloor(number: 0, requeues: 0)
 }
 
@@ -95,13 +101,18 @@ struct LinePart: Sendable {
 
 /// Parts that follow each other, from any key on until the same key again.
 struct LineRound {
+    /// Its snapshot decides which transactions were in progress when the round began.
     let first: LinePart
+    /// The smallest number of all parts; nil if none saw a delivery.
     private(set) var firstDelivery: Int64?
     /// The last key of the parts so far; nil at the beginning of the line.
     private var covered: String?
+    /// Whether a part has reached the end of the line, or the round began at its start.
     private var hasWrapped: Bool
+    /// Whether the parts cover every key.
     private(set) var isComplete = false
 
+    /// An uncut part without a start and an end is a complete round.
     init(_ part: LinePart) {
         first = part
         covered = part.after

@@ -5,6 +5,7 @@ import Synchronization
 /// because lanes and ticks share it.
 final class OwnBreakers: Sendable {
     private struct State {
+        /// Records whose commit succeeded, of the present incarnation.
         var recorded: Set<DestinationName> = []
         /// Those that another node removed, until their lanes know it.
         var removed: Set<DestinationName> = []
@@ -26,7 +27,8 @@ final class OwnBreakers: Sendable {
     /// To be read before a look.
     var changes: Int { state.withLock(\.changes) }
 
-    /// Compares with the records that a look found. Returns the destinations whose record is gone.
+    /// Compares with the records that a look found. Returns the destinations whose record is gone. Returns none if a
+    /// record changed since: the next look compares again.
     func compare(_ found: Set<DestinationName>, since changes: Int) -> Set<DestinationName> {
         state.withLock { state in
             guard state.changes == changes else { return [] }

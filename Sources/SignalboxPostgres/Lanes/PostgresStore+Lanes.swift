@@ -5,11 +5,13 @@ import Synchronization
 
 /// Leases of this node. The row of a leased delivery names the node; the lanes in memory know which of these are fresh.
 extension PostgresStore {
+    /// Starts the heartbeat with the first lane, and has it tell the other nodes about the lane at once.
     package func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         lanes.open(destination, isOrdered: isOrdered, wake: wake)
         heartbeat.hurry()
     }
 
+    /// Throws when fresh deliveries cannot be returned to the table. The lane is then still open in memory.
     package func closeLane(_ destination: DestinationName) async throws(StoreError) {
         var fresh = lanes.withHandOff { $0.withLane(destination) { $0.beginClosing() } ?? [] }
         // A commit in progress may still hand something over. None does after it has ended.
@@ -21,6 +23,7 @@ extension PostgresStore {
         lanes.close(destination)
     }
 
+    /// Also empty while this node cannot prove that it is alive. The first claim of a process registers it.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         guard limit > 0, lanes.isActive(destination), membership.isSafe || membership.incarnation == nil else {
             return []
@@ -30,12 +33,15 @@ extension PostgresStore {
         }
     }
 
+    /// Throws ``StoreError/undecided(after:)`` when the outcome of the commit is unknown: a second call with the same
+    /// settlement then records it, or finds it recorded.
     @discardableResult
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
         defer { if case .returned = settlement.outcome { hints.reset() } }
         return try await commits.settlements.write(.settle(settlement))
     }
 
+    /// In one transaction for all lanes.
     package func giveBackFresh() async throws(StoreError) {
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) })
     }
@@ -57,6 +63,7 @@ extension PostgresStore {
         }
     }
 
+    /// Also forgets ``hints``, so that the next search of each destination begins at the first entry.
     package func wakeAll() {
         hints.reset()
         lanes.wakeAll(at: now)
@@ -64,6 +71,8 @@ extension PostgresStore {
 
     package func readingNumber(of destination: DestinationName) -> Int? { lanes.readingNumber(of: destination) }
 
+    /// Without a round trip. False before the first registration, and while the last heartbeat is older than
+    /// ``NodeMembership/safety``.
     package func isActive(_ destination: DestinationName) -> Bool {
         lanes.isActive(destination) && membership.isSafe
     }
@@ -72,7 +81,8 @@ extension PostgresStore {
 
     // MARK: Reading
 
-    /// Leases due deliveries from the table, and tells the lane.
+    /// Leases due deliveries from the table, and tells the lane. Runs at most once at a time for a lane. After a
+    /// failure, the leases of an unknown commit are left to a sweep.
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         var search = DueSearch(of: destination, limit: limit, lanes)
         let leases: [Lease]
@@ -168,6 +178,7 @@ extension PostgresStore {
         }
     }
 
+    /// `since`: the due time at which an unordered search begins.
     private func order(
         _ search: DueSearch, limit: Int, since: Date = .distantPast, inOrder: Bool = false,
         floor: LineFloor = .none, after: String? = nil, upTo: String? = nil

@@ -6,13 +6,15 @@ import Synchronization
 extension PostgresStore {
     package var sharesLimits: Bool { true }
 
+    /// Without a round trip: compares the incarnation of the lease with the present one.
     package func holds(_ lease: Lease) -> Bool { membership.isHolder(lease.fence.holder) }
 
     // MARK: Places
 
     /// The limit divided by the number of live nodes with a lane for the destination; the rest goes to the first ones
     /// in an order that differs by destination. While that number changes, attempts in flight may exceed the limit
-    /// until they end.
+    /// until they end. Without a round trip. A share of 0 stops the hand-over in memory: the deliveries are left to
+    /// nodes with places.
     package func places(of destination: DestinationName, outOf limit: Int) -> Int? {
         let share = membership.rank(for: destination).map { Self.share(of: limit, for: destination, $0, $1) }
         shares.withLock { $0[destination] = share }
@@ -20,7 +22,8 @@ extension PostgresStore {
         return share
     }
 
-    /// The number of places of one node.
+    /// The number of places of one node. `position`: 0 up to `count` - 1. The shares of all positions add up to the
+    /// limit.
     static func share(of limit: Int, for destination: DestinationName, _ position: Int, _ count: Int) -> Int {
         // FNV-1a: the same on all nodes, unlike the hashes of Swift.
         let hash = destination.name.utf8.reduce(UInt64(14_695_981_039_346_656_037)) {
@@ -36,7 +39,9 @@ extension PostgresStore {
     // MARK: Rate
 
     /// A bucket in the row of the destination, which holds one second's worth. Not synced: after a crash of the server,
-    /// some attempts more are permitted.
+    /// some attempts more are permitted. Grants a quarter of a second's worth at most, but at least one attempt once
+    /// the bucket has it. Time is the server's. Runs on a connection of the readers, so it does not wait behind other
+    /// writes; after a lost connection it may take attempts twice, which then are not made.
     package func takeAttempts(
         of destination: DestinationName, perSecond: Double
     ) async throws(StoreError) -> AttemptShare {
@@ -68,6 +73,8 @@ extension PostgresStore {
         }
     }
 
+    /// Never fills the bucket beyond one second's worth. Has no effect for a destination whose bucket was never used.
+    /// Not synced.
     package func returnAttempts(
         _ count: Int, of destination: DestinationName, perSecond: Double
     ) async throws(StoreError) {
@@ -84,11 +91,14 @@ extension PostgresStore {
         }
     }
 
-    /// Millionths of attempts per second. A config names rates down to one in a day.
+    /// Millionths of attempts per second. A config names rates down to one in a day. At most a billion attempts per
+    /// second.
     private static func rate(_ perSecond: Double) -> Int64 { max(1, Int64(min(perSecond, 1e9) * 1e6)) }
 
+    /// Lets the commit of the same round trip return before it is on disk (PostgreSQL, "Asynchronous Commit").
     private static let unsynced = PostgresStatement("SELECT set_config('synchronous_commit', 'off', true)")
 
+    /// Adds the row of a destination without one. Writes nothing for the others.
     private static func bucket(_ destination: DestinationName) -> PostgresStatement {
         PostgresStatement(
             """
@@ -99,7 +109,8 @@ extension PostgresStore {
 
     // MARK: Probes
 
-    /// A row of `duties` that lasts as long as the breaker stays open after a failed probe.
+    /// A row of `duties` that lasts as long as the breaker stays open after a failed probe. Durable before the probe
+    /// begins. The time is the server's. The time to ask again is a second at most.
     package func beginProbe(
         of destination: DestinationName, lasting time: Duration
     ) async throws(StoreError) -> Duration? {
@@ -127,5 +138,6 @@ extension PostgresStore {
         }
     }
 
+    /// The name of its row in `duties`; the prefix keeps it apart from other duties.
     static func probe(of destination: DestinationName) -> String { "probe \(destination.name)" }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// The regular look at changes by this and other nodes.
 extension PostgresStore {
     /// One round trip for all lanes, and writes only where there is something to write. Throws the first failure; the
-    /// next tick does the rest.
+    /// next tick does the rest. A failure of the look itself leaves all memory unchanged.
     @discardableResult
     package func tick() async throws(StoreError) -> [DestinationName] {
         let now = now
@@ -44,6 +44,7 @@ extension PostgresStore {
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
     }
 
+    /// From memory, as of the last look.
     package func othersBackoff(from destination: DestinationName) -> OthersBackoff {
         var backoff = othersBackoffs.withLock { $0[destination] } ?? OthersBackoff()
         backoff.hasEndedOwn = ownBreakers.takeRemoved(destination)
@@ -66,7 +67,8 @@ extension PostgresStore {
         if former != look.media { lanes.wakeDownloads() }
     }
 
-    /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the look.
+    /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the look. One
+    /// transaction of the lane `others`.
     private func expire(_ overdue: [Int64]) async throws(StoreError) {
         let ends = try await writer(.others).write { transaction in
             var moves = DeliveryMoves()
@@ -80,6 +82,8 @@ extension PostgresStore {
         if !ends.isEmpty { health.ends.add(ends) }
     }
 
+    /// `$1`: candidates, `$2`: the time. Leaves rows that another transaction has locked. Attempts of interrupted
+    /// deliveries are recorded before the end. Returns the number of ended deliveries by destination.
     private static let expiry = """
         WITH due AS MATERIALIZED (
             SELECT *, begun > attempts AS is_interrupted FROM queue
@@ -100,6 +104,7 @@ struct Look: Sendable {
     var keyed: Set<DestinationName> = []
     /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
     var overdue: [Int64] = []
+    /// Paused, disabled and withheld destinations, of all nodes.
     var statuses = StoredStatuses()
     /// Changes when another node has requested, ended or released something of media.
     var media = ""

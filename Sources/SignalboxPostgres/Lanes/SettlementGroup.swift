@@ -12,9 +12,14 @@ enum LeaseWrite: Sendable {
 
 /// The settlements of one transaction, sorted by the next state of their deliveries. Pure.
 struct SettlementGroup {
+    /// Deliveries that end with an attempt. A failed attempt of a delivery with only one is here as expired, and in
+    /// ``retried`` too: the second statement finds the row only if an operator allowed another attempt.
     private(set) var ended: [SettlementStatement.Made] = []
+    /// Deliveries that wait for another attempt.
     private(set) var retried: [SettlementStatement.Made] = []
+    /// Leases without an attempt. `due`: nil leaves the due time unchanged; `reason`: of a postponement.
     private(set) var returned: [(lease: Lease, due: Date?, reason: String?)] = []
+    /// Deliveries whose time was over before the attempt.
     private(set) var expired: [Lease] = []
     /// The first settlement of each lease of this node.
     private(set) var settlements: [Settlement] = []
@@ -40,6 +45,7 @@ struct SettlementGroup {
         expired.sort { $0.delivery < $1.delivery }
     }
 
+    /// False for leases of an earlier incarnation, which are lost, and for a second write of a delivery.
     private mutating func accepts(_ lease: Lease) -> Bool {
         lease.fence.holder == UInt64(bitPattern: node) && seen.insert(lease.delivery).inserted
     }
@@ -67,7 +73,7 @@ struct SettlementGroup {
         }
     }
 
-    /// The statements of the kinds that occur.
+    /// The statements of the kinds that occur. ``recorded(_:)`` expects their results in this order.
     var statements: [PostgresStatement] {
         var all: [PostgresStatement] = []
         if !ended.isEmpty { all.append(SettlementStatement.ended(ended, node: node)) }
@@ -124,7 +130,8 @@ struct SettlementGroup {
 
 extension PostgresStore {
     /// Performs the writes of a group in one transaction. Returns the result of each: `lost` for a settlement whose
-    /// lease is no longer held.
+    /// lease is no longer held. When the outcome of the commit is unknown, remembers the leases: a second settlement
+    /// then distinguishes a recorded outcome from a lost one.
     func perform(_ writes: [LeaseWrite]) throws(CommitFailure) -> [SettlementResult] {
         let leases = writes.flatMap(\.leases)
         let results: [SettlementResult]
@@ -137,6 +144,8 @@ extension PostgresStore {
         return results
     }
 
+    /// Settlements, the events that follow them, disabled destinations and the ledger have one commit. Memory changes
+    /// after it.
     private func record(_ writes: [LeaseWrite]) throws(CommitFailure) -> [SettlementResult] {
         let uncertain = undecided.known(among: writes.flatMap(\.leases))
         let (results, disabled) = try commit(on: .settlements) { transaction, effects in
@@ -187,6 +196,7 @@ extension PostgresStore {
 }
 
 extension LeaseWrite {
+    /// Those that the write ends.
     fileprivate var leases: [Lease] {
         switch self {
         case .settle(let settlement): [settlement.lease]

@@ -12,9 +12,13 @@ enum SettlementStatement {
         let lease: Lease
         /// The state of a delivery that ends; `waiting` for a retry.
         let state: DeliveryRecord.State
+        /// When the delivery ended, or when its next attempt is due.
         let due: Date
+        /// Of the HTTP response; nil without one.
         let status: Int?
+        /// For operators; nil for a delivered event.
         let reason: String?
+        /// Nil if no request was made: the row then has no times of an attempt.
         let attempt: Attempt?
     }
 
@@ -75,11 +79,14 @@ enum SettlementStatement {
     private static let held =
         "q.id = i.id AND q.id = ANY ($2) AND coalesce(q.holder, 0) = $1 AND q.lease = i.lease"
 
+    /// The arguments as rows, one for each settlement. All arrays have the same length.
     private static let input = """
         unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             AS i (id, lease, state, due, status, reason, started_at, duration, error, remote, excerpt, exchange)
         """
 
+    /// Deletes from `queue` and inserts into `ended` in one statement, with the earlier attempt copied to `attempts`.
+    /// The new row has `begun` as its number of attempts.
     static let ended = """
         WITH gone AS (
             DELETE FROM queue q USING \(input)
@@ -105,12 +112,16 @@ enum SettlementStatement {
         FROM \(input) WHERE \(held) AND (SELECT count(*) FROM kept) >= 0 RETURNING q.id
         """
 
+    /// The columns of the new attempt, next to the old ones of the same names.
     private static let renamed = names { "i.\($0) AS new_\($0)" }
 
+    /// The columns of an attempt, each as `each` writes it.
     private static func names(_ each: (String) -> String) -> String {
         AttemptRecord.columns.split(separator: ", ").map { each(String($0)) }.joined(separator: ", ")
     }
 
+    /// In the order of ``input``, after the node as `$1`. An empty excerpt is stored as NULL. Durations are in
+    /// milliseconds.
     private static func arguments(of made: [Made], node: Int64) -> [PostgresValue] {
         [
             .number(node), .numbers(made.map(\.lease.delivery)), .numbers(made.map { Int64($0.lease.fence.number) }),

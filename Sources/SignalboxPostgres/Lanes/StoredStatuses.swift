@@ -5,11 +5,15 @@ import Synchronization
 
 /// Destinations that accept nothing for now, or withhold their permission.
 struct StoredStatuses: Sendable {
+    /// Paused and disabled ones.
     var states: [DestinationName: DestinationStatus] = [:]
+    /// Those without permission. A destination may be in both.
     var withheld: [DestinationName: DestinationStatus] = [:]
 
     init() {}
 
+    /// Scans the table, because no index has these columns. It has one row for each destination that was ever changed
+    /// or limited.
     static let statement = PostgresStatement(
         """
         SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
@@ -47,7 +51,7 @@ extension PostgresStore {
     }
 
     /// Ends the pauses that are over, each with an action of the gateway in the same transaction: one node ends it. A
-    /// pause that was changed meanwhile stays. Returns those that this node ended.
+    /// pause that was changed meanwhile stays. Returns those that this node ended. One transaction for each pause.
     func endPauses() async throws(StoreError) -> [DestinationName] {
         var resumed: [DestinationName] = []
         for destination in lanes.endedPauses(at: now) {
@@ -74,6 +78,7 @@ extension PostgresStore {
 
     // MARK: Permissions
 
+    /// The lanes know it before the commit, also if the commit fails.
     package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
         changeStatuses { $0.withhold(by: destination) }
         try await writer(.others).write { transaction in
@@ -88,6 +93,7 @@ extension PostgresStore {
         changeStatuses { $0.withhold(by: destination) }
     }
 
+    /// The lanes know it after the commit. Writes nothing for a destination whose permission is not missing.
     package func permit(by destination: DestinationName) async throws(StoreError) {
         try await writer(.others).write { transaction in
             _ = try transaction.run(
@@ -133,6 +139,7 @@ extension PostgresStore {
         ownBreakers.change(destination, isOpen: isOpen)
     }
 
+    /// Removes the records of all nodes and the duty of the probe. Lanes of other nodes notice it at their next look.
     package func endBreakers(of destination: DestinationName) async throws(StoreError) {
         ownBreakers.change(destination, isOpen: false)
         try await writer(.others).write { transaction in

@@ -4,7 +4,7 @@ import SignalboxStore
 enum MediaCounts {
     /// A common table expression that adds to the row of the transaction's lane. `values`: select list for `wanted`,
     /// `stored`, `failed`, `files`, `bytes` and `held`; `source`: the expression that has the changed rows. `$1` and
-    /// `$2` must be ``place(_:)``. Both are constant text.
+    /// `$2` must be ``place(_:)``. Both are constant text. Writes no row if every sum is zero.
     static func added(_ values: String, from source: String) -> String {
         """
         counted AS (
@@ -42,7 +42,7 @@ extension MediaCounts {
             place(transaction) + changes.map { .number($0) })
     }
 
-    /// `wanted` counts URLs that rest too.
+    /// `wanted` counts URLs that rest too. The position among the first three of ``names``.
     private static func column(_ state: MediaURLRecord.State) -> Int {
         switch state {
         case .wanted, .resting: 0

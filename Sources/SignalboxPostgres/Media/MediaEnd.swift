@@ -17,13 +17,15 @@ struct MediaEnd: Sendable {
         /// Assignments with placeholders from `$2` on. Constant text, never input.
         let columns: String
         let values: [PostgresValue]
+        /// Whether events no longer wait for the URL. False for a retry and for another download.
         var hasEnded = true
         /// Whether there is something to download at once.
         var wakes = false
     }
 
     /// Returns whether there may be something to download or to release. Changes nothing for a URL whose download has
-    /// ended already. Waits for appends that name the URL, so that their deliveries become ready too.
+    /// ended already. Waits for appends that name the URL, so that their deliveries become ready too. Two round trips.
+    /// The row of the URL stays locked until the commit.
     func write(in transaction: PostgresTransaction) throws -> Bool {
         let job = PostgresValue.number(settlement.job)
         let row = try transaction.run(
@@ -91,6 +93,7 @@ struct MediaEnd: Sendable {
         }
     }
 
+    /// A successful download clears the reason of an earlier failure.
     private static func stored(
         _ file: MediaFile, _ freshness: MediaFreshness, _ remarks: [MediaRemark], at now: Date
     ) -> Change {

@@ -20,6 +20,7 @@ struct MediaIntake {
     /// A delivery that waits for the files of its event. Its own `due` is at least ``MediaWaits/releaseGrace`` after
     /// `until`, so an unreleased one is sent unchanged then.
     struct Hold {
+        /// `queue.id`.
         let delivery: Int64
         let event: Int64
         /// The latest release.
@@ -38,6 +39,7 @@ struct MediaIntake {
     /// Of the name of a host that is stored, in characters. Valid names are shorter.
     private static let longestHost = 300
 
+    /// The transaction of the append, release or download that the statements belong to.
     let tx: PostgresTransaction
 
     init(_ tx: PostgresTransaction) { self.tx = tx }
@@ -97,6 +99,7 @@ struct MediaIntake {
         SELECT 1
         """
 
+    /// A condition over `m`; `$4` is the time. URLs that are requested already, or rest after a failure, are not stale.
     private static let stale = """
         CASE m.state
             WHEN 'stored' THEN m.fresh_until <= $4 OR m.checked_at > $4 + \(failureMemory)
@@ -136,6 +139,7 @@ struct MediaIntake {
             ])
     }
 
+    /// Adds to the count of held deliveries in the same statement.
     private static let hold = """
         WITH added AS (
             INSERT INTO media_waits (delivery, event, until, ready, route)

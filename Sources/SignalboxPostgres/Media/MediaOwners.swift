@@ -10,7 +10,8 @@ enum MediaOwners {
         """
 
     /// Whether this node owns a host or an event: the one with the smallest hash (rendezvous hashing), so that few
-    /// change their owner when a node comes or goes. `key`: an expression of the type text.
+    /// change their owner when a node comes or goes. `key`: an expression of the type text. Needs ``live`` in the same
+    /// statement.
     static func isMine(_ key: String) -> String {
         "(SELECT o.node FROM owners o ORDER BY md5(o.node || ' ' || \(key)), o.node LIMIT 1) = $1"
     }

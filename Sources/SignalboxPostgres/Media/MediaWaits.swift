@@ -36,6 +36,7 @@ enum MediaWaits {
         WHERE event IN (SELECT event FROM media_waits WHERE delivery = ANY($1)) ORDER BY delivery FOR UPDATE
         """
 
+    /// Follows ``lock``. `$3`: deliveries.
     private static let end = """
         WITH gone AS (DELETE FROM media_waits WHERE delivery = ANY($3) RETURNING event),
         ended AS (

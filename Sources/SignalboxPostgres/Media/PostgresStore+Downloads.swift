@@ -5,11 +5,13 @@ import Synchronization
 
 /// Downloads that are due, and their ends.
 extension PostgresStore {
-    /// Failed downloads, or waits that are over, of one transaction.
+    /// Failed downloads, or waits that are over, of one transaction. Bounds the time for which one statement holds its
+    /// locks.
     private static let step: Int64 = 1000
 
     /// Called once, at the start. Held deliveries whose wait ended while no node was running get time for their
-    /// release.
+    /// release. Each step is a transaction of its own. Throws the first failure; a further call repeats the steps
+    /// without harm.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
         let now = now.milliseconds
         var position: Int64? = .min
@@ -57,6 +59,7 @@ extension PostgresStore {
         mediaTurn.withLock { $0.node = node }
     }
 
+    /// Has no effect for a node that has not joined. After a failure, others take over once this node is declared gone.
     package func closeMedia() async throws(StoreError) {
         let former = mediaTurn.withLock { turn in
             defer { turn.node = nil }
@@ -90,7 +93,8 @@ extension PostgresStore {
         return jobs
     }
 
-    /// Requests failed downloads again whose pause is over. Writes only if a pause is over.
+    /// Requests failed downloads again whose pause is over. Writes only if a pause is over. One transaction, for up to
+    /// ``step`` of them; the next call requests the others.
     private func requestAgain() async throws(StoreError) {
         guard let next = try await nextMediaDue(), next <= now else { return }
         try await writer(.others).write { transaction in

@@ -12,6 +12,7 @@ extension PostgresStore {
     /// The same of the last one.
     package func lastMediaUntil() async throws(StoreError) -> Date? { try await mediaUntil("ORDER BY until DESC") }
 
+    /// `order`: constant text. Registers this node if it has no incarnation.
     private func mediaUntil(_ order: String) async throws(StoreError) -> Date? {
         try await readers.read { [membership] connection in
             try connection.run(
@@ -43,7 +44,7 @@ extension PostgresStore {
     }
 
     /// All releases in one transaction, durable when it returns. Released deliveries are due at once, unless they are
-    /// scheduled.
+    /// scheduled. Throws ``StoreError/damaged(path:reason:)`` if a delivery with a new body has lost its event.
     package func release(_ releases: [MediaRelease]) async throws(StoreError) {
         guard !releases.isEmpty else { return }
         let destinations = try await writer(.others).write { try ReleaseGroup(releases).write(in: $0) }
@@ -60,6 +61,7 @@ private struct HeldPage: Sendable {
     /// Bytes of the bodies. The first body may have any size.
     private static let bytes: Int64 = 16 << 20
 
+    /// In the order of ``HeldPage/page``: ready ones by number, then the others by the end of their wait.
     private(set) var held: [HeldDelivery] = []
     /// Deliveries whose wait has no delivery to release.
     private(set) var ended: [Int64] = []
@@ -109,7 +111,8 @@ private struct HeldPage: Sendable {
         ORDER BY f.place
         """
 
-    /// The state of each URL of some events, as rows that ``MediaState`` reads.
+    /// The state of each URL of some events, as rows that ``MediaState`` reads. An event without an entry has no URL,
+    /// or its wait has ended.
     private static func states(of events: [Int64], on connection: PostgresConnection) throws -> [Int64: [PostgresRow]] {
         guard !events.isEmpty else { return [:] }
         let rows = try connection.run(

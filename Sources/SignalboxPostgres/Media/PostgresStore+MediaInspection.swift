@@ -4,7 +4,7 @@ package import SignalboxStore
 
 /// Downloads and files as operators see them.
 extension PostgresStore {
-    /// Reads all held deliveries.
+    /// Reads all held deliveries. A wait whose delivery has begun or ended meanwhile does not count.
     package func heldCounts() async throws(StoreError) -> [DestinationName: Int] {
         try await readers.read { connection in
             try connection.run(
@@ -16,6 +16,7 @@ extension PostgresStore {
         }
     }
 
+    /// Adds up a row for each lane of each node. All zeros for a store without media.
     package func mediaGauges() async throws(StoreError) -> MediaGauges {
         try await readers.read { connection in
             var gauges = MediaGauges()
@@ -67,6 +68,7 @@ extension PostgresStore {
         }
     }
 
+    /// In the order of their numbers; unknown URLs are left out.
     package func mediaURLs(named urls: [String]) async throws(StoreError) -> [MediaURLRecord] {
         try await readers.read { connection in
             try connection.run(
@@ -78,6 +80,7 @@ extension PostgresStore {
         }
     }
 
+    /// One round trip for any number of digests.
     package func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String> {
         try await readers.read { connection in
             Set(

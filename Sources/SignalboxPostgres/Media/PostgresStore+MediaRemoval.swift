@@ -6,8 +6,9 @@ extension PostgresStore {
     /// Limits the files or URLs of one step, and the rows that refer to each of them.
     private static let step = 500
 
-    /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the
-    /// number of forgotten files. Failed downloads are forgotten after ``StoreLimits/failureMemory``.
+    /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the number
+    /// of forgotten files. Failed downloads are forgotten after ``StoreLimits/failureMemory``. Throws the first
+    /// failure; the steps before it stay, and their digests were passed to `gone`.
     package func removeMedia(
         beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
     ) async throws(StoreError) -> Int {
@@ -103,6 +104,7 @@ extension PostgresStore {
         if wakes { lanes.wakeDownloads() }
     }
 
+    /// `$3`: URLs, `$4`: the time. Only stored URLs that an event still names.
     private static let requestNeeded = """
         WITH again AS (
             UPDATE media m SET state = 'wanted', due = $4, attempts = 0, wanted_at = $4
@@ -145,7 +147,8 @@ private struct FileRemoval: Sendable {
         var isNeeded = false
     }
 
-    /// Stops at a file that has more references than one step removes, after it has removed some of them.
+    /// Stops at a file that has more references than one step removes, after it has removed some of them. Files that
+    /// another transaction has locked are left to a later removal. Locks the files in this order, then their URLs.
     mutating func run(after start: Position, in transaction: PostgresTransaction) throws {
         let rows = try transaction.run(
             """
@@ -186,6 +189,7 @@ private struct FileRemoval: Sendable {
         if !isCut { next = rows.count == step ? position : nil }
     }
 
+    /// One round trip. Locks the URLs until the commit: an append that names one waits.
     private func references(
         of rows: PostgresRows, in transaction: PostgresTransaction
     ) throws -> [Int64: References] {

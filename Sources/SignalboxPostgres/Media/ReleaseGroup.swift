@@ -5,6 +5,7 @@ import SignalboxStore
 /// Releases of held deliveries, in a fixed number of round trips.
 struct ReleaseGroup: Sendable {
     private let releases: [Int64: MediaRelease]
+    /// In the order in which they are locked.
     private var deliveries: [Int64] { releases.keys.sorted() }
 
     /// Of several releases of a delivery, the last one counts.
@@ -17,15 +18,18 @@ struct ReleaseGroup: Sendable {
         let delivery: Int64
         let event: Int64
         let destination: DestinationName
+        /// `variants.id` of the present body; nil for that of the event.
         let variant: Int64?
         /// Whether its body is the stored event except for its media.
         let isPlain: Bool
+        /// The scheduled time in milliseconds since 1970; nil for none.
         let notBefore: Int64?
         let release: MediaRelease
     }
 
     /// Gives deliveries their final bodies and makes them due. Returns their destinations. A delivery that has begun,
-    /// ended or was purged keeps its body; only its wait is removed.
+    /// ended or was purged keeps its body; only its wait is removed. A variant that no delivery carries afterwards is
+    /// removed.
     func write(in transaction: PostgresTransaction) throws -> Set<DestinationName> {
         let held = try lock(in: transaction)
         let variants = try variants(of: held.filter { $0.release.body != nil }, in: transaction)
@@ -56,6 +60,7 @@ struct ReleaseGroup: Sendable {
         return Set(held.map(\.destination))
     }
 
+    /// Waits first, then deliveries by number. Leaves out those that have begun, are leased or have ended.
     private func lock(in transaction: PostgresTransaction) throws -> [Held] {
         let list = PostgresValue.numbers(deliveries)
         let rows = try transaction.run(all: [

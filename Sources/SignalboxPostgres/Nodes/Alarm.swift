@@ -5,7 +5,9 @@ import Foundation
 /// The wait does not follow the machine's clock. That of a semaphore does on Linux: after the clock was set back, it
 /// would last longer, and a node without heartbeats is declared gone. A class because it owns descriptors.
 final class Alarm: Sendable {
+    /// One end of a pipe, non-blocking and closed on exec; -1 if the process had no descriptor left.
     private let reader: Int32
+    /// The other end. A byte in the pipe is a call that no wait has seen.
     private let writer: Int32
 
     init() {
@@ -29,7 +31,7 @@ final class Alarm: Sendable {
         _ = write(writer, &byte, 1)
     }
 
-    /// Blocks until a call or for this time.
+    /// Blocks until a call or for this time. Removes all calls so far. Rounded down to milliseconds.
     func wait(atMost time: Duration) {
         var event = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
         // A negative descriptor is ignored. A signal that interrupts the wait ends it early.

@@ -7,7 +7,9 @@ enum FleetCounts {
     static let interval: Duration = .seconds(10)
 
     /// Takes the counts; `$1` is the time. Reads a few rows of the queue for each destination. Rows of other users in
-    /// `pg_stat_activity` have no snapshot to an ordinary user; replication slots have one.
+    /// `pg_stat_activity` have no snapshot to an ordinary user; replication slots have one. `dead_rows` is the server's
+    /// own estimate for `queue`, and `oldest_snapshot` an age in transactions (PostgreSQL, "The Cumulative Statistics
+    /// System"). Nodes without a config, such as commands, are not counted.
     static let take = """
         INSERT INTO fleet (one, at, nodes, configs, waiting, dead, oldest_due, dead_rows, oldest_snapshot)
         SELECT true, $1, (SELECT count(*) FROM nodes WHERE is_live AND config IS NOT NULL),
@@ -25,7 +27,8 @@ enum FleetCounts {
             dead_rows = excluded.dead_rows, oldest_snapshot = excluded.oldest_snapshot
         """
 
-    /// The last counts; nil before the first. And how many configs live nodes have at present.
+    /// The last counts; nil before the first. And how many configs live nodes have at present. One round trip.
+    /// `oldestDue` is nil unless a delivery was overdue at the time of the counts.
     static func read(on connection: PostgresConnection) throws -> (FleetReport?, configs: Int) {
         let results = try connection.run(all: [
             PostgresStatement("SELECT count(DISTINCT config) FROM nodes WHERE is_live"),
@@ -46,6 +49,7 @@ enum FleetCounts {
 }
 
 extension PostgresStore {
+    /// From memory, without a round trip; never nil for this store.
     package var fleet: FleetStatus? {
         var status = FleetStatus()
         status.held = lanes.withHandOff { $0.lanes.values.reduce(0) { $0 + $1.held.count } }
@@ -56,6 +60,7 @@ extension PostgresStore {
         return status
     }
 
+    /// Replaces an earlier description. The name is that of the host.
     package func announce(config digest: String, version: String) {
         describe(NodeDescription(version: version, config: digest))
     }

@@ -17,6 +17,7 @@ final class Heartbeat: Sendable {
     private let isStarted = Mutex(false)
     /// Locked during a heartbeat.
     private let isEnded = Mutex(false)
+    /// Set by ``end()``, and read before each heartbeat.
     private let isOver = Atomic<Bool>(false)
     /// Ends the pause between two heartbeats.
     private let alarm = Alarm()
@@ -79,7 +80,9 @@ struct Pulse {
     init(steadyFrom: ContinuousClock.Instant = .now + NodeMembership.lifetime) { self.steadyFrom = steadyFrom }
 
     /// One heartbeat, then the takeover from nodes that are gone. Never throws: the next heartbeat repeats a step that
-    /// failed.
+    /// failed. In order: heartbeat and clock, counts of the fleet, upkeep, takeover. Ends the incarnation in memory
+    /// when the server no longer knows it. Blocks the thread for ``Heartbeat/patience`` at most in each call of the
+    /// server.
     mutating func beat(_ store: PostgresStore) {
         do {
             let sentAt = ContinuousClock.now
@@ -143,6 +146,7 @@ struct Pulse {
         }
     }
 
+    /// Waits for the server for ``Heartbeat/patience`` only. The connection outlives incarnations.
     private mutating func connected(_ target: PostgresTarget) throws -> PostgresConnection {
         if let connection, connection.isOpen { return connection }
         let new = try PostgresConnection(target)
@@ -151,7 +155,10 @@ struct Pulse {
         return new
     }
 
-    /// One round trip.
+    /// One round trip. The first result is the server's time in milliseconds since 1970, or no row for a node that is
+    /// gone or may no longer write. The second has a row if this node has the duties. Then follow the live nodes with
+    /// their lanes, the silent nodes, and the holders that are not alive. An unchanged list of lanes keeps its stored
+    /// value.
     private static func statements(
         _ node: Int64, _ key: String, _ description: NodeDescription, _ lanes: [String]
     ) -> [PostgresStatement] {

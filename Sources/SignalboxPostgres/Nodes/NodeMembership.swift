@@ -9,7 +9,8 @@ package struct NodeDescription: Sendable, Equatable {
     package var name: String
     /// The version of the program.
     package var version: String
-    /// The digest of the config; nil for a command.
+    /// The digest of the config; nil for a command. Equal digests mean equal configs; nodes whose digests differ for
+    /// long are reported.
     package var config: String?
 
     package init(name: String = ProcessInfo.processInfo.hostName, version: String = "", config: String? = nil) {
@@ -19,13 +20,16 @@ package struct NodeDescription: Sendable, Equatable {
 
 /// A node as the heartbeat of another one sees it.
 struct LiveNode: Equatable {
+    /// `nodes.id`: larger for a node that began later.
     let id: Int64
     /// The destinations that it has lanes for; nil for a gateway of the first version, which may have any.
     let lanes: Set<DestinationName>?
 
+    /// Whether it counts for the division of a destination's limit.
     func delivers(to destination: DestinationName) -> Bool { lanes?.contains(destination) ?? true }
 
-    /// Decodes rows of a node and one of its lanes, in the order of the nodes.
+    /// Decodes rows of a node and one of its lanes, in the order of the nodes. Columns: number, whether it told its
+    /// lanes, and the name of one lane or NULL.
     static func all(_ rows: PostgresRows) throws -> [LiveNode] {
         var found: [(id: Int64, lanes: Set<DestinationName>?)] = []
         for row in rows {
@@ -62,10 +66,13 @@ final class NodeMembership: Sendable {
         var live: [LiveNode] = []
         /// The number of the last transaction of each writer that is known to be committed.
         var committed: [WriterLane: Int64] = [:]
+        /// True from a request until a tick takes it.
         var wantsSweep = false
         /// Since when live nodes have different configs; nil while they are equal.
         var configsDifferSince: ContinuousClock.Instant?
+        /// The counts that the leading node wrote last; nil before the first heartbeat.
         var report: FleetReport?
+        /// Until when this node has the duties; nil if another one had them at the last heartbeat.
         var leadsUntil: ContinuousClock.Instant?
         var description = NodeDescription()
         /// Called when an incarnation ends.
@@ -91,7 +98,8 @@ final class NodeMembership: Sendable {
     func current() throws -> Int64 { try registration().node }
 
     /// Like ``current()``, with the key of the incarnation. Throws ``WriterIsTooOld`` when no node of this version may
-    /// write.
+    /// write. Blocks during the registration of another thread. A registration whose answer is lost leaves a node that
+    /// leases nothing, and that others declare gone.
     func registration() throws -> (node: Int64, key: String) {
         if let incarnation { return incarnation }
         // One thread registers while the others wait for it. Not under the lock of the state, which lanes and requests
@@ -122,6 +130,7 @@ final class NodeMembership: Sendable {
         }
     }
 
+    /// Adds the node, and a mark with the number 0 for each writer, `$1`. No row if `meta.min_writer` is above `$6`.
     private static let registration = """
         WITH node AS (
             INSERT INTO nodes (name, version, config, key, started_at, seen_at, is_live)
@@ -133,7 +142,8 @@ final class NodeMembership: Sendable {
         SELECT id FROM node
         """
 
-    /// Ends an incarnation in memory, with its leases. Has no effect if another one began since.
+    /// Ends an incarnation in memory, with its leases. Has no effect if another one began since. The next write
+    /// registers another one.
     func replace(_ node: Int64) {
         state.withLock { state in
             guard state.node == node else { return }
@@ -151,6 +161,7 @@ final class NodeMembership: Sendable {
     /// Describes the node at its next heartbeat.
     func describe(_ description: NodeDescription) { state.withLock { $0.description = description } }
 
+    /// As it was set last; the server may not have it yet.
     var description: NodeDescription { state.withLock(\.description) }
 
     /// The number and the key of the present incarnation; nil for none.
@@ -166,7 +177,8 @@ final class NodeMembership: Sendable {
     }
 
     /// Whether the server has lost a commit of any writer of the incarnation, in a failover. The numbers of deliveries
-    /// that were lost are given again, so that a lease in memory could name another delivery.
+    /// that were lost are given again, so that a lease in memory could name another delivery. A mark that is missing
+    /// counts as 0. One round trip, and none before the first commit.
     func hasLostCommits(of node: Int64, on connection: PostgresConnection) throws -> Bool {
         // Before the read, which then sees at least these.
         let known = state.withLock { $0.node == node ? $0.committed : [:] }
@@ -189,7 +201,8 @@ final class NodeMembership: Sendable {
         case nodes
     }
 
-    /// Records a heartbeat that the server confirmed.
+    /// Records a heartbeat that the server confirmed. Has no effect for an incarnation that was replaced since it was
+    /// sent. `leads`: whether it has the duties.
     func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [LiveNode], leads: Bool) -> News {
         let now = clock()
         return state.withLock { state in
@@ -204,6 +217,7 @@ final class NodeMembership: Sendable {
     }
 
     /// Whether attempts may begin: the last heartbeat is recent enough that no other node has declared this one gone.
+    /// The registration counts as a heartbeat.
     var isSafe: Bool {
         let now = clock()
         return state.withLock { state in
@@ -231,17 +245,19 @@ final class NodeMembership: Sendable {
         return state.withLock { state in (state.report, state.configsDifferSince.map { now - $0 }) }
     }
 
-    /// How long ago the last confirmed heartbeat was sent; nil for none.
+    /// How long ago the last confirmed heartbeat was sent; nil for none. The registration counts as one.
     var age: Duration? { state.withLock { $0.sentAt }.map { clock() - $0 } }
 
-    /// Whether this node has the duties of the fleet.
+    /// Whether this node has the duties of the fleet. Ends ``safety`` after the heartbeat, before another node can take
+    /// the duties over.
     var leads: Bool {
         let now = clock()
         return state.withLock { $0.leadsUntil.map { now < $0 } ?? false }
     }
 
     /// The position of this node among the live nodes with a lane for a destination, and their number. Nil until a
-    /// heartbeat has told the others that this node has one.
+    /// heartbeat has told the others that this node has one. Positions begin with 0, in the order of the nodes'
+    /// numbers.
     func rank(for destination: DestinationName) -> (position: Int, count: Int)? {
         state.withLock { state in
             guard let node = state.node, state.isConfirmed else { return nil }
@@ -255,7 +271,7 @@ final class NodeMembership: Sendable {
     func countUnknownCommit() { unknownCommits.add() }
 
     /// After an outcome that was reported as undecided turned out to be a commit: rows may be leased to this node that
-    /// no lane knows.
+    /// no lane knows. Requests that arrive before ``takeSweepRequest()`` lead to one sweep.
     func requestSweep() { state.withLock { $0.wantsSweep = true } }
 
     /// Whether a sweep was requested since the last call.

@@ -3,7 +3,8 @@ enum NodeUpkeep {
     /// Heartbeats between two rounds.
     static let interval = 300
 
-    /// One transaction.
+    /// One transaction. A lock that is taken for more than a second ends it without a change; the next round tries
+    /// again.
     static let statements = [
         PostgresStatement("SELECT set_config('lock_timeout', '1000', true)"), PostgresStatement(ledger),
         PostgresStatement(mediaCounts, [.number(0), .number(0)]),
@@ -17,6 +18,7 @@ enum NodeUpkeep {
         PostgresStatement("DELETE FROM duties WHERE until < clock_timestamp() - interval '1 day'"),
     ]
 
+    /// The columns of the ledger that are added up. `undelivered_since` is a minimum instead.
     private static let sums = [
         "accepted", "delivered", "dead", "expired", "waiting", "waiting_now", "dead_now", "delivered_now",
         "expired_now",

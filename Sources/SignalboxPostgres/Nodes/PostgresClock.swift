@@ -21,6 +21,7 @@ final class PostgresClock: Sendable {
     }
 
     private let state = Mutex(State(base: Date().timeIntervalSince1970, anchor: .now))
+    /// False until the first sample, which alone may set the clock back.
     private let isSampled = Mutex(false)
     /// Replaces the server's clock; for tests.
     private let fixed: (@Sendable () -> Date)?
@@ -28,12 +29,15 @@ final class PostgresClock: Sendable {
     /// Shows the clock of the machine until the first sample. `fixed`: replaces the server's clock; for tests.
     init(_ fixed: (@Sendable () -> Date)? = nil) { self.fixed = fixed }
 
+    /// Callable from any thread, without a round trip.
     var now: Date {
         if let fixed { return fixed() }
         return Date(timeIntervalSince1970: state.withLock { $0.time(at: .now) })
     }
 
-    /// Follows the server. `milliseconds`: its time since 1970, read between the two instants.
+    /// Follows the server. `milliseconds`: its time since 1970, read between the two instants. The error is half of the
+    /// time between the two instants at most. After the first sample, a server whose time is earlier slows the clock
+    /// down, and one whose time is later sets it forward at once.
     func sample(_ milliseconds: Int64, sentAt: ContinuousClock.Instant, receivedAt: ContinuousClock.Instant) {
         let middle = sentAt + (receivedAt - sentAt) / 2
         let server = Double(milliseconds) / 1000

@@ -6,11 +6,13 @@ extension PostgresStore {
     /// Describes this node to operators, from its next heartbeat on.
     package func describe(_ description: NodeDescription) { membership.describe(description) }
 
+    /// False for a process without a lane, which has no heartbeat.
     package var leads: Bool { membership.leads }
 
     /// Signs the node off, after the last write: other nodes claim at once what it still held. A later write begins a
     /// new incarnation. Throws when the database cannot be reached; then the others take over after the lifetime of a
-    /// node.
+    /// node. Ends the heartbeat first, and returns after 5 s even if deliveries are left to the takeover of other
+    /// nodes.
     package func signOff() async throws(StoreError) {
         let node = try await readers.read { [heartbeat, membership] connection -> Int64? in
             heartbeat.finish()
@@ -74,7 +76,8 @@ extension PostgresStore {
         }
     }
 
-    /// Rows that name this node and that no lane knows, with the numbers of their leases.
+    /// Rows that name this node and that no lane knows, with the numbers of their leases. Reads the rows first, then
+    /// the lanes: a lease that reaches its lane in between is not returned. Finds rows by `queue_held`.
     func unknownLeases(of node: Int64) async throws(StoreError) -> [Int64: Int64] {
         let rows = try await readers.read { connection in
             try connection.run("SELECT id, destination, lease FROM queue WHERE holder = $1", [.number(node)]).map {

@@ -2,6 +2,7 @@ import Synchronization
 
 /// The leases that a sweep found unknown at its first look, with their numbers. A class because ticks share it.
 final class Sweeps: Sendable {
+    /// The shortest time between the two looks.
     private static let pause: Duration = .seconds(1)
 
     private let found = Mutex<(leases: [Int64: Int64], at: ContinuousClock.Instant)?>(nil)

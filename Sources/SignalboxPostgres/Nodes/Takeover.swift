@@ -5,6 +5,7 @@ import SignalboxStore
 struct Takeover {
     private let connection: PostgresConnection
 
+    /// `connection`: of the heartbeat, or of a reader of a node that signs off; its calls block.
     init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Live nodes, except `$1`, whose last heartbeat is older than `$2` milliseconds. None shortly after the server's
@@ -30,7 +31,8 @@ struct Takeover {
     private static let step: Int64 = 1000
 
     /// Returns the number of deliveries that it freed. `until`: the rest is left to the next call, because the next
-    /// heartbeat is due.
+    /// heartbeat is due. `absent`: nodes that are known to be gone, whose deliveries are freed without a further check.
+    /// Each step is a transaction of its own, so a failure keeps the steps before it.
     func run(silent: [Int64], absent: [Int64], until end: ContinuousClock.Instant) throws -> Int {
         var gone = absent
         for node in silent where try declareGone(node) { gone.append(node) }
@@ -80,7 +82,8 @@ struct Takeover {
         """
 
     /// The end of a node: its marks are closed, its duties and its backoffs end. The statements are one transaction.
-    /// `ending`: the statement that changes its row.
+    /// `ending`: the statement that changes its row. Without effect on marks, duties and backoffs if `ending` has
+    /// changed no row and the node is alive.
     static func closing(_ node: Int64, _ ending: PostgresStatement) -> [PostgresStatement] {
         let isGone = "EXISTS (SELECT FROM nodes WHERE id = $1 AND NOT is_live)"
         return [
@@ -91,7 +94,8 @@ struct Takeover {
         ]
     }
 
-    /// Frees the next deliveries of a node that is gone.
+    /// Frees the next deliveries of a node that is gone. Rows that another transaction has locked are left to the next
+    /// call. Their due times and attempts stay as they were, so that a claim records the interrupted attempt.
     private func free(_ node: Int64) throws -> Int {
         try connection.run(
             """

@@ -3,6 +3,7 @@ package import SignalboxStore
 
 /// The log of actions. Rows are added, and removed by upkeep only.
 extension PostgresStore {
+    /// Durable when it returns. In a transaction of its own.
     package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) {
         try await writer(.others).write { transaction in
             _ = try self.record(action, count: count, in: transaction)
@@ -20,6 +21,7 @@ extension PostgresStore {
     }
 
     /// The statement that adds a row to the log, for callers that send it together with others. Returns its number.
+    /// `count`: of changed objects; nil if the operation has none.
     static func recording(_ action: OperatorAction, count: Int?, at now: Date) throws -> PostgresStatement {
         PostgresStatement(
             """
@@ -33,7 +35,7 @@ extension PostgresStore {
             ])
     }
 
-    /// Walks down the primary key.
+    /// Walks down the primary key. One snapshot. Without an index for the conditions, so `examining` bounds the cost.
     package func actionPage(
         _ filter: ActionFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<ActionRecord> {
@@ -55,6 +57,7 @@ extension PostgresStore {
         }
     }
 
+    /// NULL makes a condition match every row. `$6`: an exclusive upper bound of the numbers.
     private static let scanActions = """
         SELECT id, ($1 IS NULL OR actor = $1) AND ($2 IS NULL OR operation = $2)
             AND ($3 IS NULL OR target IS NOT DISTINCT FROM $3) AND ($4 IS NULL OR at >= $4) AND ($5 IS NULL OR at < $5)

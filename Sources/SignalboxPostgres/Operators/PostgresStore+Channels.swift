@@ -3,7 +3,8 @@ package import SignalboxStore
 
 /// Channels for broadcasts: few rows that change seldom.
 extension PostgresStore {
-    /// Locks the table against others that create a channel, because both limits count all rows.
+    /// Locks the table against others that create a channel, because both limits count all rows. False if a limit is
+    /// reached. Throws for an id that the app has already. Reads do not wait for the lock.
     package func create(
         _ channel: BroadcastChannel, upTo most: Int, ofAll total: Int
     ) async throws(StoreError) -> Bool {
@@ -34,6 +35,7 @@ extension PostgresStore {
         }
     }
 
+    /// In byte order of their ids.
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
         try await readers.read { connection in
             try connection.run(
@@ -43,6 +45,7 @@ extension PostgresStore {
         }
     }
 
+    /// False if there was none. The transaction is durable in both cases.
     package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {
         try await writer(.others).write { transaction in
             try transaction.run("DELETE FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]).affected > 0

@@ -3,6 +3,7 @@ package import SignalboxStore
 
 /// Answers about accepted events.
 extension PostgresStore {
+    /// Sees answers of all nodes, once they are committed.
     package func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? {
         let since = now - StoreLimits.requestMemory
         return try await readers.read { connection in
@@ -13,7 +14,8 @@ extension PostgresStore {
         }
     }
 
-    /// Variants that differ in more than their media are included.
+    /// Variants that differ in more than their media are included. Each of its two statements has a snapshot of its
+    /// own: an event that is removed in between has no variants.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         guard let id = PostgresValue.eventID(id) else { return nil }
         return try await readers.read { connection in

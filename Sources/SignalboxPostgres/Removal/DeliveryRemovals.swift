@@ -10,6 +10,7 @@ struct DeliveryRemovals {
     /// All of them.
     var total: Int { counts.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
 
+    /// `state`: the one in which they were removed.
     mutating func add(_ count: Int, _ state: DeliveryRecord.State, of destination: DestinationName) {
         counts[destination, default: [:]][state, default: 0] += count
     }

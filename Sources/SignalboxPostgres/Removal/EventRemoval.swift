@@ -6,7 +6,8 @@ enum EventRemoval {
     /// The approximate size of a row of `events` with its entries in indexes.
     static let bytes = "\(ContentSize.stored("body"))::bigint + \(ContentSize.stored("payload")) + 170"
 
-    /// Locks the events `$1` for their removal, in the order of all writers.
+    /// Locks the events `$1` for their removal, in the order of all writers. Waits for appends of deliveries to them,
+    /// which lock the event more weakly.
     static let lock = "SELECT seq FROM events WHERE seq = ANY ($1) ORDER BY seq FOR UPDATE"
 
     /// Parts of a statement whose common table expression `gone` has the numbers of removed events in `seq`.

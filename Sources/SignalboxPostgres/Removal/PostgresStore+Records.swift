@@ -3,6 +3,7 @@ import SignalboxStore
 
 /// A table of records about requests or events, whose oldest rows are forgotten.
 enum RecordTable: String {
+    /// The name is also that of the table, which has the columns `source`, `key` and `at`.
     case requests, duplicates
 
     /// The approximate size of a row with its entries in indexes.
@@ -16,7 +17,9 @@ enum RecordTable: String {
 
 /// Removal of records that are kept for a time: each by the steps of ``PostgresStore/remove(beyond:pause:)``.
 extension PostgresStore {
-    /// Forgets the oldest rows of a table. `isFull`: whether there may be more.
+    /// Forgets the oldest rows of a table. `isFull`: whether there may be more. Removes ``PostgresStore/removalStep``
+    /// rows at most. Rows that another transaction has locked are left to a later call, so `isFull` may be false
+    /// although some remain. `bytes`: the approximate size of the removed rows.
     func forget(
         _ table: RecordTable, before date: Date
     ) async throws(StoreError) -> (isFull: Bool, bytes: Int64) {
@@ -38,7 +41,8 @@ extension PostgresStore {
     }
 
     /// Forgets payloads that were kept until their deliveries ended. A dead delivery can be retried, so its payload
-    /// stays. Looks first: a step with nothing to forget writes nothing.
+    /// stays. Looks first: a step with nothing to forget writes nothing. Each step is a transaction of its own, in the
+    /// order of the events.
     func forgetPayloads(pause: () async -> Void) async throws(StoreError) {
         var position: Int64? = .min
         while let start = position {
@@ -102,7 +106,8 @@ extension PostgresStore {
         }
     }
 
-    /// Keeps the newest actions. Numbers may have gaps, so fewer may be kept.
+    /// Keeps the newest actions, at most ``StoreLimits/actions``, and removes the others in steps. Numbers may have
+    /// gaps, so fewer may be kept.
     func forgetActions(pause: () async -> Void) async throws(StoreError) {
         while try await writer(.others).write({ transaction in
             try transaction.run(

@@ -75,7 +75,8 @@ extension PostgresStore {
     }
 
     /// Reads events after `start`, the oldest first, and removes those beyond the limits, until they have as many
-    /// bytes. At most ``removalStep`` events are read, whether or not they can be removed.
+    /// bytes. At most ``removalStep`` events are read, whether or not they can be removed. Finds candidates without a
+    /// lock; the transaction checks again that no delivery of them waits.
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64, upTo bytes: Int64 = .max
     ) async throws(StoreError) -> RemovalStep {
@@ -138,6 +139,7 @@ extension PostgresStore {
         FROM events WHERE seq > $1 ORDER BY seq LIMIT $2
         """
 
-    /// Every commit is in the server's log when it returns.
+    /// Every commit is in the server's log when it returns. Signs the node off instead of moving commits: other nodes
+    /// claim its deliveries at once.
     package func checkpoint() async throws(StoreError) { try await signOff() }
 }

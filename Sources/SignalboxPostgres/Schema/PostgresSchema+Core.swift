@@ -2,10 +2,15 @@ import SignalboxStore
 
 /// Nodes, events and deliveries.
 extension PostgresSchema {
+    /// In the order in which the tables are made; later migrations alter them.
     static let core = nodes + deliveries
 
     /// `marks`: the number of the last transaction of each writer of a node; see ``PostgresWriter``. Rows that change
     /// with each transaction leave room on their page, so that the change stays there.
+    ///
+    /// `meta` and `fleet` have one row each. `duties` has a row for each task that one node does for all: `upkeep`, and
+    /// the probe of each open breaker; `until` is the server's time. Rows of nodes that are gone stay for a day; see
+    /// ``NodeUpkeep``.
     private static let nodes = [
         """
         CREATE TABLE meta (
@@ -47,6 +52,18 @@ extension PostgresSchema {
     /// small, and its dead rows with it. `deliveries` shows both. Removed events and ended deliveries leave free space,
     /// which later rows take once it was vacuumed. Earlier attempts are in `attempts`; the last one is
     /// stored with its delivery.
+    ///
+    /// Indexes of `queue`: `queue_free` and `queue_keyed` serve claims and look-ups of the next due time, `queue_held`
+    /// takeovers and sweeps, `queue_line` ordered searches and predecessors, `queue_over` expiries, and `queue_event`
+    /// removals. Each is partial where its readers allow, because a change of a row adds an entry to every index that
+    /// the row is in.
+    ///
+    /// A `not_after` of 0 means that the delivery ends with its first attempt; other values are a time. `variants` has
+    /// the bodies that differ from the event's own, `requests` and `duplicates` the memory of repeats, and `backoffs` a
+    /// row for each destination that a node leaves alone for now.
+    ///
+    /// The ledger counts per writer: its sums over nodes and lanes are the counts of a destination. `accepted` equals
+    /// the deliveries that are stored plus those that were removed, which the audit checks.
     private static let deliveries = [
         """
         CREATE TABLE events (
@@ -166,7 +183,10 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The columns of the last attempt.
+    /// The columns of the last attempt. `started_at` is in milliseconds since 1970 by the clock of the node, `duration`
+    /// in milliseconds. `status` is NULL without a response, `error` is a short word for a failure without one, and
+    /// `exchange` a JSON object, NULL for a delivered attempt. All are NULL before the first attempt, except for the
+    /// reason of a postponement.
     private static let lastAttempt = """
         started_at bigint, duration bigint, status integer, error text, reason text, remote text, excerpt bytea,
             exchange bytea

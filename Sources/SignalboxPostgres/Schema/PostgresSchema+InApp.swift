@@ -4,6 +4,10 @@ extension PostgresSchema {
 
     /// `inapp_changes` has a row for each message that a transaction changed, so that other nodes find it; see
     /// ``InAppChanges``. Upkeep removes its old rows.
+    ///
+    /// `inapp_messages_user` and `inapp_messages_device` serve decisions, which read the newest messages of an owner.
+    /// `inapp_messages_over` and `inapp_messages_endless` serve upkeep. `inapp_tallies` counts the displays of a
+    /// message to all users; a message without a row has none.
     private static let messages = [
         """
         CREATE TABLE inapp_messages (
@@ -43,6 +47,10 @@ extension PostgresSchema {
     /// `seen`: the first `last_now` of its day; none once upkeep has removed the displays. The columns that change with
     /// each decision are in no index, except for the due time and the state of offers. Upkeep finds in `inapp_kept`
     /// the cleared users and devices with a total of a message; a row of an owner who is back has no effect.
+    ///
+    /// All times are milliseconds since 1970. `inapp_devices_due` finds the devices that need a decision without a
+    /// request; `inapp_users_seen` and `inapp_devices_seen` find owners for upkeep, and `inapp_offers_leased` finds the
+    /// leases of a user on other devices.
     private static let owners = [
         """
         CREATE TABLE inapp_users (

@@ -3,6 +3,10 @@ extension PostgresSchema {
     static let media = downloads + waits + [mediaNodes, mediaCounts]
 
     /// URLs may be longer than an entry of an index, and may contain NUL, so they are bytes and are found by digest.
+    ///
+    /// `media_wanted` serves the search for due downloads host by host, `media_resting` the end of their pauses, and
+    /// `media_stored` and `media_failed` the removal of URLs. `files_used` has the order in which files are removed and
+    /// listed.
     private static let downloads = [
         """
         CREATE TABLE files (
@@ -40,6 +44,9 @@ extension PostgresSchema {
         "CREATE INDEX media_file ON media (sha256) WHERE sha256 IS NOT NULL",
     ]
 
+    /// A held delivery is also in `queue`, with a due time after its wait. `media_waits_ready` and `media_waits_until`
+    /// find deliveries to release. `media_events` says which downloads an event waits for, and `event_files` which
+    /// files must stay while its deliveries wait.
     private static let waits = [
         """
         CREATE TABLE media_events ( -- as long as a delivery of the event is held

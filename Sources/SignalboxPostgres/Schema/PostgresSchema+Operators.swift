@@ -1,5 +1,7 @@
 /// Records for operators and for apps: actions, payloads, reports, categories, channels.
 extension PostgresSchema {
+    /// `payloads_passing` finds payloads that are kept only until their deliveries end, `categories_seen` the latest
+    /// categories. Rows of `payloads` and `reports` are removed with their event; `actions` has a bound of its own.
     static let operators = [
         """
         CREATE TABLE payloads (

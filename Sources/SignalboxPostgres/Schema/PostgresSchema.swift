@@ -9,14 +9,17 @@ import SignalboxStore
 /// the oldest version that may write: a running gateway of an older one then writes nothing more, because each of its
 /// transactions begins with a look at it; see ``PostgresWriter``.
 enum PostgresSchema {
-    /// In the order in which they are applied. A published migration does not change.
+    /// In the order in which they are applied. A published migration does not change. The name identifies a migration
+    /// in the table `migrations`.
     private static let migrations: [(name: String, sql: [String])] = [("1", first), ("2", second), ("3", third)]
     /// The version of this process, which `meta.min_writer` refers to.
     static var version: Int { migrations.count }
     /// The oldest version that may write tables of this version.
     private static let minWriter = 1
 
+    /// The tables of the first release.
     private static let first = core + operators + media + inApp + copies
+    /// Leases get numbers of their own, and nodes tell their lanes.
     private static let second = [
         // The number of the last lease. It never goes back, unlike `begun`: a lease that is returned counts no attempt.
         "ALTER TABLE queue ADD lease bigint NOT NULL DEFAULT 0",
@@ -24,6 +27,7 @@ enum PostgresSchema {
         "ALTER TABLE nodes ADD lanes text[]",
     ]
 
+    /// Ordered searches skip numbers; see ``LineFloors``. The new index locks `queue` against writes while it is built.
     private static let third = [
         // Transactions that put deliveries with an order key back into the queue with their old numbers.
         "ALTER TABLE destinations ADD requeues bigint NOT NULL DEFAULT 0",
@@ -46,7 +50,8 @@ enum PostgresSchema {
         var isTooNew: Bool { minWriter > PostgresSchema.version }
     }
 
-    /// Reads which migrations a database has.
+    /// Reads which migrations a database has. Also reads databases of later versions. Throws a failure if the role may
+    /// not read them.
     static func status(_ connection: PostgresConnection) throws -> Status {
         var status = Status()
         let exists = try connection.run(
@@ -63,7 +68,7 @@ enum PostgresSchema {
     }
 
     /// Applies the pending migrations, each in a transaction of its own; returns their names. One process at a time
-    /// migrates; others wait.
+    /// migrates; others wait. A failure keeps the migrations before it. Waits 60 s at most for each lock.
     @discardableResult
     static func migrate(_ connection: PostgresConnection) throws -> [String] {
         // An index of a large table takes its time.
@@ -75,7 +80,9 @@ enum PostgresSchema {
         return applied
     }
 
-    /// Whether the migration was pending.
+    /// Whether the migration was pending. Rolls back before it throws. The advisory lock ends with the transaction, and
+    /// is one for all schemas of the database. A gateway that runs meanwhile may have to wait for a table that is
+    /// altered.
     private static func apply(
         _ migration: (name: String, sql: [String]), _ connection: PostgresConnection
     ) throws -> Bool {

@@ -25,7 +25,9 @@ extension PostgresTables {
         } catch { throw StoreError(error) }
     }
 
-    /// Whether a database has a complete copy of a queue, which has not changed since. Blocks.
+    /// Whether a database has a complete copy of a queue, which has not changed since. Blocks. False for a copy that is
+    /// not complete, and for one of an earlier state of the queue. Throws ``StoreError/refused(reason:remedy:)`` for a
+    /// database without the table of copies.
     package static func hasCopy(of source: CopySource, in target: PostgresTarget) throws(StoreError) -> Bool {
         let connection = try connect(target)
         do {

@@ -4,15 +4,17 @@ import SignalboxStore
 
 /// How a process treats the tables of the database that it opens.
 package enum PostgresTables: Sendable {
-    /// Makes missing tables, and applies pending migrations.
+    /// Makes missing tables, and applies pending migrations. If the role may not create tables, requires current ones.
     case migrated
-    /// Requires that no migration is pending.
+    /// Requires that no migration is pending. Throws ``StoreError/otherTables(place:isNewer:)`` otherwise, and changes
+    /// nothing.
     case current
-    /// Also opens a database that a copy is filling.
+    /// Also opens a database that a copy is filling. Requires current tables, too.
     case copying
 
     /// Connects; returns the key by which tokens are hashed, and the target for connections to this database alone.
-    /// Blocks. Throws like the initialiser of ``PostgresStore``.
+    /// Blocks. Throws like the initialiser of ``PostgresStore``. With pending migrations, waits for those of another
+    /// process.
     func open(_ target: PostgresTarget) throws(StoreError) -> (tokenKey: [UInt8], target: PostgresTarget) {
         let connection = try PostgresTables.connect(target)
         do {
@@ -64,7 +66,7 @@ package enum PostgresTables: Sendable {
 }
 
 extension PostgresConnection {
-    /// The end of the failure for a server of an old version.
+    /// The end of the failure for a server of an old version. Callers recognise the failure by it.
     static let tooOld = "is older than PostgreSQL 13"
 
     /// The first SQLSTATE with which a host refuses a connection; nil if none does. Blocks for 3 s a host at most.

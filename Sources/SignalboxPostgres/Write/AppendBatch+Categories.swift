@@ -40,7 +40,8 @@ extension AppendBatch {
         ]
     }
 
-    /// Compares the absolute value, so that not every event is a write when the clock was set back.
+    /// Compares the absolute value, so that not every event is a write when the clock was set back. `$3`: the time in
+    /// milliseconds since 1970. An equal definition within the hour locks its row and changes nothing.
     private static let see = """
         INSERT INTO categories AS c (identifier, definition, last_seen)
         SELECT identifier, definition, $3 FROM unnest($1, $2) AS new (identifier, definition)

@@ -36,6 +36,7 @@ extension AppendBatch {
         events.sorted { $0.key.words < $1.key.words }.map(\.value)
     }
 
+    /// The arguments of both statements: arrays of equal length. A payload is NULL unless a destination gets it.
     private static func statement(_ sql: String, _ events: [RoutedEvent]) -> PostgresStatement {
         PostgresStatement(
             sql,
@@ -46,6 +47,7 @@ extension AppendBatch {
             ])
     }
 
+    /// Fails as a whole if one of the ids is in use (SQLSTATE 23505).
     static let insert = """
         INSERT INTO events (id, source, subject, accepted_at, body, payload)
         SELECT * FROM unnest($1, $2, $3, $4, $5, $6) RETURNING seq

@@ -3,7 +3,9 @@ import SignalboxStore
 
 /// The events of one request, and the request itself if it has an idempotency key.
 struct AppendWrite: Sendable {
+    /// In the order in which they are stored. May be empty if there is a request.
     let events: [RoutedEvent]
+    /// Nil for a request that its sender does not repeat.
     let request: IdempotentRequest?
 }
 
@@ -12,6 +14,7 @@ struct AppendWrite: Sendable {
 final class AppendCommits: Sendable {
     /// One connection, and the number of its events that have not been stored.
     private struct Group: Sendable {
+        /// The result of an append is nil if another node is accepting an equal request.
         let commits: CommitGroup<AppendWrite, AppendResult?>
         let pending = Counter()
     }
@@ -46,7 +49,8 @@ final class AppendCommits: Sendable {
         submit(write, until: .now + patience, after: nil, done)
     }
 
-    /// `pause`: the one before this submission; nil for the first one.
+    /// `pause`: the one before this submission; nil for the first one. Each submission has a deadline of its own in its
+    /// group; `end` bounds further submissions.
     private func submit(
         _ write: AppendWrite, until end: ContinuousClock.Instant, after pause: Duration?, _ done: @escaping Done
     ) {
@@ -77,7 +81,9 @@ final class AppendCommits: Sendable {
         }
     }
 
+    /// The first pause before an append is submitted again; each further one is twice as long.
     private static let shortestPause: Duration = .milliseconds(2)
+    /// The bound of the pauses.
     private static let longestPause: Duration = .milliseconds(250)
 
     private static let busy = StoreError.unavailable(reason: "another gateway is still accepting an equal request")
@@ -88,6 +94,7 @@ final class AppendCommits: Sendable {
         while postponed.value > 0, (try? await Task.sleep(for: .milliseconds(10))) != nil { await finishGroups() }
     }
 
+    /// Submits an empty append to each group, and waits for both at once.
     private func finishGroups() async {
         await withTaskGroup { tasks in
             for group in groups {

@@ -23,6 +23,8 @@ extension DeliveryMoves {
             ])
     }
 
+    /// `$1`, `$2`: node and lane; then an array for each column. The row is this writer's own, so the update waits for
+    /// no other transaction.
     static let sql = """
         INSERT INTO ledger AS l (destination, node, lane, accepted, waiting_now, dead_now, delivered_now, expired_now)
         SELECT destination, $1, $2, accepted, waiting, dead, delivered, expired

@@ -10,10 +10,11 @@ import SignalboxStore
 struct RepeatedEvents {
     private typealias Key = SourceKey
 
-
     /// The event that later ones repeat.
     private struct Entry: Equatable {
+        /// The id in the form of the API.
         let event: String
+        /// When that event was accepted, in milliseconds since 1970.
         let at: Int64
 
         init(_ event: Event) { (self.event, at) = (event.id.description, event.acceptedAt.milliseconds) }
@@ -79,7 +80,8 @@ struct RepeatedEvents {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The keys are those of this transaction: their rows are locked.
+    /// The keys are those of this transaction: their rows are locked. The statement runs at the end of the transaction,
+    /// in the round trip of the ledger.
     private static func replace(_ entries: [Key: Entry]) -> PostgresStatement {
         let rows = Array(entries)
         let (sources, keys) = SourceKey.columns(of: rows.map(\.key))

@@ -13,15 +13,18 @@ struct RepeatedRequests {
 
     /// A request that was accepted earlier.
     private struct Earlier {
+        /// Of the body: a request with the same key and another digest is a conflict.
         let digest: [UInt8]
         let answer: StoredAnswer
     }
 
+    /// All of the group, also those without a key.
     private let writes: [AppendWrite]
     /// The first request of the group with each key.
     private var first: [Key: Int] = [:]
     /// Keys that another transaction has locked.
     private var busy: Set<Key> = []
+    /// Stored answers, and those of the group once ``results(_:)`` knows them.
     private var earlier: [Key: Earlier] = [:]
     /// Statements that complete the rows of new requests, for the end of the transaction.
     private(set) var statements: [PostgresStatement] = []
@@ -118,12 +121,15 @@ struct RepeatedRequests {
         RETURNING source, key
         """
 
+    /// Runs after ``add`` in a snapshot of its own, so it sees an answer that was committed meanwhile. Leaves out
+    /// expired ones.
     private static let read = """
         SELECT source, key, r.digest, r.status, r.answer
         FROM unnest($1, $2) AS new (source, key) JOIN requests r USING (source, key) WHERE r.at > $3
         """
 
-    /// The keys are those of this transaction: their rows are locked.
+    /// The keys are those of this transaction: their rows are locked. Changes only answers of requests with duplicates:
+    /// the others were stored with the right answer.
     private static func update(_ answers: [(key: Key, answer: StoredAnswer)]) -> PostgresStatement {
         let (sources, keys) = SourceKey.columns(of: answers.map(\.key))
         return PostgresStatement(

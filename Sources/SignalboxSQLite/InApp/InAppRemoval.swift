@@ -18,7 +18,9 @@ struct InAppRemoval: Sendable {
     /// The number is the column that the index begins with: a time, a day or a kind. The id tells rows with the same
     /// number apart.
     struct Position: Sendable {
+        /// In milliseconds since 1970 for times and days, 0 or 1 for a kind.
         var number = Int64.min
+        /// Compared by its bytes, as the index has it.
         var id = ""
 
         static let start = Position()
@@ -131,7 +133,8 @@ extension WriteTransaction {
 
     // MARK: Messages
 
-    /// The next messages of a removal, with the number by which it continues.
+    /// The next messages of a removal, with the number by which it continues. Decodes whole messages, so a damaged one
+    /// ends the walk with an error.
     private func messages(
         _ sql: String, _ removal: InAppRemoval
     ) throws -> [(at: Int64, message: StoredInAppMessage)] {

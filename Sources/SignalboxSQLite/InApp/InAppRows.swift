@@ -5,6 +5,7 @@ import SignalboxStore
 
 /// The key of a total, as two columns.
 extension Ledger.Key {
+    /// Reads the columns `what` and `name`. Throws ``DamagedValue`` for a kind that this version does not know.
     init(_ row: inout RowColumns) throws {
         let what = try row.number()
         guard let key = Self(what: what, name: try row.text()) else {
@@ -123,6 +124,8 @@ extension StoredInAppMessage {
     /// In the order of ``init(_:)`` and ``bind(_:)``.
     static let columns = "id, revision, registered_at, withdrawn_at, ends_at, user, device, body"
 
+    /// Throws ``DamagedValue`` for a column of another type. A row with both addresses counts as one of the user; no
+    /// gateway writes one.
     init(_ row: inout RowColumns) throws {
         let id = try row.text()
         let (revision, registeredAt) = (try row.count(), try row.number())

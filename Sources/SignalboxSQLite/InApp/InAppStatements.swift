@@ -8,6 +8,7 @@ import SignalboxStore
 /// and `tally` for each campaign of a running offer once any campaign has a cap over all users. A test checks the plan
 /// of every statement.
 enum InAppStatement: Int, CaseIterable {
+    /// Reads by the key of one user, device, offer or campaign.
     case user, device, displays, totals, offer, offerOfID, offersOfDevice, leasedElsewhere, toUser, toDevice, tally
     case message
     /// For totals of messages that upkeep may have removed.

@@ -76,6 +76,8 @@ extension WriteTransaction {
         }
     }
 
+    /// Replaces the row of a device. Leaves the index of due times alone if the due time is as before, and that of
+    /// `seen` within a day.
     private mutating func put(
         _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, offers: OfferNumbers, _ loaded: LoadedInApp
     ) throws {
@@ -97,7 +99,8 @@ extension WriteTransaction {
 
     // MARK: Ledgers
 
-    /// Writes a ledger whose owner's row does not change otherwise. An owner without a row gets one.
+    /// Writes a ledger whose owner's row does not change otherwise. An owner without a row gets one. The insertion sets
+    /// the time at which it was last seen to 1970, so that upkeep removes it again unless it is seen.
     private mutating func put(_ ledger: [UInt8], of subject: RowChange.Subject) throws {
         let (kind, owner) = subject.key
         let statement = try inApp.statements(kind == 0 ? .putUserLedger : .putDeviceLedger, in: db)

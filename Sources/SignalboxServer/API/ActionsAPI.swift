@@ -17,7 +17,8 @@ struct ActionsAPI: Sendable {
     /// In cursors of actions.
     private static let list: StaticString = "a"
 
-    /// Newest first, 50 by default. Throws 400 for an invalid query, and 503 when the queue does not answer.
+    /// Newest first, 50 by default. Throws 400 for an invalid query, and 503 when the queue does not answer. `complete`
+    /// is false for a page that ended because too few of the examined rows met the conditions; `next` continues.
     func list(_ call: Call) async throws(Problem) -> Response {
         var filter = ActionFilter()
         (filter.actor, filter.operation, filter.target) = (
@@ -36,7 +37,8 @@ struct ActionsAPI: Sendable {
         }
     }
 
-    /// Records a change of memory. Throws 503 when the queue does not answer; the change stays.
+    /// Records a change of memory. Throws 503 when the queue does not answer; the change stays. `action`: nil for a
+    /// request that changes nothing, which has no row.
     func record(_ action: OperatorAction?) async throws(Problem) {
         guard let action else { return }
         try await answer { () throws(StoreError) in try await queue.record(action, count: nil) }
@@ -66,8 +68,10 @@ final class RefusalBudget: Sendable {
     // A class because the APIs of all configs share it.
     /// Refusals within ``interval``; further ones are not recorded.
     static let most = 60
+    /// The budget is full again this long after the first refusal of the former interval.
     private static let interval: Duration = .seconds(60)
 
+    /// `taken` counts refusals beyond ``most`` too. `since` is nil before the first one.
     private let state = Mutex((since: ContinuousClock.Instant?.none, taken: 0))
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -86,7 +90,8 @@ final class RefusalBudget: Sendable {
 }
 
 extension JSONWriter {
-    /// One row of the log. Absent values have no member.
+    /// One row of the log. Absent values have no member. `count` is the number of changed objects, for changes of
+    /// several.
     fileprivate mutating func action(_ record: ActionRecord) {
         let action = record.action
         object { json in

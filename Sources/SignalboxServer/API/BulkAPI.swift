@@ -41,6 +41,8 @@ struct BulkAPI: Sendable {
         return .json { $0.member("due", count) }
     }
 
+    /// Throws 400 if the query has conditions too, and for a purge without a reason. Throws 404 for an unknown
+    /// destination, and 409 for a token that does not confirm this request.
     private func change(_ change: BulkChange, _ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let request = try BulkRequest(body, for: change)
         call.describe(request)
@@ -57,6 +59,8 @@ struct BulkAPI: Sendable {
         }
     }
 
+    /// Changes no delivery. The answer has the token that confirms the run, which is valid for
+    /// ``BulkConfirmations/lifetime``.
     private func preview(_ change: BulkChange, _ request: BulkRequest) async throws(Problem) -> Response {
         let preview = try await answer { () throws(StoreError) in
             try await queue.preview(change, of: request.filter)
@@ -78,7 +82,8 @@ struct BulkAPI: Sendable {
         }
     }
 
-    /// Changes what the preview counted and still matches. A delivery whose attempt is in progress stays.
+    /// Changes what the preview counted and still matches. A delivery whose attempt is in progress stays. A repeated
+    /// run does not requeue a dead letter twice: one that failed again ended after the preview.
     private func run(
         _ change: BulkChange, _ request: BulkRequest, _ claims: BulkConfirmations.Claims, as action: OperatorAction?
     ) async throws(Problem) -> Response {

@@ -9,6 +9,7 @@ struct BulkConfirmations: Sendable {
     /// How long a token is valid.
     static let lifetime: TimeInterval = 300
 
+    /// Derived from a secret of the store, so a token of another store is rejected.
     private let key: MessageAuthentication
     private let now: @Sendable () -> Date
 
@@ -20,7 +21,9 @@ struct BulkConfirmations: Sendable {
 
     /// The statements of a token about its preview.
     struct Claims: Sendable, Equatable {
+        /// The largest number of a delivery in the preview; 0 for an empty one. Deliveries after it are not changed.
         let through: Int64
+        /// Deliveries in the preview. A run spreads its due times by this number.
         let count: Int
         /// Milliseconds since 1970, by the clock of the store.
         let at: Int64
@@ -29,7 +32,9 @@ struct BulkConfirmations: Sendable {
         var date: Date { Date(timeIntervalSince1970: (Double(at) + 0.5) / 1000) }
     }
 
-    /// `conditions`: those of the filter, by name.
+    /// `conditions`: those of the filter, by name. The text of a token is `CHANGE.DIGEST.THROUGH.COUNT.AT.CODE`, where
+    /// the digest is that of the conditions and the code covers all parts before it. ``PageCursor`` makes it fit for a
+    /// URL.
     func token(for preview: BulkPreview, of change: BulkChange, _ conditions: [String: String]) -> String {
         let at = Int64((preview.at.timeIntervalSince1970 * 1000).rounded(.down))
         let claims = [preview.through, Int64(preview.count), at].map { String($0) }
@@ -59,6 +64,7 @@ struct BulkConfirmations: Sendable {
     /// Tells tokens from cursors.
     private static let list: StaticString = "bulk:"
 
+    /// In hexadecimal, which has no full stop: that separates the parts of a token.
     private func code(of text: String) -> String { hexadecimal(key.authenticate(Array(text.utf8))) }
 
     /// Each name and value with its length, so that different conditions have different texts.

@@ -5,7 +5,9 @@ import SignalboxStore
 struct BulkRequest: Sendable, Equatable {
     /// A preview changes nothing; a run has the token of its preview.
     enum Step: Equatable {
+        /// Requested by `"dryRun": true`, without a token.
         case preview
+        /// Requested by `confirm` with the token, at most 1,000 bytes.
         case run(confirm: String)
     }
 
@@ -13,10 +15,11 @@ struct BulkRequest: Sendable, Equatable {
     let filter: DeliveryFilter
     /// The conditions as texts, by name.
     let conditions: [String: String]
+    /// A request has either `dryRun` or `confirm`; with both or none it is rejected.
     let step: Step
-    /// Why; nil for none.
+    /// Why; nil for none. At most 4,000 bytes; a reason of whitespace counts as none.
     let reason: String?
-    /// Seconds between the first and the last due time.
+    /// Seconds between the first and the last due time. 0 makes all of them due at once. Only a retry may have it.
     let spread: Int
 
     /// The largest body in bytes.
@@ -31,7 +34,8 @@ struct BulkRequest: Sendable, Equatable {
         self = try JSONBody.read(body, known: known) { root throws(Problem) in try BulkRequest(root) }
     }
 
-    /// `root`: an object with known members.
+    /// `root`: an object with known members. Throws 400 with the pointer of the first mistake. `filter` is required;
+    /// without a state it selects dead deliveries.
     private init(_ root: JSONValue) throws(Problem) {
         guard let object = root["filter"] else {
             throw .body("filter is missing: send the conditions, {} for all dead deliveries.", at: "")
@@ -60,6 +64,8 @@ struct BulkRequest: Sendable, Equatable {
             } ?? 0
     }
 
+    /// The members of `filter` by name; absent ones have no entry. Throws 400 for an unknown member, an empty string
+    /// and any other type, except that a status may be a number.
     private static func conditions(_ object: JSONValue) throws(Problem) -> [String: String] {
         let names = DeliveryFilter.parameters.map(\.name)
         try JSONBody.check(object, at: "/filter", known: names)
@@ -75,6 +81,7 @@ struct BulkRequest: Sendable, Equatable {
         return conditions
     }
 
+    /// A string member; nil when it is absent. Throws 400 for another type and for more than `limit` bytes of UTF-8.
     private static func text(_ root: JSONValue, _ name: String, upTo limit: Int) throws(Problem) -> String? {
         guard let value = root.member(name) else { return nil }
         guard let text = value.string, text.utf8.count <= limit else {

@@ -57,7 +57,8 @@ struct Call: Sendable {
     /// known. The target is the last parameter of the path.
     var action: OperatorAction? { action(result: "done") }
 
-    /// The same for a refused request. `result`: the code of the problem.
+    /// The same for a refused request. `result`: the code of the problem. Its parameters are those of the query, and
+    /// the details of the body. The reason is separate.
     func action(result: String) -> OperatorAction? {
         guard let operation, let actor else { return nil }
         var parameters: [String: String] = [:]

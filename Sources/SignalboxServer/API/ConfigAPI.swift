@@ -20,10 +20,13 @@ struct ConfigAPI: Sendable {
     static let bodyLimit = 1024 * 1024
     /// Reads files that a config names, which may block.
     private static let queue = DispatchQueue(label: "signalbox.config-check")
+    /// One check at a time in the whole process. Stays true while a check waits for a file, also after its request has
+    /// ended.
     private static let isBusy = Mutex(false)
 
     /// The diagnostics of `signalbox routes check` for the text of the body, with the files of `routes.d`. 200 for a
-    /// text with mistakes too. Throws 400 for an empty body, and 503 while another check runs or files do not answer.
+    /// text with mistakes too. Throws 400 for an empty body, and 503 while another check runs or files do not answer. A
+    /// check that takes longer than ``StoreLimits/patience`` continues, and its result is dropped.
     func check(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         guard !body.isEmpty else { throw .empty }
         guard
@@ -91,6 +94,8 @@ extension JSONWriter {
         member("sources", config.sources.count)
     }
 
+    /// `result` is `active` for the present config, `replaced` for a former one and `refused` for one that never was
+    /// active. `more` counts changes beyond those that the list has.
     fileprivate mutating func members(of entry: ConfigHistory.Entry, active: String?, hidesContent: Bool) {
         member("digest", entry.digest)
         member("at", entry.at)

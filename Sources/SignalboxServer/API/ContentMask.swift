@@ -71,6 +71,7 @@ struct ContentMask {
         }
     }
 
+    /// Nil for text that is not JSON, and for JSON that is not an object: the caller then shows none of it.
     private static func read(
         _ bytes: [UInt8], _ write: (JSONValue, inout JSONWriter) -> Void
     ) -> [UInt8]? {
@@ -83,7 +84,8 @@ struct ContentMask {
         }
     }
 
-    /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``.
+    /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``. Numbers and
+    /// booleans stay outside of foreign members; null stays everywhere.
     private static func write(
         _ value: JSONValue, named name: String = "", isForeign: Bool = false, into json: inout JSONWriter
     ) {
@@ -111,8 +113,8 @@ struct ContentMask {
     /// A web link keeps its scheme and host, without the user.
     static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
 
-    /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the
-    /// text after them may be an identifier or a token.
+    /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the text
+    /// after them may be an identifier or a token. Hides a link with a host of more than 255 bytes as a whole.
     static func link(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), ["http", "https"].contains(text[..<end.lowerBound].lowercased())
         else { return hidden }

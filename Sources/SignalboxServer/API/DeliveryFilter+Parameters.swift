@@ -21,18 +21,20 @@ extension DeliveryFilter {
         acceptedBefore = try Self.time(text, .until)
     }
 
+    /// Throws 400 with the list of all states.
     private static func state(_ text: String) throws(Problem) -> DeliveryRecord.State {
         if let state = DeliveryRecord.State(rawValue: text) { return state }
         let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
         throw .badQuery("Unknown state \(text.prefix(100)): write one of \(known).")
     }
 
+    /// Throws 400 for any text that ``statuses(_:)`` does not read.
     private static func status(_ text: String) throws(Problem) -> ClosedRange<Int> {
         if let statuses = statuses(text) { return statuses }
         throw .badQuery("status is \(text.prefix(100)): write an HTTP status from 100 to 599, or a class such as 5xx.")
     }
 
-    /// The statuses of `503`, or of a class such as `5xx`; nil for other text.
+    /// The statuses of `503`, or of a class such as `5xx`; nil for other text. `5XX` in capital letters is a class too.
     package static func statuses(_ text: String) -> ClosedRange<Int>? {
         let digits = text.lowercased().hasSuffix("xx") ? text.dropLast(2) : text[...]
         guard text.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
@@ -41,6 +43,7 @@ extension DeliveryFilter {
         return digits.utf8.count == 1 && (1...5).contains(number) ? number * 100...number * 100 + 99 : nil
     }
 
+    /// RFC 3339 only; ages such as `24h` are a feature of the command line.
     private static func time(
         _ text: (QueryParameter) -> String?, _ parameter: QueryParameter
     ) throws(Problem) -> Date? {

@@ -53,6 +53,7 @@ extension JSONWriter {
     }
 
     /// Writes `request` and `response`, as far as they are recorded. `hidesReply`: without the values of the response.
+    /// A record that is not JSON is left out.
     private mutating func exchange(_ exchange: [UInt8], of attempt: AttemptRecord, hidesReply: Bool) {
         let parser = JSONParser()
         withExtendedLifetime(parser) {
@@ -96,7 +97,7 @@ extension JSONWriter {
 
 /// Lines of JSON, for commands. Without line ends.
 extension DeliveryRecord {
-    /// The object of the operations API.
+    /// The object of the operations API. `wait`: nil leaves out `blockedBy` and `waitingFor`.
     package func json(_ wait: DeliveryWait?) -> String {
         String(decoding: [UInt8].json { $0.delivery(self, wait: wait) }, as: UTF8.self)
     }

@@ -7,6 +7,7 @@ package import SignalboxStore
 
 /// A destination as operators see it: its config, the state of the queue, and the memory of its lane.
 package struct DestinationView: Sendable {
+    /// Of the config or of the queue; `config` and `gauges` tell which of them know it.
     package let name: DestinationName
     /// Nil for a destination that the config no longer has.
     package let config: Destination?
@@ -14,11 +15,12 @@ package struct DestinationView: Sendable {
     package let status: DestinationStatus?
     /// Nil without deliveries.
     package let gauges: DestinationGauges?
-    /// Deliveries that wait for files; nil when it is not known.
+    /// Deliveries that wait for files; nil when it is not known. Commands do not read it.
     package var held: Int?
     /// Nil outside the gateway.
     package var lane: LaneSnapshot?
 
+    /// Leaves ``held`` and ``lane`` unknown; the gateway sets them afterwards.
     package init(
         name: DestinationName, config: Destination?, status: DestinationStatus?, gauges: DestinationGauges?
     ) {
@@ -40,7 +42,8 @@ package struct DestinationView: Sendable {
     /// only, like the metrics and the reasons of waiting deliveries, so that they agree.
     package var state: String { status?.word ?? (config == nil ? "unknown" : "active") }
 
-    /// Why nothing is sent, or less than is due; nil while everything due is sent.
+    /// Why nothing is sent, or less than is due; nil while everything due is sent. The words of the API: those of a
+    /// status, `unknown` for a destination that left the config, and `rate` while its limit delays due deliveries.
     package var cause: String? {
         if let status { return status.cause }
         if config == nil { return "unknown" }
@@ -86,7 +89,8 @@ extension JSONWriter {
         }
     }
 
-    /// `hidesReason`: a reason may quote the answer of the destination, which may repeat texts.
+    /// `hidesReason`: a reason may quote the answer of the destination, which may repeat texts. `breaker.probeAt` is
+    /// present while the breaker is open, and `latencyMs` after the first attempt.
     private mutating func members(of lane: LaneSnapshot, now: Date, hidesReason: Bool) {
         member("inFlight", lane.inFlight)
         key("breaker")
@@ -116,6 +120,7 @@ extension JSONWriter {
         end("lastFailure", lane.lastFailure, hidesReason: hidesReason)
     }
 
+    /// Writes no member before the first attempt with this result.
     private mutating func end(_ name: StaticString, _ end: LaneSnapshot.End?, hidesReason: Bool) {
         guard let end else { return }
         key(name)

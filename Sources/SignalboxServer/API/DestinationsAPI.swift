@@ -43,6 +43,8 @@ struct DestinationsAPI: Sendable {
         return Response(Reply(status: .ok, body: body))
     }
 
+    /// Reads the queue three times, so the values may differ by a commit. A destination that left the config has no
+    /// lane.
     private func views() async throws(Problem) -> [DestinationView] {
         let (statuses, gauges, held) = try await reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges(), try await queue.heldCounts())
@@ -57,8 +59,9 @@ struct DestinationsAPI: Sendable {
     }
 
     /// `until` ends the pause: the gateway resumes the destination then. Takes effect at once: attempts in progress
-    /// end, further ones do not begin. Survives a restart. Throws 404 for a destination that is not in the config,
-    /// also if the queue knows it. Another pause replaces the present one.
+    /// end, further ones do not begin. Survives a restart. Throws 404 for a destination that is not in the config, also
+    /// if the queue knows it. Another pause replaces the present one. The reason of the request appears in the action
+    /// log and in the live view.
     func pause(_ call: Call) async throws -> Response {
         let name = try destination(call)
         let end = try call.query("until").map { text throws(Problem) in

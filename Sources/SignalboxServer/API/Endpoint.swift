@@ -19,6 +19,7 @@ package struct Endpoint: Sendable {
         /// No credential.
         case none
 
+        /// `metrics` is for collectors, `reader` for consoles and scripts that change no data.
         static let (metrics, reader) = (Access.role(.metrics), Access.role(.reader))
         static let (`operator`, admin) = (Access.role(.operator), Access.role(.admin))
 
@@ -67,6 +68,7 @@ package struct Endpoint: Sendable {
         /// Computes over payloads if the query has one of these parameters.
         case heavyWith([QueryParameter])
 
+        /// Decides by the query alone, before the body is parsed.
         func isHeavy(_ call: Call) -> Bool {
             switch self {
             case .light: false
@@ -85,7 +87,7 @@ package struct Endpoint: Sendable {
     /// Parameters are in braces: `/v1/deliveries/{id}`. Matched against the undecoded path, so a parameter may
     /// contain percent escapes.
     package let path: String
-    /// Checked before the body is read.
+    /// Checked before the body is read. A refusal costs no memory for a body.
     package let access: Access
     /// Other parameters are rejected. The handler reads the values; names are checked before it runs.
     package let parameters: [QueryParameter]
@@ -128,7 +130,7 @@ package struct Endpoint: Sendable {
     package var allow: String { method == "GET" ? "GET, HEAD" : method }
 
     /// The methods of the endpoints whose path matches; nil for a path that no endpoint has. `path`: undecoded, without
-    /// the query.
+    /// the query. Methods are in the order of ``all``.
     static func allow(at path: String) -> String? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let endpoints = all.filter { endpoint in

@@ -59,7 +59,7 @@ enum EventQuery {
         return try text.map { text throws(Problem) in try read(text.bytes, at: "/pattern") }
     }
 
-    /// `pointer`: of the pattern in its request.
+    /// `pointer`: of the pattern in its request. Throws 400 with the first mistake.
     private static func read(_ text: [UInt8], at pointer: String) throws(Problem) -> Pattern {
         do throws(InvalidConfig) { return try Pattern(text: text) } catch {
             guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {

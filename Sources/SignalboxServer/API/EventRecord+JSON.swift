@@ -34,7 +34,8 @@ extension JSONWriter {
     }
 
     /// Writes one event with all that is known about it, as an object. `href`: a link to a stored file, by its digest.
-    /// `wait`: why a delivery has not been sent.
+    /// `wait`: why a delivery has not been sent. `payload` is `kept` or `gone`. `routes` is absent if evaluating the
+    /// routes takes too much work.
     package mutating func event(
         _ detail: EventDetail, hidesContent: Bool = false, href: (String) -> String? = { _ in nil },
         wait: (DeliveryRecord) -> DeliveryWait?

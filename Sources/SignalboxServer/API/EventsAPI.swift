@@ -18,6 +18,7 @@ struct EventsAPI: Sendable {
     /// Makes the links to stored files.
     var links = MediaLinks(publicUrl: nil)
 
+    /// The queue of the gateway; its reads see the last commit.
     private var queue: any InspectionStore { operations.queue }
     /// The time to evaluate the routes of one page.
     private static let longestRouting: Duration = .milliseconds(100)
@@ -25,7 +26,7 @@ struct EventsAPI: Sendable {
     /// Newest first, 50 by default. A page that is not `complete` ended because the conditions matched too few of the
     /// events that one request examines, or because of the size of its events; `next` continues. Throws 400 for an
     /// invalid query, and 503 when the queue does not answer. Events that are accepted while a client pages do not
-    /// shift the pages.
+    /// shift the pages. An event has no member `routes` if its evaluation was left out.
     func list(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let filter = try EventQuery.filter(call, body)
         let limit = try call.pageSize()
@@ -100,7 +101,8 @@ struct EventsAPI: Sendable {
 
     /// Makes one more delivery of the event, due at once, in the form that the destination received before or would
     /// receive. Throws 404 for an unknown event and for a destination that is not in the config, 409 while an earlier
-    /// delivery waits for files, and 410 if the destination receives payloads and this one was not kept.
+    /// delivery waits for files, and 410 if the destination receives payloads and this one was not kept. A repeated
+    /// request makes another delivery.
     func send(_ call: Call) async throws -> Response {
         let id = call.path("id")
         guard let name = call.query("destination") else {
@@ -124,6 +126,7 @@ struct EventsAPI: Sendable {
         }
     }
 
+    /// Reads the new delivery back, with the reason why it waits. An empty object if it was removed meanwhile.
     private func response(_ delivery: Int64, to call: Call) async throws -> Response {
         let (records, statuses) = try await operations.reply { () throws(StoreError) in
             (try await queue.deliveries(DeliveryFilter(ids: [delivery]), limit: 1), try await queue.statuses())

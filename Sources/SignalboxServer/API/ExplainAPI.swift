@@ -7,6 +7,7 @@ import SignalboxStore
 
 /// Explains how payloads are recognised, read and routed. For operators; stores nothing.
 struct ExplainAPI: Sendable {
+    /// Has the routes of the same config, and reads the present failure rules for each request.
     let explainer: PayloadExplainer
     /// Finds stored payloads.
     let events: EventsAPI
@@ -36,6 +37,7 @@ struct ExplainAPI: Sendable {
         }
     }
 
+    /// Turns a rejection of the payload into a problem: 400, 413 or 422.
     private func response(
         to call: Call, _ explain: () async throws(Rejection) -> PayloadExplanation
     ) async throws(Problem) -> Response {

@@ -4,7 +4,8 @@ import SignalboxNotification
 
 /// Explanations as the API and the command line show them.
 extension JSONWriter {
-    /// Writes an explanation as an object. `hidesContent`: without texts of the event and values of routes.
+    /// Writes an explanation as an object. `hidesContent`: without texts of the event and values of routes. `failures`
+    /// is absent without rules; `routes`, `fallback` and `destinations` are, if evaluating takes too much work.
     package mutating func explanation(_ explanation: PayloadExplanation, hidesContent: Bool = false) {
         object { json in
             json.member("platform", explanation.platform.rawValue)
@@ -35,6 +36,8 @@ extension JSONWriter {
         }
     }
 
+    /// `mismatch` names the option that keeps the rule from selecting the payload. `due` tells whether the next push
+    /// would have the rule's effects. The explanation itself counts for no rule.
     private mutating func failure(_ verdict: FailureTrial.Verdict) {
         object { json in
             json.member("name", verdict.name)
@@ -47,6 +50,7 @@ extension JSONWriter {
         }
     }
 
+    /// A detector without evidence has neither `strength` nor `at`.
     private mutating func detector(_ detector: PayloadExplanation.Detector) {
         object { json in
             json.member("name", detector.name)

@@ -47,14 +47,15 @@ struct FailuresAPI: Sendable {
         }
     }
 
-    /// Throws 404 for a name that no rule of the API has.
+    /// Throws 404 for a name that no rule of the API has. Answers the rules that remain. Rules of the config cannot be
+    /// removed here.
     func remove(_ call: Call) throws(Problem) -> Response {
         let name = call.path("name")
         guard rules.remove(name) else { throw .noFailure(name) }
         return list(call)
     }
 
-    /// Sets all counters to 0.
+    /// Sets all counters to 0. A rule for the first pushes applies again. Answers all rules.
     func reset(_ call: Call) -> Response {
         rules.reset()
         return list(call)
@@ -62,7 +63,8 @@ struct FailuresAPI: Sendable {
 }
 
 extension JSONWriter {
-    /// A rule in the form of the config, with its counters. Tokens are hashed.
+    /// A rule in the form of the config, with its counters. Tokens are hashed. `selected` and `taken` count since the
+    /// rule was set or reset.
     fileprivate mutating func members(of entry: FailureDecider.Entry, hidesContent: Bool) {
         let rule = entry.rule
         member("name", rule.name)

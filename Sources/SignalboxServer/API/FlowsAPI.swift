@@ -9,6 +9,7 @@ import SignalboxStore
 
 /// The ways of events as a graph, and trials of patterns on real events. A value of one config.
 struct FlowsAPI: Sendable {
+    /// Its newest events are the sample of every trial.
     let queue: any InspectionStore
     let routes: RouteTable
     /// Shared by all configs.
@@ -23,7 +24,8 @@ struct FlowsAPI: Sendable {
     /// How long a trial evaluates events.
     private static let longestTrial: Duration = .seconds(1)
 
-    /// Reads memory only. Counts begin with the process.
+    /// Reads memory only. Counts begin with the process. `folded` tells that a node named `other` sums up those with
+    /// the smallest counts.
     func graph() -> Response {
         let graph = FlowGraph(counts.flows.all, routes: routes)
         return .json { json in
@@ -67,7 +69,8 @@ struct FlowsAPI: Sendable {
         }
     }
 
-    /// `{"pattern": {}, "over": 1000}`.
+    /// `{"pattern": {}, "over": 1000}`. `over` is the number of events, 1 to ``mostEvents``, by default the most.
+    /// Throws 400 for another form.
     private static func request(_ body: [UInt8]) throws(Problem) -> (Pattern, limit: Int) {
         let (text, limit) = try JSONBody.read(body, known: ["pattern", "over"], syntax: Problem.patternSyntax) {
             root throws(Problem) -> (JSONText, Int) in
@@ -103,6 +106,7 @@ extension EventBody {
 }
 
 extension JSONWriter {
+    /// `pointer` and `found` tell the first condition that does not hold, for an event that does not match.
     fileprivate mutating func sample(_ sample: PatternTrial.Sample, hidesContent: Bool) {
         object { json in
             json.member("id", sample.event.id)

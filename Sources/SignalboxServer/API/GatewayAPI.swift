@@ -101,6 +101,8 @@ struct GatewayAPI: Sendable {
         }
     }
 
+    /// Checks the access, then collects the body, then runs the handler. Sets the source and the actor of `call`, which
+    /// the caller needs after a failure too.
     private func perform(_ call: inout Call, at endpoint: Endpoint) async throws -> Response {
         let source = try await check(endpoint.access, &call)
         guard let limit = endpoint.bodyLimit else {
@@ -165,7 +167,8 @@ struct GatewayAPI: Sendable {
         return nil
     }
 
-    /// The operator and its role. For consoles and scripts that adapt to the role of their token.
+    /// The operator and its role. For consoles and scripts that adapt to the role of their token. `content` tells
+    /// whether the token may read texts, `open` whether the gateway needs no token.
     func whoami(_ call: Call) throws(Problem) -> Response {
         guard let actor = call.actor else { preconditionFailure("The endpoint requires an operator.") }
         return .json { json in
@@ -184,7 +187,8 @@ struct GatewayAPI: Sendable {
     func health() -> Response { .json { $0.member("status", "ok") } }
 
     /// 503 while the queue cannot be written. Names upkeep that fails in the meantime. Answers within
-    /// ``Readiness/patience``. Needs no credential, so the reason has no path of the data directory.
+    /// ``Readiness/patience``. Needs no credential, so the reason has no path of the data directory. `configsDiffer`
+    /// appears once the nodes of a fleet have had different configs for longer than an update takes.
     func readiness() async -> Response {
         switch await resources.readiness.verdict() {
         case .ready:

@@ -31,6 +31,7 @@ enum JSONBody {
     }
 
     /// Throws for a value that is not an object, and for an unknown or repeated member. Names the nearest known one.
+    /// Reads at most the first 100 bytes of a name.
     static func check(
         _ object: JSONValue, at pointer: String, known: [String],
         refuse: (_ detail: String, _ pointer: String) -> Problem = Problem.body

@@ -15,9 +15,9 @@ struct LedgerAPI: Sendable {
 
     // MARK: Ledger
 
-    /// The numbers of the ledger, which `signalbox audit` compares with the stored deliveries. Removed deliveries
-    /// count in their last state, so the states and `missing` sum up to `accepted`. Throws 503 when the queue does
-    /// not answer.
+    /// The numbers of the ledger, which `signalbox audit` compares with the stored deliveries. Removed deliveries count
+    /// in their last state, so the states and `missing` sum up to `accepted`. Throws 503 when the queue does not
+    /// answer. `consistent` is false if the queue misses a delivery of any destination.
     func ledger() async throws -> Response {
         let accounts = try await reply { () throws(StoreError) in try await queue.accounts() }
         return .json { json in
@@ -43,6 +43,7 @@ struct LedgerAPI: Sendable {
         }
     }
 
+    /// Reads one file more than the page has, which tells whether a next page exists.
     private func listFiles(_ call: Call, _ limit: Int) async throws(Problem) -> Response {
         let after = try call.number(in: Self.files) ?? 0
         let records = try await reply { () throws(StoreError) in
@@ -58,6 +59,7 @@ struct LedgerAPI: Sendable {
         }
     }
 
+    /// Newest first. `wanted` selects URLs that rest after a failed download too.
     private func listURLs(
         _ states: Set<MediaURLRecord.State>, _ call: Call, _ limit: Int
     ) async throws(Problem) -> Response {
@@ -103,7 +105,7 @@ extension JSONWriter {
         }
     }
 
-    /// A URL whose download is due or failed.
+    /// A URL whose download is due or failed. Has `failedAt` in the state `failed`, otherwise `due`.
     fileprivate mutating func download(_ record: MediaURLRecord, hidesPath: Bool) {
         object { json in
             json.member("state", record.state.rawValue)

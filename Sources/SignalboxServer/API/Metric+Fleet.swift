@@ -50,12 +50,14 @@ extension Metric {
         ) { report, _ in Double(report.oldestSnapshot) },
     ]
 
+    /// Without a sample in a store of one process, and while the value is unknown.
     private static func node(
         _ name: String, _ kind: Kind, _ help: String, _ value: @escaping @Sendable (FleetStatus) -> Double?
     ) -> Metric {
         Metric(name, kind, [], help) { values in values.fleet.flatMap(value).map { [([], $0)] } ?? [] }
     }
 
+    /// Without a sample until this node has read the first report of the fleet.
     private static func report(
         _ name: String, _ help: String, _ value: @escaping @Sendable (FleetReport, Date) -> Double
     ) -> Metric {

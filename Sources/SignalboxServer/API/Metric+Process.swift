@@ -16,6 +16,7 @@ extension Metric {
         read("process_threads", .gauge, "Threads.") { $0.threads },
     ]
 
+    /// Without a sample for a value that the system does not tell.
     private static func read(
         _ name: String, _ kind: Kind, _ help: String, _ value: @escaping @Sendable (ProcessValues) -> Double?
     ) -> Metric {

@@ -8,6 +8,7 @@ import SignalboxStore
 package struct Metric: Sendable {
     /// The type of a metric.
     package enum Kind: String, Sendable {
+        /// The types of the Prometheus text format, by its own words.
         case counter, gauge, histogram
         /// A constant with facts in its labels; a gauge in the Prometheus text format.
         case info
@@ -20,7 +21,9 @@ package struct Metric: Sendable {
     struct Sample: Sendable {
         /// A number, or the counts of a histogram.
         enum Value: Sendable {
+            /// One line of the page. Counts are exact up to 2^53.
             case number(Double)
+            /// A line for each bucket, then the sum and the count.
             case histogram(Histogram.Values)
         }
 
@@ -30,6 +33,7 @@ package struct Metric: Sendable {
 
         init(_ labels: [String], _ number: Double) { (self.labels, value) = (labels, .number(number)) }
         init(_ labels: [String], _ number: Int) { self.init(labels, Double(number)) }
+        /// Copies the counts at the time of the call.
         init(_ labels: [String], _ histogram: Histogram) {
             (self.labels, value) = (labels, .histogram(histogram.values))
         }
@@ -47,6 +51,7 @@ package struct Metric: Sendable {
     /// `samples` is called for each page, on the task of the request, and must not block.
     let samples: @Sendable (MetricValues) -> [Sample]
 
+    /// `help`: also the text of the reference page. `samples`: each has as many labels as the metric.
     init(
         _ name: String, _ kind: Kind, _ labels: [String], _ help: String,
         samples: @escaping @Sendable (MetricValues) -> [Sample]

@@ -7,12 +7,16 @@ extension MetricValues {
     /// How many names of a config have series of their own. With the limits of ``GatewayCounters`` and
     /// ``ServerCounters``, all pages have fewer than ten thousand series.
     enum Bounds {
+        /// Destinations in trouble have precedence, so that alerts see them.
         static let destinations = 200
+        /// The first ones of the config have series of their own; the others are summed up.
         static let routes = 250
+        /// Failure rules in the order of evaluation; further ones have no series and no sum.
         static let rules = 100
     }
 
-    /// The destinations to show: those that need attention first, then the others, both in the order of names.
+    /// The destinations to show: those that need attention first, then the others, both in the order of names. At most
+    /// ``Bounds/destinations``. The order does not depend on their states.
     static func shown(
         _ all: Set<DestinationName>, _ statuses: [DestinationName: DestinationStatus]
     ) -> [DestinationName] {
@@ -55,6 +59,7 @@ extension DestinationName {
 }
 
 extension DestinationGauges {
+    /// Adds the counts, and keeps the earlier of both due times.
     fileprivate mutating func add(_ more: DestinationGauges) {
         accepted += more.accepted
         waiting += more.waiting

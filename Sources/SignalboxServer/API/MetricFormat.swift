@@ -8,7 +8,7 @@ struct MetricFormat: Equatable, Sendable {
     var isCompressed = false
 
     /// Reads the values of `accept` and `accept-encoding`; nil for a missing field. OpenMetrics is sent only to a
-    /// client that names it and does not prefer plain text.
+    /// client that names it and does not prefer plain text. Wildcards select neither OpenMetrics nor compression.
     init(accept: String?, encoding: String?) {
         let types = Preference.all(in: accept)
         if let open = types.first(where: { $0.name == "application/openmetrics-text" && Self.knows($0.version) }) {
@@ -31,8 +31,11 @@ struct MetricFormat: Equatable, Sendable {
 
     /// One alternative of a field that lists alternatives (RFC 9110, 12.4 and 12.5).
     private struct Preference {
+        /// In lower case, without parameters; empty for an empty alternative.
         let name: String
+        /// The weight `q`, from 0 to 1. 0 means not acceptable, also for text that is not a number.
         var quality = 1.0
+        /// The parameter `version`; nil without one.
         var version: String?
 
         /// At most 32 alternatives; the rest is not read.
@@ -40,6 +43,8 @@ struct MetricFormat: Equatable, Sendable {
             (field ?? "").split(separator: ",").prefix(32).map { Preference($0) }
         }
 
+        /// Reads `name;q=0.5;version=1.0.0`. Case, spaces and quotation marks do not matter; other parameters have no
+        /// effect.
         private init(_ text: Substring) {
             let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { part in
                 String(part.filter { $0 != " " && $0 != "\t" && $0 != "\"" }).lowercased()

@@ -6,6 +6,7 @@ import SignalboxStore
 struct MetricPage {
     /// The text so far, UTF-8.
     private(set) var bytes: [UInt8] = []
+    /// Decides the names of families, units, exemplars and the mark at the end.
     private let isOpenMetrics: Bool
 
     /// All metrics of the registry with these values, in its order. Metrics without a sample keep their description.
@@ -22,7 +23,8 @@ struct MetricPage {
         bytes.reserveCapacity(128 * 1024)
     }
 
-    /// The description of a metric and its samples. Labels have the order of the declaration.
+    /// The description of a metric and its samples. Labels have the order of the declaration. Traps for a sample with
+    /// another number of labels.
     mutating func write(_ metric: Metric, _ samples: [Metric.Sample]) {
         let family = family(of: metric)
         line("# HELP \(family) \(escapedHelp(metric.help))")
@@ -39,7 +41,8 @@ struct MetricPage {
         }
     }
 
-    /// Buckets in ascending order, then the sum and the count.
+    /// Buckets in ascending order, then the sum and the count. Buckets are cumulative, as both formats require, and the
+    /// last bound is `+Inf`.
     private mutating func write(_ values: Histogram.Values, of name: String, _ labels: String) {
         let prefix = labels.isEmpty ? "" : labels + ","
         for (position, count) in values.buckets.enumerated() {
@@ -50,7 +53,8 @@ struct MetricPage {
         line("\(name)_count\(list(labels)) \(values.count)")
     }
 
-    /// The Prometheus text format has no exemplars.
+    /// The Prometheus text format has no exemplars. At most one for each bucket: its trace, its value, and its Unix
+    /// time in seconds.
     private func exemplar(_ exemplar: Histogram.Exemplar?) -> String {
         guard isOpenMetrics, let exemplar else { return "" }
         let time = Double(Timestamp(exemplar.at).milliseconds) / 1000
@@ -75,8 +79,10 @@ struct MetricPage {
         bytes.append(UInt8(ascii: "\n"))
     }
 
+    /// Empty without labels: both formats permit no braces then.
     private func list(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 
+    /// Escapes backslash and line feed, and in OpenMetrics the quotation mark too.
     private func escapedHelp(_ help: String) -> String {
         let text = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
         return isOpenMetrics ? text.replacing("\"", with: "\\\"") : text

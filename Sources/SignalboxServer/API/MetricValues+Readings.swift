@@ -18,6 +18,7 @@ extension MetricValues {
 }
 
 extension Metric.Kind {
+    /// An info is a gauge with the value 1, because OTLP has no such type.
     fileprivate var ofReading: MetricReading.Kind {
         switch self {
         case .counter: .counter

@@ -42,6 +42,7 @@ struct MetricValues: Sendable {
     let failures: [(rule: String, taken: Int)]
     /// The active config, and the last rejected one.
     let config: ActiveConfigStatus
+    /// Read from the system for each page. Values that the system does not tell are nil.
     let process: ProcessValues
     /// Of the program.
     let version: String

@@ -52,7 +52,8 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Throws 404 for a destination that neither the config nor the queue knows.
+    /// Throws 404 for a destination that neither the config nor the queue knows. Without this check, a misspelled name
+    /// would select no delivery and look like an empty queue.
     func requireDestination(of filter: DeliveryFilter) async throws(Problem) {
         guard let name = filter.destination, !destinations.contains(name) else { return }
         let isKnown = try await reply { () throws(StoreError) in try await queue.knows(name) }

@@ -28,7 +28,7 @@ extension Call {
         return position
     }
 
-    /// The same for lists whose positions are numbers.
+    /// The same for lists whose positions are numbers. Throws for 0 and for negative numbers too.
     func number(in list: StaticString) throws(Problem) -> Int64? {
         guard let text = try position(in: list) else { return nil }
         guard let number = Int64(text), number > 0 else { throw .badCursor }

@@ -20,7 +20,8 @@ extension Problem {
 
 /// Trials of patterns.
 extension Problem {
-    /// A mistake of the member `pattern` of a request. `body`: the request, for line and column.
+    /// A mistake of the member `pattern` of a request. `body`: the request, for line and column. Without line and
+    /// column if the body has no value at the pointer.
     static func pattern(_ mistake: ConfigMistake, in body: [UInt8]) -> Problem {
         let pointer = "/pattern" + mistake.pointer
         let place = JSONPosition(of: pointer, in: body).map { TextPosition(offset: $0.value.lowerBound, in: body) }
@@ -33,6 +34,7 @@ extension Problem {
         return pattern(mistake.message, at: "", mistake.position)
     }
 
+    /// `message`: a clause. `place`: line and column, which become strings; nil leaves both members out.
     private static func pattern(_ message: String, at pointer: String, _ place: TextPosition?) -> Problem {
         var problem = Problem(
             .badRequest, "pattern-invalid", title: "The pattern is not valid", "The pattern is not valid: \(message).")

@@ -215,7 +215,9 @@ extension Problem {
         line = rejection.place.line
     }
 
-    /// 503 with `retry-after` for failures of the queue, otherwise 413 or 422.
+    /// Failures of the queue have the status 503 and `retry-after`. Their code is `queue-timeout` if the events may be
+    /// stored nevertheless, otherwise `queue-unavailable`. A batch beyond a limit is 413. A key that an earlier request
+    /// used with another body is 422.
     init(_ failure: Intake.Failure) {
         switch failure {
         case .tooManyPayloads: self = .batchTooLarge("A batch has at most \(Intake.batchLimit) payloads")

@@ -4,12 +4,17 @@ import Foundation
 struct ProcessValues: Sendable {
     /// User and system time of all threads.
     var cpuSeconds: Double?
+    /// Pages in memory times the page size (field 24 of `/proc/self/stat`).
     var residentBytes: Double?
+    /// The size of the address space (field 23), in memory or not.
     var virtualBytes: Double?
+    /// Descriptors of files, sockets and pipes.
     var openFiles: Double?
+    /// The soft limit, which ``OpenFiles/raiseLimit()`` raises at the start.
     var mostFiles: Double?
     /// Seconds since 1970.
     var startTime: Double?
+    /// Those of event loops, of Swift's pool and of the C libraries together.
     var threads: Double?
 
     /// Reads some files of `/proc`, which takes less than a millisecond.
@@ -23,7 +28,8 @@ struct ProcessValues: Sendable {
         return values
     }
 
-    /// `stat`: the content of `/proc/self/stat`; nil for one that cannot be read. `bootTime`: seconds since 1970.
+    /// `stat`: the content of `/proc/self/stat`; nil for one that cannot be read. `bootTime`: seconds since 1970. A
+    /// field that is missing or is not a number leaves its value nil.
     init(stat: String?, bootTime: Double?) {
         // The name of the program is in parentheses and may contain spaces.
         guard let stat, let end = stat.lastIndex(of: ")") else { return }

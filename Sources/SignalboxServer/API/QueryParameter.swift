@@ -8,16 +8,17 @@ package struct QueryParameter: Sendable, Equatable {
         case text
         /// RFC 3339.
         case time
-        /// A number and a unit, such as `10s`.
+        /// A number and a unit, such as `10s`. Units are `ms`, `s`, `m`, `h` and `d`.
         case duration
-        /// A whole number.
+        /// A whole number. Both bounds are permitted, and are part of the OpenAPI document.
         case whole(ClosedRange<Int>)
-        /// One of these words.
+        /// One of these words. The case of letters matters.
         case words([String])
     }
 
     /// Compared with the undecoded query.
     package let name: String
+    /// For the reference page and the OpenAPI document. It decides nothing when a request arrives.
     package let form: Form
     /// One phrase without a full stop.
     package let purpose: String

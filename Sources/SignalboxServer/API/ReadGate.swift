@@ -15,10 +15,12 @@ final class ReadGate: Sendable {
 
     private struct State {
         var queue: ReadQueue
+        /// By ticket. Each continuation is resumed once, by its turn or by the end of its patience.
         var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
     }
 
     private let state: Mutex<State>
+    /// Wakes a request that has waited for ``patience``.
     private let delayed: DelayedCall
 
     /// `slots`: requests that run at a time. `delayed` ends waits; tests replace it.
@@ -38,6 +40,8 @@ final class ReadGate: Sendable {
         return try await work()
     }
 
+    /// True when the request may run; the caller must then call ``leave()``. False when it is refused or has waited too
+    /// long.
     private func enter() async -> Bool {
         await withCheckedContinuation { continuation in
             let entry = state.withLock { state in
@@ -53,11 +57,13 @@ final class ReadGate: Sendable {
         }
     }
 
+    /// Hands the place to the request that waits longest, if there is one.
     private func leave() {
         let next = state.withLock { state in state.queue.leave().flatMap { state.waiting.removeValue(forKey: $0) } }
         next?.resume(returning: true)
     }
 
+    /// Called by a timer after ``patience``. Has no effect if the turn of the request has come.
     private func giveUp(_ ticket: Int) {
         let late = state.withLock { state in
             state.queue.giveUp(ticket) ? state.waiting.removeValue(forKey: ticket) : nil
@@ -66,13 +72,16 @@ final class ReadGate: Sendable {
     }
 }
 
-/// Decides which requests run, wait or are refused. Pure.
+/// Decides which requests run, wait or are refused. Pure. Each request that runs leaves once. Each one that waits
+/// either runs later or gives up, never both.
 struct ReadQueue: Sendable {
     /// The fate of a request that arrives.
     enum Entry: Sendable, Equatable {
+        /// The request holds a slot until ``leave()``.
         case runs
         /// Until ``leave()`` returns its ticket.
         case waits(Int)
+        /// All places are taken; the request is not counted.
         case refused
     }
 
@@ -80,8 +89,11 @@ struct ReadQueue: Sendable {
     let slots: Int
     /// The most requests that wait.
     let places: Int
+    /// At most ``slots``. A request that hands its slot over leaves the number unchanged.
     private var running = 0
+    /// Tickets in the order of arrival.
     private var waiting: [Int] = []
+    /// Tickets are not reused, so a late timer cannot end the wait of another request.
     private var last = 0
 
     init(slots: Int, places: Int) {
@@ -89,6 +101,7 @@ struct ReadQueue: Sendable {
         (self.slots, self.places) = (slots, places)
     }
 
+    /// A request that arrives. Takes a free slot, or else a place among those that wait.
     mutating func enter() -> Entry {
         if running < slots {
             running += 1

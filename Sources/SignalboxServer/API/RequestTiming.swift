@@ -6,6 +6,7 @@ import SignalboxGateway
 /// too. The time ends with the head of the response, so that a stream counts as the request that began it. Outermost,
 /// so that it sees the statuses of problems.
 struct RequestTiming: RouterMiddleware {
+    /// Shared by all configs, so a reload keeps the series.
     let counters: ServerCounters
     /// Decides which requests are traced.
     let telemetry: Telemetry
@@ -18,7 +19,8 @@ struct RequestTiming: RouterMiddleware {
     private static let traced = Set(
         Endpoint.all.filter { $0.access.isOfSources || $0.path.hasPrefix("/v1/inapp/") }.map(\.path))
 
-    /// Requests to unknown paths, and those without access, share a route. Never changes the response.
+    /// Requests to unknown paths, and those without access, share a route. Never changes the response. Errors do not
+    /// reach it: ``ProblemMiddleware`` has made responses of them.
     func handle(
         _ request: Request, context: GatewayRequestContext,
         next: (Request, GatewayRequestContext) async throws -> Response

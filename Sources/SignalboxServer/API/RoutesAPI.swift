@@ -16,14 +16,16 @@ struct RoutesAPI: Sendable {
     /// The status of the config that declares these routes.
     let status: ActiveConfigStatus
 
-    /// The counters of each route, in the order of the config.
+    /// The counters of each route, in the order of the config. A route without an event has 0. A renamed route starts
+    /// at 0.
     var counters: [(name: String, count: RouteCounts.Count)] {
         let counts = counts.all
         return routes.routes.map { ($0.name, counts[$0.name] ?? .init()) }
     }
 
     /// Names, counters and destinations of all routes, disabled ones included, and the status of the active config.
-    /// `matched` and `failed` count since the start of the process. Never fails: it reads memory only.
+    /// `matched` and `failed` count since the start of the process. Never fails: it reads memory only. `fallback` is
+    /// absent for a config without one.
     func list() -> Response {
         .json { json in
             json.array("routes", zip(routes.routes, counters)) { json, entry in

@@ -21,10 +21,11 @@ final class ServerCounters: Sendable {
         let result: String
     }
 
-    /// 80 of them have series of their own.
+    /// 80 of them have series of their own. The others share one.
     let requests = SeriesTable<RequestKey, Histogram>(
         limit: 80, other: { _ in RequestKey(route: GatewayCounters.other, status: GatewayCounters.other) },
         make: { Histogram(.request) })
+    /// Changes beyond 200 series count as `other`, with their result.
     let actions = SeriesTable<ActionKey, Counter>(
         limit: 200, other: { ActionKey(operation: GatewayCounters.other, result: $0.result) }, make: { Counter() })
 
@@ -40,14 +41,16 @@ final class ServerCounters: Sendable {
         }
     }
 
-    /// Measures the requests of a route. `success`: their usual status, which costs no search.
+    /// Measures the requests of a route. `success`: their usual status, which costs no search. Begins the series of
+    /// that status, so that the page shows it with 0.
     func timer(of route: String, success: Int) -> RouteTimer {
         RouteTimer(
             route: route, success: success,
             usual: requests.series(for: RequestKey(route: route, status: "\(success)")), table: requests)
     }
 
-    /// Records a response of a route that has no timer. `start`: when its request arrived.
+    /// Records a response of a route that has no timer. `start`: when its request arrived. A status that the route has
+    /// not had yet begins a series.
     func record(_ route: String, _ status: Int, since start: ContinuousClock.Instant, trace: String? = nil) {
         requests.series(for: RequestKey(route: route, status: "\(status)"))
             .observe(ContinuousClock.now - start, trace: trace)
@@ -59,10 +62,13 @@ final class ServerCounters: Sendable {
     }
 }
 
-/// Measures the requests of one route. Callable from any thread.
+/// Measures the requests of one route. Callable from any thread. A response with the usual status takes no lock of the
+/// table.
 struct RouteTimer: Sendable {
     fileprivate let route: String
+    /// The status whose histogram is ``usual``.
     fileprivate let success: Int
+    /// The series of responses with the status ``success``, which exists from the start.
     fileprivate let usual: Histogram
     fileprivate let table: SeriesTable<ServerCounters.RequestKey, Histogram>
 
@@ -75,7 +81,7 @@ struct RouteTimer: Sendable {
     }
 }
 
-/// The provider endpoints, as metrics name them.
+/// The provider endpoints, as metrics name them. Raw values are values of the label `route`.
 enum ProviderKind: String, CaseIterable, Sendable {
     case apns, fcm, expo
 }

@@ -26,7 +26,8 @@ final class NotificationsAPI: Sendable {
     private let telemetry: Telemetry
     /// Receives refused items.
     private let observation: Observation
-    /// Measures direct requests; the router measures its own.
+    /// Measures direct requests; the router measures its own. Both exist from the start, so their series show 0 before
+    /// the first request.
     private let timers: (plain: RouteTimer, named: RouteTimer)
 
     /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other

@@ -5,6 +5,7 @@ package import SignalboxConfig
 package struct AdminAccess: Sendable {
     /// UTF-8 bytes, for comparisons in constant time.
     private let tokens: [(value: Operator, token: [UInt8])]
+    /// Has an effect only while ``tokens`` is empty.
     private let isOpen: Bool
 
     /// `tokens`: each of them grants access. `isOpen`: without tokens, requests from this machine have access; for a

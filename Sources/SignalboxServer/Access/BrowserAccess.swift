@@ -25,7 +25,8 @@ struct BrowserAccess: Sendable {
     }
 
     /// Throws ``Problem/foreignHost`` unless the request names this machine or the host of `gateway.publicUrl`. The
-    /// port does not matter: a name that resolves to another address is foreign on every port.
+    /// port does not matter: a name that resolves to another address is foreign on every port. A request that names no
+    /// host passes: no browser sends one.
     func checkHost(of head: HTTPRequest) throws(Problem) {
         guard let authority = head.authority else { return }
         let isKnown = Credentials.isLoopback(authority) || (publicHost != nil && Self.host(of: authority) == publicHost)
@@ -34,7 +35,8 @@ struct BrowserAccess: Sendable {
 
     /// Checks a request to an endpoint for operators, after its token. Throws ``Problem/foreignHost``, or
     /// ``Problem/foreignChange`` for a change that the console did not make. A page of another site cannot set
-    /// `content-type: application/json` without asking the gateway first, which never permits it.
+    /// `content-type: application/json` without asking the gateway first, which never permits it. Reads need the host
+    /// only, because a page of another site cannot read the response.
     func check(_ head: HTTPRequest) throws(Problem) {
         let origin = head.headerFields[.origin]
         let isBrowser = head.headerFields.contains { $0.name.canonicalName.hasPrefix("sec-fetch-") }
@@ -48,7 +50,8 @@ struct BrowserAccess: Sendable {
         else { throw .foreignChange }
     }
 
-    /// Whether a page of this origin is the console. A proxy may rewrite the host, so the public origin counts too.
+    /// Whether a page of this origin is the console. A proxy may rewrite the host, so the public origin counts too. A
+    /// request without an origin passes. Scheme and port must be those of the request, or of the public URL.
     private func isOwn(_ origin: String?, to authority: String?) -> Bool {
         guard let origin = origin?.lowercased() else { return true }
         if let publicOrigin, origin == publicOrigin { return true }

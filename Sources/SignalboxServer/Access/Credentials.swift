@@ -38,7 +38,8 @@ struct Credentials: Sendable {
         return Array(parts[1].trimmingCharacters(in: .whitespaces).utf8)
     }
 
-    /// `name`: a host, with or without a port.
+    /// `name`: a host, with or without a port. False for text of another form. Names other than `localhost` are not
+    /// resolved.
     static func isLoopback(_ name: String) -> Bool {
         // A short path for the usual names, because every request is checked.
         for prefix in ["127.0.0.1:", "localhost:"] where name.utf8.starts(with: prefix.utf8) {

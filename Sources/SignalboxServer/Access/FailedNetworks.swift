@@ -13,6 +13,7 @@ struct FailedNetworks {
         let isSlowed: Bool
     }
 
+    /// The failures of one network since the first one of a minute.
     private struct Count {
         /// The time of the first failure of the minute.
         var since: ContinuousClock.Instant
@@ -33,9 +34,10 @@ struct FailedNetworks {
 
     /// The key nil combines all networks beyond ``most``.
     private var counts: [PeerAddress?: Count] = [:]
+    /// Nil until the table was full for the first time.
     private var sweptAt: ContinuousClock.Instant?
 
-    /// Counts a failure of the network of `peer`.
+    /// Counts a failure of the network of `peer`. `now`: of a monotonic clock.
     mutating func count(_ peer: PeerAddress, at now: ContinuousClock.Instant) -> Verdict {
         let network = key(of: peer, at: now)
         guard var count = counts[network] else {

@@ -15,9 +15,11 @@ final class FailedTokens: Sendable {
     }
 
     private struct State {
+        /// Decides which answers are late. Sources and operators share the counts of a network.
         var networks = FailedNetworks()
         /// Failures that no log line has reported.
         var unreported = 0
+        /// The time of the last log line; nil before the first.
         var loggedAt: ContinuousClock.Instant?
     }
 

@@ -3,10 +3,12 @@ package import SignalboxNotification
 
 /// Decides which source a request speaks for. An immutable value: a new config brings a new one.
 package struct SourceAccess: Sendable {
+    /// UTF-8 bytes. A source has one entry for each of its tokens, so that tokens can be rotated.
     private let tokens: [(value: SourceName, token: [UInt8])]
     /// True when no request needs a token. Not the same as a list without tokens: the sources of a config may have
     /// identities at provider endpoints only.
     package let isOpen: Bool
+    /// Sources with the option `explain`.
     private let explaining: Set<SourceName>
     /// The rights of sources that do not have all.
     private let rights: [SourceName: Set<SourceRight>]
@@ -42,15 +44,17 @@ package struct SourceAccess: Sendable {
     /// access, every client is an operator on this machine.
     func mayExplain(_ source: SourceName) -> Bool { isOpen || explaining.contains(source) }
 
-    /// Whether the clients of a source have a right.
+    /// Whether the clients of a source have a right. True for a source whose config has no `may`.
     func may(_ source: SourceName, _ right: SourceRight) -> Bool { rights[source]?.contains(right) ?? true }
 
-    /// The source whose token a request presents; nil if it presents none. Does not know open access.
+    /// The source whose token a request presents; nil if it presents none. Does not know open access. Does not check
+    /// rights.
     func owner(of request: Credentials) -> SourceName? { request.granted(of: tokens).first }
 
     /// The source of a request: the one that its path names, or the one of its token. With tokens, the path must name
     /// the source of the token. Without, a path may name any source with a valid name. Throws
-    /// ``Problem/sourceForbidden(_:_:)`` for a source without the right.
+    /// ``Problem/sourceForbidden(_:_:)`` for a source without the right. Throws 401 without a valid token; with open
+    /// access 403 for a request that did not begin on this machine, and 404 for an invalid name.
     func source(
         named name: String?, of request: Credentials, for right: SourceRight
     ) throws(Problem) -> SourceName {

@@ -5,6 +5,7 @@ import Synchronization
 struct BodyHolder: Hashable {
     /// Nil for requests without a source.
     let source: SourceName?
+    /// The network of the connection. Behind a proxy, all clients share the proxy's.
     let peer: PeerAddress
 }
 
@@ -18,7 +19,9 @@ struct BodyShares {
     private let bytes: Int
     /// Bytes in memory now.
     private var held = PeakGauge()
+    /// Sources that hold no byte have no entry, so the table does not grow with the number of sources seen.
     private var sources: [SourceName: Int] = [:]
+    /// Bounded in the same way as ``sources``: an entry leaves with the last byte of its network.
     private var peers: [PeerAddress: Int] = [:]
 
     init(bytes: Int) { self.bytes = bytes }
@@ -56,6 +59,7 @@ struct BodyShares {
     /// True once after a flood of bodies has ended.
     mutating func hasFallen() -> Bool { held.hasFallen(from: 16 * 1024 * 1024) }
 
+    /// Removes the entry when its last byte is released. Has no effect for a key without an entry.
     private static func reduce<Key: Hashable>(_ held: inout [Key: Int], _ key: Key, by count: Int) {
         guard let bytes = held[key] else { return }
         held[key] = bytes > count ? bytes - count : nil
@@ -86,10 +90,12 @@ final class BodyBudget: Sendable {
 /// The memory of one request body, which grows as the body arrives and is released at the end of its scope.
 /// Noncopyable, so its bytes are released once, also when the request fails.
 struct BodyReservation: ~Copyable {
+    /// Reserved so far, and released together at the end of the scope.
     private var bytes = 0
     private let budget: BodyBudget
     private let holder: BodyHolder
 
+    /// Reserves no byte yet, so it cannot fail.
     init(in budget: BodyBudget, for holder: BodyHolder) {
         self.budget = budget
         self.holder = holder

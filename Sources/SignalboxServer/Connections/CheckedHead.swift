@@ -18,7 +18,8 @@ struct CheckedHead {
     /// Nil when more than the target, the credentials, the trace and the body of a POST matter for the response.
     let plain: PlainHead?
 
-    /// Throws the problem to answer with before the connection closes.
+    /// Throws the problem to answer with before the connection closes. The problem is 400, 417 or 501;
+    /// ``HeadFields/check(version:)`` finds most of them.
     init(_ head: HTTPRequestHead) throws(Problem) {
         let fields = HeadFields(head.headers)
         try fields.check(version: head.version)
@@ -67,7 +68,8 @@ enum Authority {
         return isPort(text[end...].dropFirst())
     }
 
-    /// A registered name or an IPv4 address. Escapes have two hexadecimal digits. Empty names are rejected.
+    /// A registered name or an IPv4 address. Escapes have two hexadecimal digits. Empty names are rejected. The
+    /// characters are those of `reg-name` (RFC 3986, 3.2.2).
     private static func isName(_ name: Substring.UTF8View) -> Bool {
         var digitsDue = 0
         for byte in name {
@@ -86,7 +88,7 @@ enum Authority {
         return digitsDue == 0 && !name.isEmpty
     }
 
-    /// Empty, or a colon and an optional port.
+    /// Empty, or a colon and an optional port. Ports beyond 65535 are rejected.
     private static func isPort(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: ":") else { return text.isEmpty }
         let digits = text.utf8.dropFirst()

@@ -10,19 +10,23 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private init(_ signal: Signal) { self.signal = signal }
 
+    /// Fires at once for a channel that closed before the watch was added.
     func handlerAdded(context: ChannelHandlerContext) { if !context.channel.isActive { signal.fire() } }
 
+    /// The connection has closed, by either side.
     func channelInactive(context: ChannelHandlerContext) {
         signal.fire()
         context.fireChannelInactive()
     }
 
+    /// A client that only ends its input counts as gone, although it could still read the response.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .inputClosed? = event as? ChannelEvent { signal.fire() }
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Calls `body` with a signal that fires as soon as the client of the channel is gone.
+    /// Calls `body` with a signal that fires as soon as the client of the channel is gone. The watch leaves the
+    /// pipeline when `body` returns or throws. Throws only the errors of `body`.
     static func watching<R: Sendable>(
         _ channel: any Channel, _ signal: Signal, _ body: () async throws -> R
     ) async rethrows -> R {
@@ -45,8 +49,10 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
     /// Ends one piece of work from any thread.
     final class Signal: Sendable {
         // A class because the connection and the request share it.
+        /// Never has an element. Its end is the signal, so a later ``race(_:)`` sees an earlier ``fire()``.
         private let stream: AsyncStream<Void>
         private let end: AsyncStream<Void>.Continuation
+        /// Runs on the thread that calls ``fire()``.
         private let onFire: @Sendable () -> Void
 
         /// `onFire`: called by every ``fire()``.
@@ -61,7 +67,8 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
             onFire()
         }
 
-        /// The result of the work; nil if the signal came first. Cancels the work then.
+        /// The result of the work; nil if the signal came first. Cancels the work then. Returns after the work has
+        /// ended, so the work must react to its cancellation.
         func race<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R? {
             await withTaskGroup(of: R?.self) { group in
                 group.addTask { await work() }

@@ -7,7 +7,9 @@ import NIOCore
 /// value; ``ConnectionTable`` locks it and closes channels. Replacing costs a scan of one peer's connections, or of
 /// all connections when the table is full.
 struct ConnectionLedger<ID: Hashable> {
+    /// The decision about a new connection. The caller carries it out.
     enum Admission: Equatable {
+        /// The connection stays open, and no other one has to close for it.
         case accepted
         /// The connection stays open, and this other connection must be closed.
         case acceptedInsteadOf(ID)
@@ -15,13 +17,16 @@ struct ConnectionLedger<ID: Hashable> {
         case refused
     }
 
+    /// A connection without a request, and since when it has none.
     private typealias Idle = (id: ID, activity: ConnectionActivity, since: NIODeadline)
 
     /// Connections of all peers together.
     private let capacity: Int
     /// Connections of one peer.
     private let share: Int
+    /// Connections of all peers. An evicted one counts until it is closed, so the value may exceed the capacity.
     private var count = PeakGauge()
+    /// The open connections of each peer. A peer without a connection has no entry.
     private var peers: [PeerAddress: [ID: ConnectionActivity]] = [:]
 
     /// `capacity`: from this many connections on, each new one replaces an idle one.

@@ -6,9 +6,10 @@ struct ConnectionLimits: Sendable {
     var idle: TimeAmount = .seconds(75)
     /// A client must read ``readProgress`` bytes of a pending response within this time.
     var readTime: TimeAmount = .seconds(75)
+    /// Bytes. The connection of a client that reads fewer of them within ``readTime`` closes.
     var readProgress = 16 * 1024
     /// How far a request body may fall behind ``BodyDeadline/bytesPerSecond``.
     var bodyGrace: TimeAmount = .seconds(30)
-    /// Bytes of later requests that are buffered when a client ends its input early.
+    /// Bytes of later requests that are buffered when a client ends its input early. Beyond them the connection closes.
     var heldBytes = 256 * 1024
 }

@@ -11,10 +11,12 @@ final class ConnectionTable: Sendable {
     /// Guarded by the lock. Ledger and channels name the same connections.
     private struct State {
         var ledger: ConnectionLedger<ObjectIdentifier>
+        /// Keeps each channel alive until ``close(_:by:)``, so its identifier is not reused meanwhile.
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
     private let state: Mutex<State>
+    /// Read by the page of metrics only, so no order with other values matters.
     private let evictedCount = Atomic(0)
 
     /// `capacity`: from this many connections on, each new one replaces an idle one.
@@ -54,7 +56,7 @@ final class ConnectionTable: Sendable {
     /// The number of connections that are open now.
     var count: Int { state.withLock { $0.channels.count } }
 
-    /// The connections that are open now.
+    /// The connections that are open now. A copy: connections may close, and others open, while the caller visits them.
     var all: [any Channel] { state.withLock { Array($0.channels.values) } }
 
     /// True once after a flood of connections has ended.
@@ -65,7 +67,9 @@ final class ConnectionTable: Sendable {
 /// idle connection, and the channel checks again.
 final class ConnectionActivity: Sendable {
     // A class because the event loop of the connection writes it, and the event loop of a newer connection reads it.
+    /// In ``since`` while a request is in progress. No time of the monotonic clock reaches it.
     private static let busy = UInt64.max
+    /// Nanoseconds of the monotonic clock, or ``busy``.
     private let since: Atomic<UInt64>
 
     /// A new connection counts as idle.

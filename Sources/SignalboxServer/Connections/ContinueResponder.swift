@@ -26,8 +26,10 @@ private struct ExpectedBody: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         var body: RequestBody.AsyncIterator
+        /// Nil once the body was requested.
         var channel: (any Channel)?
 
+        /// The first call makes ``RequestGuard`` send `100 Continue` before it waits for a byte. Later calls only read.
         mutating func next() async throws -> ByteBuffer? {
             channel?.triggerUserOutboundEvent(RequestGuard.BodyIsRead(), promise: nil)
             channel = nil

@@ -23,6 +23,7 @@ struct Reply: Sendable, Equatable {
     let status: HTTPResponse.Status
     /// In addition to type, length and date.
     var headers: HTTPFields = [:]
+    /// The whole field value, with parameters such as `charset`.
     var contentType = "application/json"
     /// Whole; a reply is never streamed.
     let body: [UInt8]
@@ -51,6 +52,7 @@ struct Reply: Sendable, Equatable {
 
 /// The time as HTTP writes it (RFC 9110, 5.6.7), formatted once a second. One per connection, used on its event loop.
 struct HTTPDateText {
+    /// The Unix time that ``text`` describes; -1 before the first call.
     private var second: time_t = -1
     private var text = ""
 

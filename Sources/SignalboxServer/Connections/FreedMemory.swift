@@ -4,7 +4,9 @@ import NIOPosix
 /// A quantity that takes memory, and whether it has fallen far since its highest value. Prevents repeated trims: each
 /// flood reports its end once.
 struct PeakGauge {
+    /// In the unit of the user of the gauge: connections or bytes.
     private(set) var value = 0
+    /// The highest value since the start, or since the last reported fall.
     private var highest = 0
 
     /// `difference`: negative to reduce the value.
@@ -23,9 +25,10 @@ struct PeakGauge {
 
 /// Returns freed memory to the system after a flood of connections or bodies. glibc keeps it otherwise.
 enum FreedMemory {
+    /// The time between two checks, and so the shortest time between two trims.
     private static let period: Duration = .seconds(60)
 
-    /// Checks once a minute, until it is cancelled.
+    /// Checks once a minute, until it is cancelled. Throws when its task is cancelled, and never returns otherwise.
     static func release(when hasFallen: () -> Bool) async throws {
         while true {
             try await ContinuousClock().sleep(for: period)

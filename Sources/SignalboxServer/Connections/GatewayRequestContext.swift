@@ -4,6 +4,7 @@ import SignalboxGateway
 
 /// Data that a handler needs in addition to the request.
 struct GatewayRequestContext: RequestContext {
+    /// Hummingbird's values of the request: its id, its logger, and the parameters of the path.
     var coreContext: CoreRequestContextStorage
     /// For events of the connection; its handlers run on its event loop.
     let channel: any Channel

@@ -16,7 +16,7 @@ struct GuardedChannel: ServerChildChannel {
     /// Shared by all connections of a server.
     let table: ConnectionTable
 
-    /// Puts the gate before the HTTP decoder and the guard behind it.
+    /// Puts the gate before the HTTP decoder and the guard behind it. The future fails when a handler cannot be added.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.
@@ -49,6 +49,7 @@ struct GuardedChannel: ServerChildChannel {
 final class AcceptedConnection: ServerChildChannelValue {
     // A class because its deinit notices that the connection was dropped.
     let connection: HTTP1Channel.Value
+    /// Whether ``GuardedChannel/handle(value:logger:)`` has taken the connection over. Once true, it stays true.
     let isHandled = Atomic(false)
 
     init(_ connection: HTTP1Channel.Value) { self.connection = connection }

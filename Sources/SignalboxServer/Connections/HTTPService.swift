@@ -68,6 +68,7 @@ struct HTTPService {
     }
 
     /// Runs a server until a graceful shutdown and ``stopTime`` after it: a slow client must not keep the process.
+    /// Throws the error of `server` if it ends first. `hasFallen`: asked once a minute.
     private static func run(
         _ server: @Sendable @escaping () async throws -> Void, whileReleasing hasFallen: @Sendable @escaping () -> Bool
     ) async throws {
@@ -93,12 +94,17 @@ package struct ListenError: Error, CustomStringConvertible {
     /// The listener that has the address.
     var option = Listener.http
 
+    /// The listener, for the option that the message names.
     enum Listener: Sendable {
+        /// The API of the gateway, or the receiver of `signalbox listen`.
         case http
+        /// The provider endpoints.
         case apns
+        /// The HTTPS proxy that leads senders to the provider endpoints.
         case proxy
     }
 
+    /// One sentence about the failure and one that names the option to change.
     package var description: String {
         let remedy =
             switch option {

@@ -5,6 +5,7 @@ import NIOHTTP1
 struct HeadFields {
     /// The last Host field; ``hosts`` counts all of them.
     private(set) var host: String?
+    /// Host fields, equal ones included. HTTP/1.1 requires exactly one.
     private var hosts = 0
     /// Fields named `transfer-encoding`, not their elements.
     private(set) var codings = 0
@@ -12,12 +13,19 @@ struct HeadFields {
     private var isChunked = true
     /// The value of the last Content-Length; ``lengths`` counts all of them. 0 for a number that is too large.
     private(set) var length = 0
+    /// Content-Length fields, equal ones included. ``PlainRequest`` requires exactly one.
     private(set) var lengths = 0
+    /// Whether an Upgrade field exists, for any protocol. The gateway upgrades to none.
     private(set) var hasUpgrade = false
+    /// Whether an Expect field is `100-continue`, without regard to case.
     private(set) var expectsContinue = false
+    /// Whether an Expect field has any other value, which HTTP/1.1 answers with 417.
     private var expectsOther = false
+    /// Whether one of ``Credentials/forwardingFields`` exists. Their values do not matter.
     private(set) var isForwarded = false
+    /// The last Origin field. A repeated one sets ``hasOthers``, so the router decides.
     private(set) var origin: String?
+    /// The last Authorization field, a secret. A repeated one sets ``hasOthers``.
     private(set) var authorization: String?
     /// Empty if it is repeated.
     private(set) var traceparent: String?
@@ -71,7 +79,8 @@ struct HeadFields {
         }
     }
 
-    /// Rejects framing that a proxy and this server could read differently (request smuggling).
+    /// Rejects framing that a proxy and this server could read differently (request smuggling). Throws the problem of
+    /// the first rule that the head breaks: 400, 417, or 501 for a coding other than `chunked`.
     func check(version: HTTPVersion) throws(Problem) {
         guard hosts <= 1 else { throw .hostRepeated }
         guard host != nil || version.minor == 0 else { throw .hostMissing }

@@ -10,6 +10,7 @@ final class InputGate: ChannelInboundHandler {
     typealias OutboundOut = IOData
 
     // A class because the channel calls it, only on its event loop.
+    /// ``RequestGuard`` reports heads, bodies and responses to it; the gate only asks it.
     var window = RequestWindow()
 
     /// True while bytes wait for the window.
@@ -25,7 +26,7 @@ final class InputGate: ChannelInboundHandler {
     /// Whether the parser has received bytes of the connection. Only the parser knows where its next request begins.
     private var isParsing = false
 
-    /// Bytes. A connection that exceeds them closes.
+    /// Bytes. A connection that exceeds them closes. See ``ConnectionLimits/heldBytes``.
     private let heldLimit: Int
     /// In the order of arrival.
     private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
@@ -37,6 +38,7 @@ final class InputGate: ChannelInboundHandler {
     private var isReadHeld = false
     /// Whether the client ended its input after held bytes.
     private var isInputClosed = false
+    /// Nil while the gate is not in a pipeline.
     private var context: ChannelHandlerContext?
 
     init(heldLimit: Int) { self.heldLimit = heldLimit }
@@ -45,7 +47,8 @@ final class InputGate: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Forwards a piece that the window admits whole without copying it.
+    /// Forwards a piece that the window admits whole without copying it. A request that ``answer`` accepts never
+    /// reaches the parser. Closes a connection that holds too many bytes.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         if answerWhole(bytes) { return }
@@ -86,6 +89,7 @@ final class InputGate: ChannelInboundHandler {
     }
 
     /// Forwards the bytes that the window admits. Called after a response ends or the channel becomes writable.
+    /// Delivers the end of input, and a read that was put off, once no byte is held.
     func resume() {
         guard let context, !isPassing, pass(context) else { return }
         context.fireChannelReadComplete()
@@ -108,7 +112,7 @@ final class InputGate: ChannelInboundHandler {
     /// guard has ended this response.
     func send(_ response: ByteBuffer) { context?.writeAndFlush(wrapOutboundOut(.byteBuffer(response)), promise: nil) }
 
-    /// Returns false when no bytes left the gate.
+    /// Returns false when no bytes left the gate. A reentrant call does no work, because the outer one continues.
     private func pass(_ context: ChannelHandlerContext) -> Bool {
         guard !isPassing else { return false }
         isPassing = true

@@ -5,10 +5,11 @@ import SignalboxNotification
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// A name or an address, an IPv6 address without brackets.
     package let host: String
-    /// 0 requests any free port.
+    /// 0 requests any free port. At most 65535 when it was read from text.
     package let port: Int
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080` (every address). Returns nil for other text.
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080` (every address). Returns nil for other text. Text
+    /// in brackets must be an IPv6 address; other hosts are not checked further.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
@@ -30,12 +31,14 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// True when no other machine can connect to it.
+    /// True when no other machine can connect to it. Names other than `localhost` are not resolved, and count as
+    /// reachable.
     package var isLoopback: Bool {
         if host == "localhost" { return true }
         guard let address = IPAddress(host) else { return false }
         return address.isIPv6 ? address == IPAddress("::1") : address.bytes[0] == 127
     }
 
+    /// The form that ``init(_:)`` reads. An IPv6 address has brackets.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -17,7 +17,8 @@ package enum OpenFiles {
 
     /// Returns the number of inbound connections that a listener may have open at once, at most `most`. All listeners
     /// together have at most half of all descriptors, so that deliveries always get connections. `others`: further
-    /// listeners, which have as many.
+    /// listeners, which have as many. Returns at least 16, even beyond the limit, and at most 256 if the system does
+    /// not tell the limit.
     static func connections(atMost most: Int, besides others: Int = 0) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }

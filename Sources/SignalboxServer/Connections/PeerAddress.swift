@@ -6,7 +6,9 @@ import NIOCore
 /// One host usually owns a whole IPv6 prefix of 64 bits, so limits per host count the prefix (RFC 6177, 2). Behind a
 /// proxy, all clients share the proxy's address.
 struct PeerAddress: Hashable, Sendable {
+    /// The first 64 bits of an IPv6 address, or all 32 of an IPv4 address; 0 without an address.
     private let prefix: UInt64
+    /// Tells equal numbers of both families apart. False without an address.
     private let isIPv6: Bool
 
     /// Connections without an IP address share one value.

@@ -32,6 +32,7 @@ struct PlainHead {
 /// A request that is accepted here has the same head and body as the parser gives it; tests compare both.
 struct PlainRequest {
     let head: PlainHead
+    /// A slice of the received bytes, without a copy. It keeps all of them in memory.
     let body: ByteBuffer
 
     /// Nil unless `bytes` are one whole request, from its first byte to its last.
@@ -49,6 +50,7 @@ struct PlainRequest {
 
 /// Reads a head from its first byte on. Each byte is read once, and the values of fields that matter twice.
 private struct PlainHeadReader {
+    /// A view of the request's buffer, valid during one read. Texts that are kept are copies.
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The first byte that was not read.
     private(set) var position = 0
@@ -69,7 +71,8 @@ private struct PlainHeadReader {
         return PlainHead(String(decoding: target, as: UTF8.self), fields)
     }
 
-    /// Reads `name: value` and the end of its line; false for another form.
+    /// Reads `name: value` and the end of its line; false for another form. Leaves empty values, and those with further
+    /// spaces around them, to the parser.
     private mutating func readField(into fields: inout HeadFields) -> Bool {
         let name = takeWhile(Self.isOfWord)
         guard !name.isEmpty, take(":") else { return false }
@@ -94,6 +97,7 @@ private struct PlainHeadReader {
         return true
     }
 
+    /// The next bytes that `accepts` matches, without a copy; empty for none. Moves behind them.
     @inline(__always)
     private mutating func takeWhile(_ accepts: (UInt8) -> Bool) -> Slice<UnsafeBufferPointer<UInt8>> {
         let start = position
@@ -103,8 +107,10 @@ private struct PlainHeadReader {
 
     // MARK: Bytes
 
+    /// A comparison that also rejects bytes below `0`: the subtraction wraps.
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
+    /// Letters, digits, hyphen and underscore: the part of a token (RFC 9110, 5.6.2) that usual field names have.
     private static func isOfWord(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- UInt8(ascii: "a") < 26 || isDigit(byte) || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: "_")

@@ -9,15 +9,19 @@ extension RequestGuard {
     struct DirectExchange {
         /// The request whose body is arriving.
         fileprivate var gathered: GatheredRequest?
+        /// From the acceptance of a direct request to its reply. No other request begins meanwhile.
         fileprivate(set) var isAnswering = false
         /// Events that close the connection, held until the response is sent.
         fileprivate var held: [(ChannelHandlerContext) -> Void] = []
+        /// For the Date field of direct replies and refusals. Hummingbird dates its own responses.
         fileprivate var dates = HTTPDateText()
 
         /// Called when the connection has closed.
         mutating func drop() { (gathered, held) = (nil, []) }
     }
 
+    /// A request whose head has arrived, with the part of its body so far. It goes to its handler as a whole, or to the
+    /// router as it arrives.
     fileprivate struct GatheredRequest {
         /// The head as the decoder made it, for the router.
         let head: NIOAny

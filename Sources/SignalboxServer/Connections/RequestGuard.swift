@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// A request body arrives more slowly than the minimum rate.
+/// A request body arrives more slowly than the minimum rate. The reader of the body answers 408.
 struct SlowBody: Error {}
 
 /// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, a client
@@ -24,6 +24,7 @@ final class RequestGuard: ChannelDuplexHandler {
     let responder: DirectResponder?
     /// The direct request in progress, if there is one.
     var exchange = DirectExchange()
+    /// Fixed for the life of the connection.
     private let limits: ConnectionLimits
     /// Counts the connection while it is open.
     private let table: ConnectionTable
@@ -67,6 +68,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: The connection
 
+    /// Connects the gate with the responder. Without a responder, the parser reads every request.
     func handlerAdded(context: ChannelHandlerContext) {
         guard responder != nil else { return }
         gate.answer = { [unowned self] request in answer(request, context) }
@@ -119,7 +121,8 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: Requests
 
-    /// Ignores input after the last request.
+    /// Ignores input after the last request. Counts the bytes of a body for its minimum rate. Parts that no direct
+    /// request gathers go to the router.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !gate.window.isOver else { return }
         switch unwrapInboundIn(data) {
@@ -180,7 +183,8 @@ final class RequestGuard: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    /// Adds `connection: close` to the last response.
+    /// Adds `connection: close` to the last response; an interim response is never the last. After the end of a
+    /// response, held bytes pass on a later turn of the event loop.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where gate.window.isLast && gate.window.unanswered <= 1 && head.status.code >= 200:
@@ -195,6 +199,8 @@ final class RequestGuard: ChannelDuplexHandler {
         }
     }
 
+    /// Pauses the window while the unsent bytes exceed the high-water mark, and starts the time in which the client
+    /// must read some of them. Below the low-water mark, requests continue.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         let isWritable = context.channel.isWritable
         gate.window.isWritable = isWritable
@@ -255,7 +261,7 @@ final class RequestGuard: ChannelDuplexHandler {
         timer = (task, next)
     }
 
-    /// False when the connection must close.
+    /// False when the connection must close. Gives a client that has read enough of its response more time.
     private func isInTime(_ context: ChannelHandlerContext) -> Bool {
         let now = context.eventLoop.now
         if let idle = activity.idleSince, now >= idle + limits.idle { return false }

@@ -10,7 +10,8 @@ struct ConsoleFile: Sendable {
     let contentType: String
     /// Sent unchanged.
     let body: [UInt8]
-    /// The digest of the body, so a browser loads a file again only after an update.
+    /// The digest of the body, so a browser loads a file again only after an update. The content type is not part of
+    /// it.
     let tag: EntityTag
 
     private init(_ contentType: String, _ body: [UInt8]) {
@@ -49,7 +50,7 @@ struct ConsoleFile: Sendable {
         return Response(Reply(status: .ok, headers: headers, contentType: contentType, body: body))
     }
 
-    /// The digest of all files.
+    /// The digest of all files. The first 8 bytes of a SHA-256, as 16 hexadecimal digits.
     static let version: String = {
         let tags = all.sorted { $0.key < $1.key }.map(\.value.tag.text).joined()
         return hexadecimal(sha256(Array(tags.utf8)).prefix(8))

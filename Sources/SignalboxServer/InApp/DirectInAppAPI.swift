@@ -16,10 +16,13 @@ final class DirectInAppAPI: Sendable {
     private let flow: InAppFlow
     /// The access of the same config.
     private let sources: SourceAccess
+    /// Receives failures of the store, and the first success after them.
     private let alarm: QueueAlarm
+    /// Holds each body until its decision is durable.
     private let budget: BodyBudget
     /// Measures direct requests; the router measures its own.
     private let timers: (triggers: RouteTimer, reports: RouteTimer)
+    /// Answers of one commit wake an event loop once.
     private let mailboxes = LoopMailboxes()
     /// Receives refused requests.
     private let observation: Observation

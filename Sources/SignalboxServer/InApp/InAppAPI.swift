@@ -36,16 +36,15 @@ struct InAppAPI: Sendable {
 
     // MARK: Devices
 
-    /// Answers a trigger with 200. The device's own clock decides nothing.
-    /// The body is a `TriggerForm` of at most ``requestLimit`` bytes. ``DirectInAppAPI`` answers most triggers; this
-    /// method has the others.
+    /// Answers a trigger with 200. The device's own clock decides nothing. The body is a `TriggerForm` of at most
+    /// ``requestLimit`` bytes. ``DirectInAppAPI`` answers most triggers; this method has the others.
     func trigger(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
             try await flow.trigger(body, from: call.source, mayExplain: sources.mayExplain(call.source))
         }
     }
 
-    /// Answers the slots in the order of the request, with 200 also if no slot receives a message.
+    /// Answers all slots of a page, in the order of the request, with 200 also if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
             try await flow.place(body, from: call.source, mayExplain: sources.mayExplain(call.source))
@@ -93,8 +92,8 @@ struct InAppAPI: Sendable {
         return .json { $0.members(of: message) }
     }
 
-    /// With the message's form.
-    /// Throws 404 for an unknown id. The form is the canonical one, which has defaults left out.
+    /// With the message's form. Throws 404 for an unknown id. The form is the canonical one, which has defaults left
+    /// out. An operator who may not read content receives the masked form.
     func show(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.message(id) }
@@ -126,7 +125,8 @@ struct InAppAPI: Sendable {
         }
     }
 
-    /// The id in the path, decoded: ids may contain any text without control characters.
+    /// The id in the path, decoded: ids may contain any text without control characters. Throws 404 for escapes that
+    /// are not valid.
     private func messageID(of call: Call) throws(Problem) -> MessageID {
         let text = call.path("id")
         guard let id = text.removingPercentEncoding else { throw .notFound("/v1/inapp/messages/\(text)") }
@@ -154,7 +154,7 @@ extension InAppFlow.Shown {
 
 /// A message as operators see it. `active` says whether decisions consider it, and `fault` why they do not.
 extension JSONWriter {
-    /// Members of the open object.
+    /// Members of the open object. `address` is absent for a message to all devices.
     fileprivate mutating func members(of message: InAppFlow.Shown) {
         let stored = message.stored
         member("id", stored.registration.id)

@@ -3,8 +3,11 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 
-/// Writes server-sent events (WHATWG HTML, 9.2). Each frame is at most some kilobytes: lists and texts are cut.
+/// Writes server-sent events (WHATWG HTML, 9.2). Each frame is at most some kilobytes: lists and texts are cut. The
+/// names of frames are `event`, `delivery`, `destination`, `gap` and `stats`. An `id` is a position, which a reader
+/// sends back as `last-event-id`.
 struct LiveFrames {
+    /// Whole frames in UTF-8; empty until the first one.
     private(set) var bytes: [UInt8] = []
     private let cursor: (RecentPosition) -> String
 
@@ -22,11 +25,14 @@ struct LiveFrames {
     /// A comment, which keeps the connection and tells that the reader is gone.
     mutating func ping() { append(": ping\n\n") }
 
-    /// `position`: everything up to it was sent or is missing; nil for a gap before a frame.
+    /// `dropped`: the number of missing occurrences, the only member of the data. `position`: everything up to it was
+    /// sent or is missing, so a reader resumes behind it; nil for a gap before a frame.
     mutating func gap(_ dropped: Int, at position: RecentPosition? = nil) {
         frame("gap", at: position, .json { $0.object { $0.member("dropped", dropped) } })
     }
 
+    /// The name of the frame is the kind of the entry, and its `id` the position behind it. `hidesContent`: titles and
+    /// reasons become ``ContentMask/hidden``.
     mutating func entry(_ entry: RecentEntry, hidesContent: Bool) {
         let data = [UInt8].json(capacity: 512) { json in
             json.object { json in
@@ -40,7 +46,8 @@ struct LiveFrames {
         frame(entry.kind.rawValue, at: entry.position, data)
     }
 
-    /// Writes no frame for a second without a count.
+    /// Writes no frame for a second without a count. The data has the counts of the last complete second by group and
+    /// name. The frame has no `id`, because counts do not move the position of a reader.
     mutating func stats(_ series: ActivityCounts.Series) {
         guard series.sums.values.contains(where: { !$0.isEmpty }) else { return }
         let data = [UInt8].json { json in
@@ -81,6 +88,7 @@ struct LiveFrames {
         /// Pointers of a frame.
         private static let mostEvidence = 3
 
+        /// The title is that of the notification; without one, its body.
         init(_ body: [UInt8], with parser: JSONParser) {
             guard let event = EventDocument(body, with: parser) else { return }
             (time, type, subject) = (event.text("time"), event.text("type"), event.text("subject"))
@@ -92,10 +100,12 @@ struct LiveFrames {
         }
     }
 
+    /// The first ``longestText`` characters, or ``ContentMask/hidden`` instead of all of them.
     private static func shown(_ text: String, hidesContent: Bool) -> String {
         hidesContent ? ContentMask.hidden : String(text.prefix(longestText))
     }
 
+    /// Routes and warnings beyond ``longestList`` are left out without a mark. `bytes` is the size of the whole event.
     private static func write(_ event: RecentEvent, hidesContent: Bool, into json: inout JSONWriter) {
         let parts = ParserPool.events.withParser { Parts(event.body, with: $0) }
         json.member("id", event.id.description)

@@ -18,6 +18,7 @@ package struct LiveSelection: Sendable {
     /// Whether texts of notifications are hidden.
     var hidesContent = false
 
+    /// Frames a second; the default and the upper bound of the parameter `rate`.
     static let highestRate = 20
     /// The largest pattern in bytes.
     private static let longestPattern = 8 * 1024
@@ -26,12 +27,14 @@ package struct LiveSelection: Sendable {
     /// The words of the parameter `types`.
     package static let types = RecentEntry.Kind.allCases.map(\.rawValue) + [stats]
 
+    /// Those of `GET /v1/stream`. Their texts are part of docs/reference/http.md.
     static let parameters: [QueryParameter] = [
         QueryParameter("pattern", .text, "An event pattern as JSON; only events that match"),
         QueryParameter("types", .text, "Some of `\(types.joined(separator: "`, `"))`, with commas; default all"),
         QueryParameter("rate", .whole(1...highestRate), "The most frames a second; default \(highestRate)"),
     ]
 
+    /// Every kind at the highest rate, with content. For tests and as the base of ``init(_:)``.
     init() {}
 
     /// Throws 400 for an invalid parameter, and ``Problem/contentHidden`` for a pattern of a token that may not read
@@ -52,6 +55,8 @@ package struct LiveSelection: Sendable {
         filter = StreamFilter(try Self.pattern(text))
     }
 
+    /// Throws 400 `pattern-invalid` with the pointer of the first mistake; the pointer is empty if the text is too
+    /// long.
     private static func pattern(_ text: String) throws(Problem) -> Pattern {
         guard text.utf8.count <= longestPattern else {
             throw .pattern("The pattern has more than \(longestPattern) bytes: shorten it.", at: "")

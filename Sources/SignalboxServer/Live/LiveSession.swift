@@ -13,11 +13,15 @@ struct LiveSession: Sendable {
 
     private let selection: LiveSelection
     private let observation: Observation
+    /// At most one second's worth of frames, so a slow reader costs little memory.
     private var backlog: LiveBacklog
     /// Nanoseconds of the observation's clock.
     private var lastBytes: Int64
+    /// The time of the last report of missing occurrences without a frame.
     private var lastGap: Int64 = 0
+    /// The time of the last counts. The first ones follow a second after the start.
     private var lastStats: Int64
+    /// Whether ``bytes(at:)`` has returned the beginning of the stream.
     private var isBegun = false
 
     /// `position`: the last one that a reader has; nil to begin with the next occurrence. `now`: nanoseconds of the
@@ -34,9 +38,11 @@ struct LiveSession: Sendable {
 
     /// Frames of a tick, and the time between two ticks.
     private var framesPerTick: Int { max(1, selection.rate / 5) }
+    /// About 200 ms, and longer for rates below five, so that each tick may send a frame.
     var tick: Duration { .seconds(framesPerTick) / selection.rate }
 
-    /// The bytes to send now; empty for none. Called once each ``tick``.
+    /// The bytes to send now; empty for none. Called once each ``tick``. The first bytes have the position at which the
+    /// stream begins. Gaps without a frame behind them are reported once a second, and a comment follows ``silence``.
     mutating func bytes(at now: Int64) -> [UInt8] {
         read()
         var frames = LiveFrames(cursor: { [recent = observation.recent] in recent.cursor($0) })
@@ -65,6 +71,8 @@ struct LiveSession: Sendable {
         return frames.bytes
     }
 
+    /// Reads at most ``step`` times ``mostSteps`` entries; the next tick reads on. A reader of counts alone reads no
+    /// entry.
     private mutating func read() {
         let (selection, kinds) = (selection, selection.kinds)
         let (hasEvents, hasOthers) = (kinds.contains(.event), kinds != [.event] && !kinds.isEmpty)
@@ -79,6 +87,7 @@ struct LiveSession: Sendable {
 }
 
 extension RecentPosition {
+    /// Whether no count of this position exceeds that of the other. Equal positions count as behind.
     fileprivate func isBehind(_ other: RecentPosition) -> Bool {
         events <= other.events && deliveries <= other.deliveries && changes <= other.changes
     }

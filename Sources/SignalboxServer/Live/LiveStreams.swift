@@ -18,15 +18,20 @@ final class LiveStreams: Sendable {
     private struct Stream: Sendable {
         /// Has the token of the reader.
         let head: HTTPRequest
+        /// The operator as the config of the request's beginning names it.
         let actor: Operator
+        /// Closed after ``farewell`` if the response does not end by itself.
         let channel: any Channel
+        /// Finishing it ends ``LiveStream/write(_:every:to:)``.
         let end: AsyncStream<Void>.Continuation
     }
 
     private struct State {
+        /// True from the beginning of a stop; it stays true.
         var isClosed = false
         /// The access of the newest config; nil before the first reload.
         var access: AdminAccess?
+        /// The number of the newest stream. Numbers are not reused.
         var last = 0
         var streams: [Int: Stream] = [:]
     }
@@ -67,6 +72,7 @@ final class LiveStreams: Sendable {
         stop { Self.isOver($0.head, of: $0.actor, by: access) }
     }
 
+    /// Whether the config grants the request other rights than those that it began with, or none.
     private static func isOver(_ head: HTTPRequest, of actor: Operator, by access: AdminAccess) -> Bool {
         do throws(Problem) { return try access.actor(of: head) != actor } catch { return true }
     }
@@ -82,6 +88,7 @@ final class LiveStreams: Sendable {
         }
     }
 
+    /// Called once, when the object of the stream is dropped. Frees its place for another reader.
     fileprivate func remove(_ number: Int) {
         state.withLock { $0.streams[number] = nil }
     }
@@ -92,9 +99,11 @@ final class LiveStream: Sendable {
     // A class because its deinit leaves the table.
     private let number: Int
     private let streams: LiveStreams
+    /// Closed when the reader accepts no byte for ``patience``.
     private let channel: any Channel
     /// One element for each tick; finished when the stream must end.
     private let signals: AsyncStream<Void>
+    /// Yields a tick, or finishes when the reader is gone.
     private let signal: AsyncStream<Void>.Continuation
 
     /// A reader that accepts no byte for this time is gone.
@@ -134,6 +143,8 @@ final class LiveStream: Sendable {
         try await writer.finish(nil)
     }
 
+    /// Waits while the connection has too many unsent bytes, at most ``patience``. Throws once the connection is
+    /// closed.
     private func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter) async throws {
         let channel = channel
         let alarm = channel.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }

@@ -15,7 +15,7 @@ extension Observation {
                 at: clock.now, door: .api, code: problem.code, source: source, bytes: bytes, line: problem.line))
     }
 
-    /// The same for a request to the router.
+    /// The same for a request to the router. The size is that of `content-length`; nil for a chunked body.
     func refused(_ problem: Problem, of call: Call) {
         let length = call.request.headers[.contentLength].flatMap { Int($0) }
         refused(problem, from: call.source, bytes: length)
@@ -33,7 +33,8 @@ extension Observation {
         }
     }
 
-    /// A push that a provider endpoint refused. `reason`: the word of the answer; nil for an answer without one.
+    /// A push that a provider endpoint refused. `reason`: the word of the answer; nil for an answer without one. An
+    /// answer without a word is recorded by its status. Statuses from 500 on are not recorded.
     func refused(
         _ service: PushService, status: Int, reason: String?, from source: SourceName?, bytes: Int?
     ) {

@@ -12,12 +12,14 @@ struct ObservationAPI: Sendable {
     /// The longest window of counts, and its default.
     static let window = Duration.seconds(15 * 60)
 
+    /// Those of `GET /v1/stats`. Their texts are part of docs/reference/http.md.
     static let statsParameters: [QueryParameter] = [
         QueryParameter("window", .duration, "The time to look back; default 15m, which is the longest"),
         QueryParameter("step", .duration, "The time that one number counts; whole seconds, default 10s"),
     ]
 
-    /// The newest first, without any part of their bodies. Throws 400 for an invalid time.
+    /// The newest first, without any part of their bodies. Throws 400 for an invalid time. `since` is included, `until`
+    /// is not. The log keeps the last 200 refusals of this process.
     func rejections(_ call: Call) throws(Problem) -> Response {
         let (since, until) = (try call.time("since") ?? .distantPast, try call.time("until") ?? .distantFuture)
         return .json { json in
@@ -35,7 +37,8 @@ struct ObservationAPI: Sendable {
         }
     }
 
-    /// Throws 400 for an invalid window or step.
+    /// Throws 400 for an invalid window or step. Each series has one sum for each step, the oldest first. Names without
+    /// a count in the window have no series.
     func stats(_ call: Call) throws(Problem) -> Response {
         let window = try seconds("window", of: call, upTo: Self.window) ?? Int(Self.window / .seconds(1))
         let step = try seconds("step", of: call, upTo: Self.window) ?? min(10, window)
@@ -70,7 +73,7 @@ struct ObservationAPI: Sendable {
     }
 
     /// Vendors by their number of events, and the keys of their payloads that no detector reads. `known`: the vendors
-    /// that an event can have.
+    /// that an event can have. `share` is a part of 1, rounded to four decimal places; 0 before the first event.
     func vendors(known: [String]) -> Response {
         let totals = observation.activity.vendors
         let all = totals.values.reduce(0) { $0 + $1.events }
@@ -104,7 +107,7 @@ struct ObservationAPI: Sendable {
         }
     }
 
-    /// The newest keys first.
+    /// The newest keys first. `folded` counts sightings of keys beyond the bound, which have no entry; absent for none.
     private static func write(_ keys: VendorKeys?, into json: inout JSONWriter) {
         let known = (keys?.known ?? [:]).sorted {
             $0.value.firstSeen == $1.value.firstSeen ? $0.key < $1.key : $0.value.firstSeen > $1.value.firstSeen

@@ -6,7 +6,7 @@ extension Problem {
     static let tooManyStreams = Problem(
         .serviceUnavailable, "too-many-streams", title: "The stream was not opened",
         "\(LiveStreams.most) streams are open: close another one, or try again later.", headers: [.retryAfter: "5"])
-    /// During a stop.
+    /// During a stop. Sent to requests only; open streams end as whole responses.
     static let streamsClosed = Problem(
         .serviceUnavailable, "streams-closed", title: "The stream was not opened",
         "The gateway stops: connect again after the restart.", headers: [.retryAfter: "5"])

@@ -10,7 +10,9 @@ struct StreamAPI: Sendable {
     let streams: LiveStreams
 
     /// Begins with the next occurrence, or behind `last-event-id`. Throws 400 for an invalid parameter or position, 403
-    /// for a pattern of a token without content, and 503 for too many streams and during a stop.
+    /// for a pattern of a token without content, and 503 for too many streams and during a stop. HEAD receives the
+    /// header fields and opens no stream. A stream ends when its reader is gone, when the token loses its rights by a
+    /// reload, and when the server stops.
     func stream(_ call: Call) throws(Problem) -> Response {
         guard let actor = call.actor else { preconditionFailure("The endpoint requires an operator.") }
         let selection = try LiveSelection(call)
@@ -31,7 +33,7 @@ struct StreamAPI: Sendable {
             })
     }
 
-    /// Nil without the header.
+    /// Nil without the header. An empty header counts as absent. Throws 400 for text that is not an id of a stream.
     private func position(_ call: Call) throws(Problem) -> RecentPosition? {
         guard let text = call.request.headers[text: "last-event-id"], !text.isEmpty else { return nil }
         guard let position = observation.recent.position(ofCursor: text) else {
@@ -48,5 +50,6 @@ private final class LiveState: Sendable {
 
     init(_ session: LiveSession) { self.session = Mutex(session) }
 
+    /// `now`: nanoseconds of the observation's clock. Called by one task at a time.
     func bytes(at now: Int64) -> [UInt8] { session.withLock { $0.bytes(at: now) } }
 }

@@ -38,13 +38,16 @@ struct EndpointContract: Sendable {
         }
 
         let type: String
+        /// Names the schema that tests compare real answers with.
         let form: Form
 
         /// `schema`: its name in the components.
         static func json(_ schema: String) -> Content { Content(type: "application/json", form: .named(schema)) }
         /// NDJSON: one JSON text a line.
         static let lines = Content(type: "application/x-ndjson", form: .text)
+        /// For content whose grammar is defined elsewhere, such as `text/event-stream`.
         static func text(_ type: String) -> Content { Content(type: type, form: .text) }
+        /// `type`: may be a range such as `*/*` if the content decides the type.
         static func bytes(_ type: String) -> Content { Content(type: type, form: .bytes) }
     }
 
@@ -56,6 +59,7 @@ struct EndpointContract: Sendable {
         /// Header fields that the answer has, in addition to those of all answers of operators' endpoints.
         var fields: [AnswerField] = []
 
+        /// `schema`: its name in the components. `fields`: in addition to those of operators' endpoints.
         static func json(_ schema: String, status: Int = 200, fields: [AnswerField] = []) -> Answer {
             Answer(status: status, content: [.json(schema)], fields: fields)
         }

@@ -15,6 +15,8 @@ extension OpenAPIDocument {
             })
     }
 
+    /// The description is the reason phrase of the status. `answer`: nil for a status that only problems have; then the
+    /// fields are those of the problem.
     private static func answer(
         _ status: Int, _ answer: EndpointContract.Answer?, _ codes: [String], at endpoint: Endpoint
     ) -> JSONNode {
@@ -48,6 +50,7 @@ extension OpenAPIDocument {
         }
     }
 
+    /// The schema `Problem`, narrowed to one status and the codes that this endpoint sends with it.
     private static func problem(_ status: Int, _ codes: [String]) -> JSONNode {
         let schema: JSONNode = [
             "$ref": "#/components/schemas/Problem",
@@ -84,7 +87,9 @@ extension Endpoint {
         return codes.filter { seen.insert($0).inserted }
     }
 
+    /// Of every endpoint with a token: a missing token, and the checks of a gateway that needs none.
     private static let openCodes = ["unauthorized", "not-from-this-machine", "forwarded-without-sources"]
+    /// In addition, those of roles and of the host that browsers name.
     private static let operatorCodes = openCodes + ["role-insufficient", "admin-closed", "host-foreign"]
     /// Of a request that the HTTP layer rejects, and of a defect.
     private static let connectionCodes = [
@@ -94,6 +99,7 @@ extension Endpoint {
 }
 
 extension ProblemDescription {
+    /// By code. Codes of both lists differ, so no entry is lost.
     private static let statuses = Dictionary((payloads + requests).map { ($0.code, $0.status) }) { first, _ in first }
 
     /// The usual status of a code; 500 for an unknown one, which a test reports.

@@ -15,7 +15,8 @@ extension OpenAPIDocument {
             })
     }
 
-    /// A missing contract makes an operation without answers, which a test reports.
+    /// A missing contract makes an operation without answers, which a test reports. `x-action` names the change that
+    /// the action log records.
     private static func operation(of endpoint: Endpoint) -> JSONNode {
         let contract = EndpointContract.byEndpoint[endpoint.key] ?? EndpointContract(endpoint.key, endpoint.key)
         var node: JSONNode = [
@@ -34,7 +35,8 @@ extension OpenAPIDocument {
         return node.adding(["responses": answers(of: endpoint, contract)])
     }
 
-    /// Alternatives. An empty list means that the request needs no token.
+    /// Alternatives. An empty list means that the request needs no token. The list of each scheme is empty, because
+    /// tokens have roles instead of scopes.
     private static func security(of access: Endpoint.Access) -> JSONNode {
         switch access {
         case .source: [["source": []]]
@@ -62,10 +64,11 @@ extension OpenAPIDocument {
 }
 
 extension Endpoint {
-    /// Of the table of contracts.
+    /// Of the table of contracts. The form of ``EndpointContract/endpoint``.
     var key: String { "\(method) \(path)" }
 
-    /// The part of the path that groups the endpoints; `service` for paths without a version.
+    /// The part of the path that groups the endpoints; `service` for paths without a version. The tag of the operation,
+    /// by which readers of the document group it.
     var topic: String {
         let parts = path.split(separator: "/")
         return parts.count > 1 && parts[0] == "v1" ? String(parts[1]) : "service"

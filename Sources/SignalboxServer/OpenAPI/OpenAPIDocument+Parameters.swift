@@ -2,7 +2,8 @@ import SignalboxConfig
 
 /// Parameters of the path, the query and the header.
 extension OpenAPIDocument {
-    /// In this order.
+    /// Parameters of the path, then of the query, then references to header fields. Operators' endpoints have
+    /// `x-request-id`.
     static func parameters(of endpoint: Endpoint, _ contract: EndpointContract) -> [JSONNode] {
         let fields = contract.fields + (endpoint.hasOperatorFields ? [.requestID] : [])
         return endpoint.pathParameters.map { path($0, of: endpoint) }
@@ -10,6 +11,7 @@ extension OpenAPIDocument {
             + fields.map { ["$ref": .string("#/components/parameters/" + $0.rawValue)] }
     }
 
+    /// Parameters of the path are always required, as OpenAPI demands.
     private static func path(_ name: String, of endpoint: Endpoint) -> JSONNode {
         ["name": .string(name), "in": "path", "required": true, "schema": schema(ofPath: name, endpoint.topic)]
     }
@@ -29,6 +31,7 @@ extension OpenAPIDocument {
         }
     }
 
+    /// Never required: an endpoint that needs a parameter answers 400 without it.
     private static func query(_ parameter: QueryParameter) -> JSONNode {
         [
             "name": .string(parameter.name), "in": "query", "required": false,
@@ -36,6 +39,7 @@ extension OpenAPIDocument {
         ]
     }
 
+    /// Only the form: the handler may accept fewer values, and the description names them.
     private static func schema(of form: QueryParameter.Form) -> JSONNode {
         switch form {
         case .text: ["type": "string"]

@@ -9,6 +9,7 @@ extension OpenAPIDocument {
         JSONNode.object(resources.flatMap { read($0).members }).adding(events).adding(config)
     }
 
+    /// Files of the folder `Schemas`, each an object of schemas by name, compiled into the program.
     private static let resources = [
         PackageResources.problem_and_event_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
         PackageResources.inapp_answers_json, PackageResources.events_json, PackageResources.operations_json,
@@ -23,6 +24,7 @@ extension OpenAPIDocument {
         ("PushEvent", "push"), ("InAppMessageForm", "inapp"),
     ]
 
+    /// The schemas of events. Traps if the program lacks one of ``documents``.
     private static var events: JSONNode {
         .object(
             documents.map { name, file in

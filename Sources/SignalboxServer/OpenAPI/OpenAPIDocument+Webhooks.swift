@@ -17,6 +17,8 @@ extension OpenAPIDocument {
             })
     }
 
+    /// Describes the answers of a receiver that the gateway tells apart. The receiver verifies a signature instead of a
+    /// token, so `security` is empty.
     private static func webhook(_ name: String, _ schema: String, _ purpose: String) -> JSONNode {
         let event = reference(to: schema)
         return [
@@ -41,12 +43,14 @@ extension OpenAPIDocument {
         ]
     }
 
+    /// The description of each webhook: the three media types below are those of JSON formats only.
     private static let formats =
         "The media type depends on the destination's `format`: `cloudevents` (structured), `cloudevents-batch`, or "
         + "`standard-webhooks` in `application/json`. With `cloudevents-binary` the body is `data` and the attributes "
         + "are in `ce-` headers; with `raw` it is the payload, and with `template` the output of the template. A "
         + "route that redacts or transforms events removes `dataschema`, and may remove members."
 
+    /// Fields of every attempt, after the Standard Webhooks specification. `traceparent` is the only optional one.
     private static let headerFields: [JSONNode] = [
         field("webhook-id", "The same in every attempt, and for every repeat of the event to this destination."),
         field("webhook-timestamp", "The time of the attempt, in seconds since 1970."),
@@ -54,6 +58,7 @@ extension OpenAPIDocument {
         field("traceparent", "The trace of the event (W3C Trace Context), if the destination receives it.", false),
     ]
 
+    /// `purpose`: a description in CommonMark. Values of all fields are text.
     private static func field(_ name: String, _ purpose: String, _ isRequired: Bool = true) -> JSONNode {
         [
             "name": .string(name), "in": "header", "required": .bool(isRequired), "description": .string(purpose),

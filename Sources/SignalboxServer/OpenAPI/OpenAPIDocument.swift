@@ -17,6 +17,7 @@ package enum OpenAPIDocument {
     /// Everything but the head, without the opening brace. Made once, when it is first needed.
     private static let rest = Array(body.compact.utf8.dropFirst(1))
 
+    /// The members that depend on the program's version, in their order: `openapi`, `info` and the dialect of schemas.
     private static func head(version: String) -> [JSONNode.Member] {
         let info: JSONNode = [
             "title": "Signalbox", "version": .string(version), "summary": "A gateway for push notifications.",
@@ -43,6 +44,7 @@ package enum OpenAPIDocument {
         ]
     }
 
+    /// In CommonMark, which OpenAPI permits in descriptions.
     private static let introduction =
         "Every GET also answers HEAD. Errors are `application/problem+json` (RFC 9457) with a stable `code`; "
         + "`x-problems` describes each one. A path without an operation is answered with 404 `not-found`, another "
@@ -58,6 +60,7 @@ package enum OpenAPIDocument {
         return Endpoint.all.map(\.topic).filter { seen.insert($0).inserted }.map { ["name": .string($0)] }
     }
 
+    /// The names to which the operations refer. Both are bearer tokens (RFC 6750); their owners differ.
     private static let securitySchemes: JSONNode = [
         "source": [
             "type": "http", "scheme": "bearer",
@@ -82,10 +85,12 @@ package enum OpenAPIDocument {
             })
     }
 
+    /// Answers refer to these by name.
     private static var headers: JSONNode {
         .object(AnswerField.allCases.map { JSONNode.Member(key: $0.rawValue, value: $0.node) })
     }
 
+    /// The operations refer to these as parameters.
     private static var requestFields: JSONNode {
         .object(RequestField.allCases.map { JSONNode.Member(key: $0.rawValue, value: $0.node) })
     }

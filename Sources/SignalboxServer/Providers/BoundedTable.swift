@@ -2,7 +2,9 @@
 /// inserted after it. Every operation takes constant time.
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // Two generations instead of a list by age: a full one replaces the older one as a whole.
+    /// The newest entries, at most ``half``.
     private var young: [Key: Value] = [:]
+    /// Entries of the generation before, dropped together when ``young`` is full.
     private var old: [Key: Value] = [:]
     private let half: Int
 
@@ -12,7 +14,8 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of entries.
     var count: Int { young.count + old.count }
 
-    /// Setting a value makes the entry the youngest one. Setting nil removes it.
+    /// Setting a value makes the entry the youngest one. Setting nil removes it. Reading does not make an entry
+    /// younger.
     subscript(_ key: Key) -> Value? {
         get { young[key] ?? old[key] }
         set {

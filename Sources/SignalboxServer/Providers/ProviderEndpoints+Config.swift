@@ -5,7 +5,8 @@ import SignalboxNotification
 import SignalboxStore
 
 extension ProviderEndpoints {
-    /// The endpoints of one config. `state` and `alarm`: shared by all configs.
+    /// The endpoints of one config. `state` and `alarm`: shared by all configs. `counters`: measure the requests of
+    /// each endpoint.
     init(_ surface: GatewaySurface, _ state: ProviderState, alarm: QueueAlarm, counters: ServerCounters) {
         let forwarding = PushForwarding(
             passThrough: surface.passThrough, senders: surface.senders.apns, sources: surface.sources)

@@ -24,6 +24,7 @@ final class ProviderState: Sendable {
     /// Failed TLS handshakes.
     let handshakes: FailedHandshakes
 
+    /// `logger`: for rejected credentials and failed handshakes, whose first failures are logged at once.
     init(logger: Logger) {
         failures = FailedProofs(logger: logger)
         handshakes = FailedHandshakes(logger: logger)

@@ -26,6 +26,7 @@ enum RefusedConnection: String, CaseIterable, Sendable {
 
 /// A proof of identity that was rejected.
 struct FailedProof: Hashable, Sendable {
+    /// `apns`, `fcm` or `expo`: a label of the metric.
     let provider: String
     /// The provider's word.
     let reason: String
@@ -34,6 +35,7 @@ struct FailedProof: Hashable, Sendable {
     static func fcm(_ status: GoogleError.Status) -> FailedProof {
         FailedProof(provider: "fcm", reason: status.rawValue)
     }
+    /// Failures at the token endpoint count for FCM, whose senders use it.
     static func token(_ code: GrantError.Code) -> FailedProof { FailedProof(provider: "fcm", reason: code.rawValue) }
     static let expo = FailedProof(provider: "expo", reason: ExpoError.unauthorized.code)
 
@@ -49,6 +51,7 @@ struct FailedProof: Hashable, Sendable {
 struct ProviderValues: Sendable {
     /// Open now, on both listeners.
     let connections: Int
+    /// Since the start, as the other counts.
     let refused: [RefusedConnection: Int]
     /// Idle connections that were closed for newer ones.
     let evicted: Int
@@ -67,6 +70,7 @@ struct ProviderValues: Sendable {
         limited = Self.values(of: state.usage.refusals, SourceUsage.Limit.allCases)
     }
 
+    /// Every event of the set has an entry, so its metric begins at 0.
     private static func values<Event>(of tally: Tally<Event>, _ all: [Event]) -> [Event: Int] {
         Dictionary(uniqueKeysWithValues: all.map { ($0, tally[$0]) })
     }

@@ -15,5 +15,6 @@ extension EndpointContract {
             problems: ["host-foreign", "not-found"]),
     ]
 
+    /// Clients revalidate a file by its tag; `cache-control` depends on the path.
     private static let file: [AnswerField] = [.etag, .cacheControl]
 }

@@ -1,6 +1,8 @@
 /// Endpoints about events.
 extension EndpointContract {
+    /// Codes of lists that accept a pattern. Operators without the right to read content may not send one.
     private static let search = queue + ["pattern-invalid", "content-hidden"]
+    /// Codes of requests that name an event by its id.
     private static let one = queue + ["event-not-found"]
 
     static let events: [EndpointContract] = [

@@ -1,7 +1,9 @@
 /// Endpoints about button sets, deliveries and destinations.
 extension EndpointContract {
+    /// Codes of previews and of the runs that confirm them.
     private static let bulk =
         queue + query + ["body-unexpected", "confirm-expired", "confirm-mismatch", "destination-not-found"]
+    /// Fields of answers that apps revalidate when they start.
     private static let cached: [AnswerField] = [.etag, .cacheControl]
 
     static let categories: [EndpointContract] = [

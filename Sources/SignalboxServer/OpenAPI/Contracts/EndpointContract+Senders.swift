@@ -1,9 +1,14 @@
 /// Endpoints for senders and devices, and those about in-app messages.
 extension EndpointContract {
+    /// Fields that connect a request with the sender's trace (W3C Trace Context).
     private static let trace: [RequestField] = [.traceparent, .tracestate]
+    /// Codes of requests that fail as a whole. Items of a 207 have codes of their own.
     private static let batch = queue + payload + ["batch-too-large"]
+    /// Only payloads have idempotency keys.
     private static let notifications: [String] = batch + ["idempotency-key-malformed", "idempotency-key-reused"]
+    /// Codes of requests that devices make through their app's server.
     private static let device = queue + ["inapp-malformed", "inapp-too-large", "inapp-device-forbidden"]
+    /// `not-found` for an id whose percent escapes are not valid.
     private static let message = queue + ["not-found"]
 
     static let senders: [EndpointContract] = [

@@ -1,6 +1,8 @@
 /// Endpoints about captures, routes, failure rules and the gateway itself.
 extension EndpointContract {
+    /// Codes of waits. Their 408 has the captures that came, as members of the problem.
     private static let wait = search + ["capture-timeout", "captures-busy", "captures-stopping"]
+    /// Codes of searches. Their bodies have patterns, which operators without the right to read content may not send.
     private static let search = query + ["captures-off", "capture-body-malformed", "content-hidden"]
 
     static let captures: [EndpointContract] = [
@@ -61,5 +63,6 @@ extension EndpointContract {
             .json("OpenAPIDocument", fields: [.etag, .cacheControl]), .notModified),
     ]
 
+    /// Of every successful answer of a media file, 304 included.
     private static let file: [AnswerField] = [.etag, .cacheControl, .acceptRanges, .contentDisposition]
 }

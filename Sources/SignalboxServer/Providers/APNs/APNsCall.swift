@@ -4,8 +4,11 @@ import SignalboxNotification
 /// A request to the APNs endpoint whose path and header fields were read.
 final class APNsCall: Sendable {
     // A class because several closures of each push refer to it.
+    /// Its path has no label of a run: ``ProviderRequest/labelled()`` removed the prefix.
     let request: ProviderRequest
+    /// Read from the path alone; ``check(isMethod:)`` compares the method.
     let target: APNsTarget
+    /// Not checked yet: the endpoint reads each value at its turn in the order of checks.
     let headers: APNsHeaders
     /// Words every answer to this request.
     let reply: APNsReply
@@ -24,13 +27,15 @@ final class APNsCall: Sendable {
     }
 
     /// Checks the method and the uniqueness of the header fields, the first steps for every resource. `isMethod`:
-    /// whether the resource has the method.
+    /// whether the resource has the method. Throws ``APNsReason/methodNotAllowed`` or ``APNsReason/duplicateHeaders``,
+    /// in this order.
     func check(isMethod: Bool) throws(APNsReason) {
         guard isMethod else { throw .methodNotAllowed }
         guard !headers.hasDuplicates else { throw .duplicateHeaders }
     }
 
-    /// Rejects a body that is empty or too long before it arrives, if its length is known.
+    /// Rejects a body that is empty or too long before it arrives, if its length is known. Has no effect for an unknown
+    /// length: then ``ProviderBody/limit`` bounds the body, and its handler rejects an empty one.
     func checkLength(upTo limit: Int) throws(APNsReason) {
         guard let length = request.bodyLength else { return }
         guard length <= limit else { throw .payloadTooLarge }
@@ -40,18 +45,25 @@ final class APNsCall: Sendable {
 
 /// The client that a request proves to come from.
 struct APNsSender: Sendable, Equatable {
+    /// ``SourceName/default`` while access is open.
     let source: SourceName
-    /// The topic of requests without `apns-topic`: the subject UID of the client certificate.
+    /// The topic of requests without `apns-topic`: the subject UID of the client certificate. Nil for a sender that
+    /// proved its identity otherwise, or whose certificate has no UID.
     var defaultTopic: String?
 }
 
 /// Decides who sends a request to the APNs endpoint.
 struct APNsAccess: Sendable {
+    /// Decides on secrets in paths, on certificates and on topics.
     let senders: APNsSenders
+    /// Decides on JWTs, with the keys of ``senders``.
     let tokens: APNsTokens
 
     /// Checks the proofs of a request: the secret in its path, otherwise its token, otherwise the certificate of its
-    /// connection. Without sources, a proof is read if there is one, and any client on this machine may send.
+    /// connection. Without sources, a proof is read if there is one, and any client on this machine may send. Throws
+    /// ``APNsReason/forbidden`` for a proxy or a foreign page without sources, ``APNsReason/missingProviderToken``
+    /// without a proof, ``APNsReason/invalidProviderToken`` for an unknown secret, ``APNsReason/badCertificate`` for a
+    /// certificate that no source lists, and the errors of ``APNsTokens/claims(authorization:)``.
     func sender(of call: APNsCall) throws(APNsReason) -> APNsSender {
         if senders.isOpen {
             guard isFromThisMachine(call.request) else { throw .forbidden }
@@ -84,7 +96,8 @@ struct APNsAccess: Sendable {
         return call.headers.authorization.map { tokens.detail(of: $0) }
     }
 
-    /// A connection belongs to the team of its first valid token.
+    /// A connection belongs to the team of its first valid token. Throws ``APNsReason/invalidProviderToken`` for a
+    /// token of another team, and ``APNsReason/unrelatedKey`` for one of another key if the source is strict about it.
     private func sender(
         authorization: String, on connection: ProviderConnection
     ) throws(APNsReason) -> APNsSender {

@@ -11,7 +11,10 @@ extension APNsEndpoint {
 
     // MARK: Broadcasts
 
-    /// `POST /4/broadcasts/apps/BUNDLE`. Checks the head in the order of pushes; the channel is looked up last.
+    /// `POST /4/broadcasts/apps/BUNDLE`. Checks the head in the order of pushes; the channel is looked up last. An
+    /// expiration other than 0 requires a channel that stores its last message; otherwise the answer is
+    /// ``APNsReason/badExpirationDate``. A source whose pushes are all forwarded names channels of Apple, so the
+    /// gateway does not look them up.
     func broadcast(_ call: APNsCall, to bundle: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
@@ -51,6 +54,8 @@ extension APNsEndpoint {
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
     /// as APNSwift has it; others send the header field. `listsAll`: the path is `all-channels`. Channels belong to
     /// the sources that list the app as a topic. If no source lists it, they belong to the source that created them.
+    /// `methods`: those that the resource accepts. Throws ``APNsReason/serviceUnavailable`` for a source whose pushes
+    /// are all forwarded: its channels are at Apple, and such requests are not forwarded.
     func manage(
         _ call: APNsCall, of bundle: String, id: String?, methods: [String], listsAll: Bool = false
     ) throws(APNsReason) -> ProviderBody {
@@ -90,7 +95,7 @@ extension APNsEndpoint {
         }
     }
 
-    /// The identifiers of all channels of an app.
+    /// The identifiers of all channels of an app. The body of the answer is `{"channels": [ID, …]}`.
     private func list(_ call: APNsCall, of bundle: String, for source: SourceName) -> ProviderBody {
         let (channels, reply) = (self.channels, call.reply)
         return body(of: call, from: source, upTo: Self.largestChannel) {
@@ -102,13 +107,15 @@ extension APNsEndpoint {
 
     // MARK: Parts
 
-    /// Throws for a path whose app is not one of the sender's.
+    /// Throws ``APNsReason/badTopic`` for a path whose app is not a topic by ``TopicRule``, and
+    /// ``APNsReason/topicMismatch`` for an app that is not one of the sender's.
     private func check(_ bundle: String, of sender: APNsSender) throws(APNsReason) {
         guard TopicRule.allows(bundle) else { throw .badTopic }
         guard access.senders.allows(bundle, for: sender.source) else { throw .topicMismatch }
     }
 
-    /// A body that a task handles.
+    /// A body that a task handles. A reason that `handle` throws becomes the answer, with the identifier of the
+    /// request.
     private func body(
         of call: APNsCall, from source: SourceName, upTo limit: Int,
         handle: @escaping @Sendable ([UInt8]) async throws(APNsReason) -> ProviderReply

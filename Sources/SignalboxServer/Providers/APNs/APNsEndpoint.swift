@@ -13,11 +13,15 @@ final class APNsEndpoint: ProviderEndpoint {
     let access: APNsAccess
     /// Keeps the channels of broadcasts.
     let channels: APNsChannels
+    /// The same object in all endpoints of a config.
     let acceptance: PushAcceptance
+    /// Decides how long the answer to a rejected proof is held.
     private let failures: FailedProofs
 
     /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
     private static let largestPayload = 4096
+    /// The limit of those, in bytes. A push is a VoIP call by its push type, otherwise by a topic that ends with
+    /// `.voip`.
     static let largestCall = 5120
 
     /// `failures`: shared by all configs, so an attack is logged once. `now`: the clock for the age of tokens.
@@ -31,7 +35,8 @@ final class APNsEndpoint: ProviderEndpoint {
         self.failures = failures
     }
 
-    /// Decides on the head alone, so a client without a proof, or with too long a body, is answered at once.
+    /// Decides on the head alone, so a client without a proof, or with too long a body, is answered at once. A refusal
+    /// of a proof is recorded, and may be held; see ``FailedProofs/record(_:from:detail:)``.
     func verdict(on request: ProviderRequest) -> ProviderVerdict? {
         guard let call = APNsCall(request) else { return nil }
         do throws(APNsReason) {
@@ -83,6 +88,8 @@ final class APNsEndpoint: ProviderEndpoint {
 
     // MARK: Pushes
 
+    /// Checks the head of `POST /3/device/TOKEN`, and throws the first fault in the order that the type documents. The
+    /// handler of the body rejects an empty one; the intake of the queue reads the JSON.
     private func push(_ call: APNsCall, to token: String) throws(APNsReason) -> ProviderBody {
         try call.check(isMethod: call.request.method == "POST")
         let sender = try access.sender(of: call)
@@ -115,7 +122,8 @@ final class APNsEndpoint: ProviderEndpoint {
     }
 
     /// Reads the header fields that the event shows, in the order of their checks. `isForwarded`: Apple decides on
-    /// values that the gateway does not know.
+    /// values that the gateway does not know. The identifier is that of the answer, so the event has one also if the
+    /// client sent none.
     private func transport(
         of call: APNsCall, isForwarded: Bool
     ) throws(APNsReason) -> PushNotification.Transport {
@@ -133,6 +141,8 @@ final class APNsEndpoint: ProviderEndpoint {
         APNsCall(request)?.reply.failure(.badRequestParams) ?? .invalidRun
     }
 
+    /// Describes pushes and broadcasts. A path that Apple does not have counts as a push, so captures show a sender
+    /// with a wrong URL. Nil for the management of channels.
     func refusedPush(of request: ProviderRequest) -> RefusedPush? {
         guard let call = APNsCall(request) else { return nil }
         switch call.target.resource {
@@ -151,14 +161,14 @@ final class APNsEndpoint: ProviderEndpoint {
 
     // MARK: Accepting
 
-    /// Accepts a push in a task.
+    /// Accepts a push in a task. An empty body is answered with ``APNsReason/payloadEmpty`` and not stored.
     func accept(_ push: ProviderPush, of call: APNsCall) async -> ProviderReply {
         guard !push.body.isEmpty else { return call.reply.failure(.payloadEmpty) }
         return await acceptance.accept([push], of: call.request, as: wording(of: call, for: push.source))
     }
 
     /// The answer to the only push of a request. A repeat gets the answer of the first request, which differs in
-    /// nothing.
+    /// nothing. Answers of the development environment have `apns-unique-id` in addition: the id of the event.
     private func wording(of call: APNsCall, for source: SourceName) -> PushAcceptance.Wording {
         // A host that the client names decides.
         let host = call.request.connection.providerHost
@@ -179,6 +189,7 @@ final class APNsEndpoint: ProviderEndpoint {
 }
 
 extension APNsReason {
+    /// Exhausted memory becomes 503, which permits the client to repeat the push.
     init(_ refusal: ProviderBody.Refusal) {
         self =
             switch refusal {
@@ -187,7 +198,8 @@ extension APNsReason {
             }
     }
 
-    /// Apple has one word for every body that cannot be read.
+    /// Apple has one word for every body that cannot be read. A body whose routes take too much work counts as too
+    /// large.
     fileprivate init(_ rejection: Rejection) {
         switch rejection.code {
         case .tooLarge, .tooCostly: self = .payloadTooLarge

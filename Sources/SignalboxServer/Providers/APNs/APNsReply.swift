@@ -10,6 +10,7 @@ struct APNsReply: Sendable {
     /// As sent; a new UUID if the client sent none.
     let id: String
 
+    /// `id`: of the client, even if it is malformed; nil makes a UUID.
     init(_ name: String, id: String?) {
         self.name = name
         // In capitals, as Apple writes them.
@@ -19,6 +20,7 @@ struct APNsReply: Sendable {
     /// Makes the identifiers of requests without one. Many times as fast as Foundation.
     private static let ids = EventIDSource()
 
+    /// The first field of every answer that the gateway words itself.
     private var header: ProviderReply.Header { .init(name: name, value: id) }
 
     /// Success, without a body. `others`: further header fields.
@@ -49,6 +51,7 @@ struct APNsReply: Sendable {
 
     private static let json = ProviderReply.Header(name: "content-type", value: "application/json")
 
-    /// The answer to a path that no endpoint serves.
+    /// The answer to a path that no endpoint serves. Its `apns-id` is new, because the request was not read as one to
+    /// APNs.
     static var badPath: ProviderReply { APNsReply("apns-id", id: nil).failure(.badPath) }
 }

@@ -8,14 +8,18 @@ import SignalboxStore
 package struct APNsSenders: Sendable {
     /// A public key of provider tokens.
     struct Key: Sendable {
+        /// `iss` of the tokens that it signs.
         let team: String
+        /// `kid` of these tokens, unique within the team.
         let id: String
+        /// The only source that may have the key.
         let source: SourceName
         let publicKey: ES256PublicKey
     }
 
     /// True without sources: every client on this machine may send.
     let isOpen: Bool
+    /// In the order of the names of their sources.
     let keys: [Key]
     /// By SHA-256 fingerprint.
     private let certificates: [(value: SourceName, token: [UInt8])]
@@ -23,8 +27,9 @@ package struct APNsSenders: Sendable {
     private let subjects: [String: SourceName]
     /// Secrets in paths.
     private let secrets: [(value: SourceName, token: [UInt8])]
+    /// The options of the sources that have any for APNs.
     private let sources: [SourceName: GatewayConfig.APNsSource]
-    /// The source that may send to a bundle's topics, if the config names one.
+    /// The sources that list a topic, by topic. A topic without an entry is free for sources that list none.
     private let owners: [String: Set<SourceName>]
 
     /// Throws for a secret that cannot be read, for a key that is not a P-256 public key, and for a proof that two
@@ -56,6 +61,8 @@ package struct APNsSenders: Sendable {
         var subjects: [String: SourceName] = [:]
         var secrets: [(value: SourceName, token: [UInt8])] = []
 
+        /// Adds the proofs of one source. Throws for a proof that another source has, a key that is not the PEM of a
+        /// P-256 public key, and a secret with characters that a path must escape.
         mutating func add(
             _ source: GatewayConfig.APNsSource, of name: SourceName, _ resolved: SecretResolver.APNsSecrets,
             by resolver: SecretResolver
@@ -102,13 +109,14 @@ package struct APNsSenders: Sendable {
 // MARK: Proofs
 
 extension APNsSenders {
-    /// The source of a secret in a path. Compares all secrets, in constant time.
+    /// The source of a secret in a path. Compares all secrets, in constant time. Nil for an unknown one.
     func source(ofSecret secret: String) -> SourceName? {
         let presented = Array(secret.utf8)
         return secrets.filter { equalInConstantTime($0.token, presented) }.first?.value
     }
 
-    /// The source of a client certificate: by its fingerprint, otherwise by its subject.
+    /// The source of a client certificate: by its fingerprint, otherwise by its subject. The subject counts only if the
+    /// client CA issued the certificate, because anyone can write a subject. Nil if no source lists it.
     func source(of certificate: ProviderConnection.ClientCertificate) -> SourceName? {
         if let known = certificates.filter({ equalInConstantTime($0.token, certificate.sha256) }).first {
             return known.value
@@ -117,7 +125,7 @@ extension APNsSenders {
         return subjects[uid]
     }
 
-    /// The source's rules that are off by default.
+    /// The source's rules that are off by default. All are off for a source without options for APNs.
     func strict(_ source: SourceName) -> GatewayConfig.APNsSource.Strict { sources[source]?.strict ?? .init() }
 
     /// True if answers have what only Apple's development environment sends. Without sources it is one.

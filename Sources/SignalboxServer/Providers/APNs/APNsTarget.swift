@@ -6,6 +6,7 @@ struct APNsTarget: Sendable, Equatable {
     let secret: String?
     let resource: Resource
 
+    /// The associated texts are as sent: neither decoded nor checked.
     enum Resource: Sendable, Equatable {
         /// `/3/device/TOKEN`; the token may be empty.
         case device(token: String)
@@ -49,6 +50,7 @@ struct APNsTarget: Sendable, Equatable {
         }
     }
 
+    /// `parts`: those of the path from `1` on, without a secret.
     private static func management(_ parts: [Substring]) -> Resource {
         guard (4...5).contains(parts.count) else { return .unknown }
         let bundle = String(parts[2])
@@ -66,8 +68,9 @@ enum APNsToken {
     /// Apple does not promise a length: tokens of devices have 64 digits, those of Live Activities up to 160.
     private static let lengths = 64...200
 
-    /// The bytes of the digits in lower case, so that both spellings have one hash. Throws for other text.
-    /// `isForwarded`: Apple decides on the length.
+    /// The bytes of the digits in lower case, so that both spellings have one hash. Throws
+    /// ``APNsReason/missingDeviceToken`` for empty text, and ``APNsReason/badDeviceToken`` for other characters, an odd
+    /// number of digits, and a length that tokens do not have. `isForwarded`: Apple decides on the length.
     static func read(_ text: String, isForwarded: Bool = false) throws(APNsReason) -> [UInt8] {
         guard !text.isEmpty else { throw .missingDeviceToken }
         var digits = Array(text.utf8)

@@ -28,6 +28,7 @@ final class APNsTokens: Sendable {
         var claims: [[UInt8]: Claims] = [:]
         /// The digests in the order of their arrival; the oldest is forgotten first.
         var order: [[UInt8]] = []
+        /// The position in ``order`` that the next token takes once there are ``most``.
         var oldest = 0
         /// The arrivals of new tokens within ``updateWindow``, by team.
         var arrivals: [String: [Date]] = [:]
@@ -41,12 +42,15 @@ final class APNsTokens: Sendable {
     private static let skew: TimeInterval = 300
     /// Apple permits one update in this time.
     private static let updateWindow: TimeInterval = 20 * 60
+    /// New tokens of a team within ``updateWindow`` that a strict source accepts.
     private static let mostNew = 2
 
     private let senders: APNsSenders
     private let now: @Sendable () -> Date
     private let memory = Mutex(Memory())
 
+    /// Remembers no token at first, so each reload costs one verification for each token in use. `now`: the clock by
+    /// which tokens age.
     init(_ senders: APNsSenders, now: @escaping @Sendable () -> Date) {
         self.senders = senders
         self.now = now
@@ -54,7 +58,9 @@ final class APNsTokens: Sendable {
 
     /// The claims of the token in an `authorization` field. Verifies the signature, unless the endpoint is open. An
     /// unknown key and a wrong signature look alike. Throws ``APNsReason/expiredProviderToken`` for a valid token that
-    /// is too old.
+    /// is too old. Throws ``APNsReason/missingProviderToken`` for a field without a token,
+    /// ``APNsReason/invalidProviderToken`` for any other fault, and ``APNsReason/tooManyTokenUpdates`` if the source is
+    /// strict about them.
     func claims(authorization: String) throws(APNsReason) -> Claims {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard let scheme = parts.first else { throw .missingProviderToken }
@@ -71,6 +77,8 @@ final class APNsTokens: Sendable {
         return claims
     }
 
+    /// Applies to remembered tokens as well, because they grow old. A token from more than ``skew`` ahead is invalid,
+    /// not expired.
     private func checkAge(_ claims: Claims, at now: Date) throws(APNsReason) -> Claims {
         let age = now.timeIntervalSince1970 - claims.issuedAt
         guard age >= -Self.skew else { throw .invalidProviderToken }
@@ -102,7 +110,8 @@ final class APNsTokens: Sendable {
         return Claims(team: claims.team, key: key, issuedAt: claims.issuedAt, source: known.source)
     }
 
-    /// Clients write an integer, a float (PyAPNs2) or a string (APNSwift, Kalyke).
+    /// Clients write an integer, a float (PyAPNs2) or a string (APNSwift, Kalyke). Nil for other types, and for values
+    /// that are not finite.
     private static func time(_ value: JSONValue?) -> Double? {
         guard let value else { return nil }
         let time = value.double ?? value.string.flatMap { Double($0) }
@@ -169,7 +178,8 @@ extension APNsTokens {
         return "the signature does not match key \(Self.word(key))"
     }
 
-    /// Text of a sender, of bounded length and without characters that could be read as another field.
+    /// Text of a sender, of bounded length and without characters that could be read as another field. Keeps 20
+    /// characters; those other than ASCII letters and digits become `?`.
     private static func word(_ text: String) -> String {
         String(text.prefix(20).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "?" })
     }

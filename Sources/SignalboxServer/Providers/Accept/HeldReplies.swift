@@ -11,6 +11,7 @@ final class HeldReplies: Sendable {
 
     private let schedule: Schedule
     private let most: Int
+    /// Reserved places. Exceeds ``most`` for an instant while ``reserve()`` gives one back.
     private let count = Atomic(0)
 
     /// `most`: replies that are held at one time.
@@ -19,6 +20,7 @@ final class HeldReplies: Sendable {
         self.schedule = schedule
     }
 
+    /// A timer on any event loop of the shared group of NIO.
     private static let onEventLoop: Schedule = { delay, body in
         MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(delay)) { body() }
     }
@@ -32,9 +34,10 @@ final class HeldReplies: Sendable {
         return true
     }
 
+    /// Gives back a reserved place that no reply uses.
     func cancel() { count.subtract(1, ordering: .relaxed) }
 
-    /// Calls `send` after the delay. Requires a reserved place.
+    /// Calls `send` after the delay. Requires a reserved place. The place is free again before `send` runs.
     func hold(for delay: Duration, _ send: @escaping @Sendable () -> Void) {
         schedule(delay) { [self] in
             cancel()

@@ -5,7 +5,9 @@ import SignalboxNotification
 /// limit of the source, failure rules, the queue, the real push service, then the captures.
 final class PushAcceptance: Sendable {
     // A class because every push asks for it, and a copy of all that it holds costs as much as reading a small push.
+    /// Endpoints also admit requests by it, before their bodies arrive.
     let admission: SourceAdmission
+    /// Decides before the queue: a push that a rule answers makes no event.
     let failures: PushFailures
     let store: PushStore
     /// Nil records nothing.
@@ -31,9 +33,10 @@ final class PushAcceptance: Sendable {
     /// Makes the reply to a request from the answers to its pushes, which have the order of the pushes.
     typealias Wording = @Sendable ([PushAnswer]) -> ProviderReply
 
-    /// Accepts the pushes of one request, all of one source. Calls `reply` once, on any thread, after their events
-    /// are durable. An unavailable push was not stored, unless its commit took longer than ``StoreLimits/patience``:
-    /// then it may still be stored. May be called on an event loop.
+    /// Accepts the pushes of one request, all of one source. Calls `reply` once, on any thread, after their events are
+    /// durable. An unavailable push was not stored, unless its commit took longer than ``StoreLimits/patience``: then
+    /// it may still be stored. May be called on an event loop. A delay by a failure rule needs a place of ``held``;
+    /// without one, all pushes are unavailable and none is stored.
     func accept(
         _ pushes: [ProviderPush], of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, as words: @escaping Wording
@@ -78,6 +81,7 @@ final class PushAcceptance: Sendable {
         }
     }
 
+    /// The pushes with the label and the trace of their request; unchanged if it has neither.
     private func labelled(_ pushes: [ProviderPush], _ run: String?, _ trace: RequestTrace?) -> [ProviderPush] {
         guard run != nil || trace != nil else { return pushes }
         return pushes.map { push in
@@ -88,7 +92,7 @@ final class PushAcceptance: Sendable {
     }
 
     /// The answers to the pushes that are not stored, by position: those beyond the limit of their source, and those
-    /// that a failure rule takes.
+    /// that a failure rule takes. Positions are those of `pushes`.
     private func decide(_ pushes: [ProviderPush]) -> (answers: [Int: PushAnswer], effects: PushEffects) {
         guard let source = pushes.first?.source else { return ([:], PushEffects()) }
         let admitted = admission.admit(pushes: pushes.count, from: source)

@@ -29,11 +29,13 @@ enum PushAnswer: Sendable {
     /// True if the queue failed, so that none of the request's pushes was stored.
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
 
-    /// True for a failure that the service reports for a whole request only, not for one push.
+    /// True for a failure that the service reports for a whole request only, not for one push. Only Expo has both
+    /// kinds: the error of a ticket has the status 200.
     func isOfRequest(to service: PushService) -> Bool {
         if service == .expo, case .injected(let failure) = self { failure.status != 200 } else { false }
     }
 
+    /// True for a push beyond the rate of its source; the same push may be accepted a second later.
     var isLimited: Bool { if case .limited = self { true } else { false } }
 }
 

@@ -13,6 +13,7 @@ struct PushFailures: Sendable {
     var now: @Sendable () -> Date = { Date() }
 
     /// The failures of the pushes, by position, and the effects on the answer to the request. Counts the pushes.
+    /// Positions are those of the slice.
     func decide(_ pushes: ArraySlice<ProviderPush>) -> (failures: [Int: PushAnswer], effects: PushEffects) {
         var failures: [Int: PushAnswer] = [:]
         var effects = PushEffects()
@@ -27,6 +28,8 @@ struct PushFailures: Sendable {
         return (failures, effects)
     }
 
+    /// The failure in the words of the service; nil for a rule without an answer, which only delays the reply or
+    /// changes the connection. A 410 has the timestamp of the rule, otherwise the present time.
     private func failure(by rule: FailureRule, of push: ProviderPush) -> InjectedFailure? {
         guard let answer = rule.answer, let reason = rule.reason(for: push.platform) else { return nil }
         var failure = InjectedFailure(rule: rule.name, status: reason.status, reason: reason.word)

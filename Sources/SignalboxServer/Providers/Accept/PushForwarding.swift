@@ -8,6 +8,7 @@ import SignalboxNotification
 /// Decides whether a push goes to the real push service, and forwards it once its event is stored. An immutable value
 /// of one config.
 struct PushForwarding: Sendable {
+    /// Knows the mode of each source; a source without an upstream has the mode `capture`.
     let passThrough: PassThrough
     /// Knows whether a source belongs to Apple's development environment.
     let senders: APNsSenders
@@ -25,7 +26,9 @@ struct PushForwarding: Sendable {
         case refuse(reason: String)
     }
 
-    /// The plan for a request. All pushes have the same source.
+    /// The plan for a request. All pushes have the same source. A refusal means that at least one push must be
+    /// forwarded, and the request has several pushes, is to another API than those that ``destination(of:)`` knows, or
+    /// has no credential that the service accepts.
     func plan(for pushes: [ProviderPush], of request: ProviderRequest) -> Plan {
         guard let push = pushes.first, passThrough.mode(of: push.source) != .capture,
             pushes.contains(where: { passThrough.forwards(token: $0.token, of: $0.source) })
@@ -132,7 +135,8 @@ struct PushForwarding: Sendable {
     }
 
     /// Key and team of a provider token, which stay the same when the sender renews it. Otherwise the digest of the
-    /// credential.
+    /// credential. Pushes with equal values share a connection to the service. Reads a token without verifying it:
+    /// Apple does that.
     private static func credential(_ authorization: String, _ provider: ForwardedPush.Provider) -> [UInt8] {
         let text = authorization.split(separator: " ", maxSplits: 1).last ?? ""
         if provider == .apns, let token = JSONWebToken(Array(text.utf8)),
@@ -143,7 +147,7 @@ struct PushForwarding: Sendable {
         return sha256(Array(authorization.utf8))
     }
 
-    /// The host that the sender addressed decides, if it is one of Apple's.
+    /// The host that the sender addressed decides, if it is one of Apple's. Otherwise the option of the source decides.
     private func isSandbox(_ request: ProviderRequest, of source: SourceName) -> Bool {
         if let host = request.connection.providerHost { return host.isDevelopment }
         return switch (request.authority ?? "").prefix(while: { $0 != ":" }).lowercased() {
@@ -153,7 +157,8 @@ struct PushForwarding: Sendable {
         }
     }
 
-    /// True for tokens of sources, those that the gateway granted to service accounts, and legacy server keys.
+    /// True for tokens of sources, those that the gateway granted to service accounts, and legacy server keys. Google
+    /// accepts none of them.
     func isOwnToken(_ authorization: String, _ request: ProviderRequest) -> Bool {
         let token = authorization.split(separator: " ", maxSplits: 1).last ?? ""
         return authorization.lowercased().hasPrefix("key=") || GrantedTokens.mayBeGranted(String(token))
@@ -164,7 +169,8 @@ struct PushForwarding: Sendable {
 // MARK: Answers
 
 extension APNsReply {
-    /// The service's answer, or 503 if it is unreachable. The identifier of the request is never missing.
+    /// The service's answer, or 503 if it is unreachable. The identifier of the request is never missing. A status
+    /// outside of 200 to 599 counts as unreachable.
     func answer(_ verdict: PushVerdict) -> ProviderReply {
         guard let status = verdict.status, (200..<600).contains(status) else { return failure(.serviceUnavailable) }
         var headers = verdict.headers.map { ProviderReply.Header(name: $0.name, value: $0.value) }

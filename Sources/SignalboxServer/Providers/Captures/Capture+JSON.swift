@@ -5,7 +5,7 @@ import SignalboxNotification
 /// Captures in responses. Absent members are unknown, or do not apply to the push.
 extension JSONWriter {
     /// Writes one capture as an object. `isWhole`: whether the object has the event. `hidesContent`: whether the event
-    /// lacks its texts.
+    /// lacks its texts. `token` is the keyed hash of the device, as in events.
     mutating func capture(_ capture: Capture, in log: CaptureLog, isWhole: Bool = true, hidesContent: Bool = false) {
         object { json in
             let addressee = capture.knownAddressee

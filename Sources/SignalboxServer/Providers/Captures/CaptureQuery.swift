@@ -10,6 +10,7 @@ import SignalboxRouting
 /// Reads the parameters and bodies of requests about captures.
 struct CaptureQuery {
     let call: Call
+    /// Reads cursors: one of an earlier process is the beginning.
     let log: CaptureLog
     /// Hashes tokens that are given in clear.
     let tokens: TokenHash
@@ -27,7 +28,8 @@ struct CaptureQuery {
     static let bodyLimit = 256 * 1024
 
     /// Reads the selection from the parameters and from a body, which may be empty. `outcome`: the default of the
-    /// parameter.
+    /// parameter. The `token` of the body replaces that of the parameter. Throws 400 for an unknown word, an invalid
+    /// label, an empty source or token, and an invalid pattern; 403 for a pattern of a client that may not read texts.
     func selection(
         _ body: [UInt8] = [], outcome: Capture.Outcome? = nil
     ) throws(Problem) -> CaptureSelection {
@@ -58,7 +60,8 @@ struct CaptureQuery {
     /// The number of the parameter `after`; nil without one.
     func after() throws(Problem) -> Int64? { try cursor("after") }
 
-    /// The number of a parameter that has a cursor; nil without one.
+    /// The number of a parameter that has a cursor; nil without one. 0 for a cursor of an earlier process. Throws 400
+    /// for text that is not a cursor.
     func cursor(_ name: String) throws(Problem) -> Int64? {
         try call.query(name).map { text throws(Problem) in
             guard let number = log.number(ofCursor: text) else {
@@ -68,7 +71,8 @@ struct CaptureQuery {
         }
     }
 
-    /// A duration of the parameter `timeout`, up to ``CapturesAPI/longestWait``.
+    /// A duration of the parameter `timeout`, up to ``CapturesAPI/longestWait``. 10 s without the parameter. Throws 400
+    /// for other text, and for a longer time.
     func timeout() throws(Problem) -> Duration {
         guard let text = call.query("timeout") else { return .seconds(10) }
         guard let time = Duration(text: text), time <= CapturesAPI.longestWait else {
@@ -86,6 +90,7 @@ struct CaptureQuery {
         selection.otherToken = tokens.name(of: Array(token.lowercased().utf8))
     }
 
+    /// A parameter with a closed set of values. Throws 400 with all of them; `others` are values that `Word` lacks.
     private func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ text: String, and others: [String] = []
     ) throws(Problem) -> Word {
@@ -111,6 +116,8 @@ struct CaptureQuery {
         selection.match = try Self.pattern(match)
     }
 
+    /// Throws 400 with the pointer of a `token` that is not a string, or is empty. The pattern is returned as text,
+    /// because the parsed body does not outlive the call.
     private static func members(_ root: JSONValue) throws(Problem) -> (match: JSONText?, token: String?) {
         let token = root["token"]
         if let token, token.string == nil { throw .captureBody("The token must be a string.", at: "/token") }
@@ -120,6 +127,7 @@ struct CaptureQuery {
         return (root["match"].map { JSONText($0) }, token?.string)
     }
 
+    /// Throws 400 with the first error of the pattern, and its pointer in the body.
     private static func pattern(_ match: JSONText) throws(Problem) -> CaptureSelection.EventMatch {
         do throws(InvalidConfig) {
             return CaptureSelection.EventMatch(try Pattern(text: match.bytes), text: match.bytes)

@@ -15,6 +15,7 @@ struct CapturesAPI: Sendable {
 
     /// Captures of one wait.
     private static let largestCount = 1000
+    /// The upper bound of the parameter `timeout`.
     static let longestWait: Duration = .seconds(60)
 
     /// Without `after`, the newest first; `next` is the `cursor` of older ones, and absent at the end. With `after`,
@@ -39,6 +40,8 @@ struct CapturesAPI: Sendable {
             hidesContent: call.hidesContent)
     }
 
+    /// `next`: nil at the end of the list. `isTruncated`: whether captures behind `after` were dropped before they were
+    /// read.
     private func page(
         _ captures: some Sequence<Capture>, next: Int64?, last: Int64, isTruncated: Bool = false, hidesContent: Bool
     ) -> Response {
@@ -80,6 +83,8 @@ struct CapturesAPI: Sendable {
         }
     }
 
+    /// 200, or the problem 408 with the captures so far and near misses. `next` is the `after` of the next wait in
+    /// both.
     private func response(_ result: CaptureWait.Result, to wait: CaptureWait, hidesContent: Bool) -> Response {
         let isComplete = result.captures.count >= wait.count
         let write: (inout JSONWriter) -> Void = { json in
@@ -105,6 +110,7 @@ struct CapturesAPI: Sendable {
         return .json { $0.member("removed", removed) }
     }
 
+    /// Throws 409 while the config keeps no captures.
     private func query(_ call: Call) throws(Problem) -> CaptureQuery {
         guard log.isOn else { throw .capturesOff }
         return CaptureQuery(call: call, log: log, tokens: tokens)

@@ -24,6 +24,7 @@ extension Problem {
         return problem
     }
 
+    /// Always 503 with a `retry-after` of one second.
     init(_ failure: CaptureWait.Failure) {
         switch failure {
         case .tooManyWaits:

@@ -4,6 +4,7 @@ import SignalboxNotification
 
 /// Answers as captures show them.
 extension PushAnswer {
+    /// An error of the real push service is a rejection, and a service that gives no answer is unavailable.
     var outcome: Capture.Outcome {
         switch self {
         case .accepted: .accepted
@@ -60,7 +61,7 @@ extension ProviderAnswer {
 }
 
 extension ProviderReply {
-    /// Characters of a reason.
+    /// Characters of a reason. Bounded, because the real push service may send any text.
     private static let longestReason = 200
 
     /// The service's word for an error: Apple's `reason`, Google's `errorCode` or `status`, the `error` of an OAuth

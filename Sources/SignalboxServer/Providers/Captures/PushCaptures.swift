@@ -11,12 +11,13 @@ struct PushCaptures: Sendable {
     let tokens: TokenHash
     /// Receives refused pushes, also while captures are off.
     var observation: Observation?
+    /// The time of captures without an event; others have the time at which their event was accepted.
     var now: @Sendable () -> Date = { Date() }
 
     // MARK: Pushes that passed the checks of their endpoint
 
     /// Records accepted pushes. `answers`: one for each push, in order. `stored`: the events of the accepted ones.
-    /// `reply`: the reply to the request.
+    /// `reply`: the reply to the request. Marks the request, so its reply is not recorded as a refusal once more.
     func record(
         _ pushes: [ProviderPush], _ answers: [PushAnswer], _ stored: [ProviderAnswer], _ reply: ProviderReply,
         of request: ProviderRequest
@@ -81,6 +82,7 @@ struct PushCaptures: Sendable {
         return capture
     }
 
+    /// The device token becomes its keyed hash; captures never have it in clear.
     private func addressee(of push: ProviderPush) -> Capture.Addressee {
         Capture.Addressee(
             token: push.token.map { tokens.name(of: $0) }, topic: push.topic, condition: push.condition,
@@ -139,6 +141,8 @@ struct PushCaptures: Sendable {
             })
     }
 
+    /// Records a reply of status 400 or more, unless the pushes of the request were recorded. `source`: nil for the one
+    /// that the request proved, if it did. `facts`: called only if the refusal is recorded.
     private func refuse(
         _ reply: ProviderReply, of request: ProviderRequest, from source: SourceName?, _ facts: () -> RefusedPush?
     ) {
@@ -169,7 +173,7 @@ struct PushCaptures: Sendable {
         return capture
     }
 
-    /// Values of refused requests may be of any length.
+    /// Values of refused requests may be of any length. Keeps 256 characters.
     private static func cut(_ text: String) -> String { String(text.prefix(256)) }
 }
 
@@ -178,8 +182,11 @@ struct RefusedPush: Sendable {
     let service: PushService
     /// The device token in its canonical spelling; nil if it is absent or malformed.
     var token: [UInt8]?
+    /// As sent: of any length, and possibly not a topic.
     var topic: String?
+    /// The channel of a broadcast to APNs, as sent.
     var channel: String?
+    /// The Firebase project in the path; nil for the legacy protocol and for batches.
     var project: String?
     /// Describes the fault of the proof of identity, for the operator. Takes the reason of the refusal; nil if that is
     /// not the proof.
@@ -191,6 +198,7 @@ struct RefusedPart: Sendable {
     let push: RefusedPush
     /// The HTTP status of the part; 200 for an error of one of Expo's tickets.
     let status: Int
+    /// The word of the service, such as `DeviceNotRegistered`; nil if the part has none.
     let reason: String?
 }
 
@@ -206,6 +214,7 @@ final class CaptureMark: Sendable {
     /// Records the source of a request after its proof was checked.
     func identify(_ source: SourceName) { sender.withLock { $0 = source } }
 
+    /// Whether ``PushCaptures`` has recorded the pushes of the request.
     var isSet: Bool { mark.load(ordering: .relaxed) }
 
     func set() { mark.store(true, ordering: .relaxed) }

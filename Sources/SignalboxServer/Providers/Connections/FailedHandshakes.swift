@@ -6,10 +6,12 @@ import Synchronization
 ///
 /// A class because all connections share it.
 final class FailedHandshakes: Sendable {
+    /// Used for the log only: failed handshakes are not slowed down.
     private let networks = Mutex(FailedNetworks())
     private let logger: Logger
     private let now: @Sendable () -> ContinuousClock.Instant
 
+    /// `now`: the clock by which a minute of failures is measured.
     init(logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.logger = logger
         self.now = now

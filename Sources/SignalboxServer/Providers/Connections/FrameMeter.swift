@@ -13,6 +13,7 @@ struct FrameMeter {
         var resets = 2000
         /// PING, SETTINGS and PRIORITY frames in ``period``.
         var controls = 200
+        /// A period begins with the first frame after the end of the one before.
         var period: TimeAmount = .seconds(30)
     }
 
@@ -21,7 +22,9 @@ struct FrameMeter {
     private var skipped: Int
     /// The first bytes of the current frame's head, up to 9.
     private var head: [UInt8] = []
+    /// Frames so far, minus two for each header block; negative after many requests.
     private var windowUpdates = 0
+    /// Never reduced, unlike ``windowUpdates``.
     private var unknown = 0
     private var resets = Rate()
     private var controls = Rate()
@@ -41,7 +44,8 @@ struct FrameMeter {
     /// Whether a frame that is not part of a header block in progress began with the last bytes.
     private(set) var hasBegun = false
 
-    /// Returns false for a flood; the connection must close.
+    /// Returns false for a flood; the connection must close. Frames may be split at any byte. `now`: the time for the
+    /// limits of a period.
     mutating func receive(_ bytes: ByteBuffer, at now: NIODeadline) -> Bool {
         hasBegun = false
         var view = bytes.readableBytesView
@@ -64,10 +68,10 @@ struct FrameMeter {
         return true
     }
 
-    /// Whether the last frame that began is DATA.
+    /// Whether the last frame that began is DATA. Its bytes have the deadline of their body.
     private var isData = false
 
-    /// Counts the frame whose head is complete.
+    /// Counts the frame whose head is complete. False if there are too many of its kind.
     private mutating func begin(at now: NIODeadline) -> Bool {
         skipped = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
         let (type, flags) = (head[3], head[4])
@@ -96,6 +100,7 @@ struct FrameMeter {
     /// rest of an idle connection's limits.
     private struct Rate {
         private var frames = 0
+        /// The start of the present period; 0 before the first frame.
         private var since = NIODeadline.uptimeNanoseconds(0)
 
         /// Counts a frame, and returns the number in the present period.

@@ -14,7 +14,9 @@ final class FrameTap: ChannelDuplexHandler {
 
     // A class because the channel calls it, only on its event loop.
     private var meter: FrameMeter
+    /// Set for good by the first flood. The rest of the input is dropped.
     private var isFlooded = false
+    /// Nil before the channel adds the handler, and after its removal.
     private var context: ChannelHandlerContext?
     /// When the frame or header block began that has not ended.
     private(set) var incompleteSince: NIODeadline?
@@ -33,6 +35,7 @@ final class FrameTap: ChannelDuplexHandler {
     /// `preface`: bytes of the connection preface that are still to come.
     init(preface: Int) { meter = FrameMeter(preface: preface) }
 
+    /// Whether the client owes the end of a frame or header block; see ``FrameMeter/isIncomplete``.
     var isIncomplete: Bool { incompleteSince != nil }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -48,6 +51,8 @@ final class FrameTap: ChannelDuplexHandler {
         flush(context: context)
     }
 
+    /// Meters bytes before the library sees them. The first flood fires ``Flood`` instead of the bytes that revealed
+    /// it.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isFlooded else { return }
         let now = context.eventLoop.now
@@ -59,6 +64,8 @@ final class FrameTap: ChannelDuplexHandler {
 
     // MARK: Output
 
+    /// Joins a frame to those before it. Passes them on first if the sum would exceed ``largestJoined``, or if the
+    /// writer waits for the frame. Fields that wait for the frame's stream are added to its end.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isMuted else {
             promise?.succeed()
@@ -82,6 +89,7 @@ final class FrameTap: ChannelDuplexHandler {
         context.flush()
     }
 
+    /// Passes the joined frames on first, so they precede the end.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         passOn(context)
         context.close(mode: mode, promise: promise)
@@ -100,13 +108,15 @@ final class FrameTap: ChannelDuplexHandler {
 // MARK: Fields of responses
 
 extension FrameTap {
-    /// Adds fields to the response of a stream, whose HEADERS frame is written next.
+    /// Adds fields to the response of a stream, whose HEADERS frame is written next. Call it before the library
+    /// receives that response.
     func add(_ headers: [ProviderReply.Header], to stream: UInt32) {
         guard !headers.isEmpty else { return }
         fields[stream] = FieldBlock(headers).bytes
     }
 
-    /// The stream is over. Its response may not have been written.
+    /// The stream is over. Its response may not have been written. Call it for every stream that ends: fields that wait
+    /// would stay as long as the connection.
     func drop(_ stream: UInt32) {
         if !fields.isEmpty { fields[stream] = nil }
     }

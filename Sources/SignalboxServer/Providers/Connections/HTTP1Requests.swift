@@ -9,6 +9,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
+    /// The state of the current request. Its head leads to ``receiving(_:)`` or ``handled``, the response to
+    /// ``ignoring`` while its body still arrives, otherwise to ``idle``.
     private enum Phase {
         case idle
         /// The body is arriving.
@@ -22,6 +24,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     // A class because the channel calls it, only on its event loop.
     private let serving: ProviderServing
     private let connection: ProviderConnection
+    /// Answers from other threads, with the numbers of their requests.
     private let replies = Mailbox<(number: Int, reply: ProviderReply)>()
     private var phase = Phase.idle
     /// Whether the current response is for HEAD and so has no body.
@@ -52,6 +55,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { start = context.eventLoop.now }
 
+    /// A request in progress gets no response; an append that was begun still commits.
     func channelInactive(context: ChannelHandlerContext) {
         (phase, isOver) = (.idle, true)
         context.fireChannelInactive()
@@ -91,6 +95,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     // MARK: Requests
 
+    /// Ignores requests behind the last one that is served.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver || !isIdle else { return }
         switch unwrapInboundIn(data) {
@@ -113,6 +118,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
         if case .idle = phase { true } else { false }
     }
 
+    /// Decides on the head. A body of known length beyond the limit is refused before it arrives. The connection then
+    /// stays only if the rest has at most ``mostIgnored`` bytes.
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         number += 1
         isEnded = false
@@ -142,6 +149,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
         answer(number, reply, context, then: .ignoring)
     }
 
+    /// The request is complete. Its endpoint may answer on any thread; the response is written on the event loop.
     private func end(_ context: ChannelHandlerContext) {
         switch phase {
         case .receiving(let body):
@@ -172,7 +180,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     // MARK: Responses
 
-    /// Writes the whole response to the current request. `next`: the phase after it.
+    /// Writes the whole response to the current request. `next`: the phase after it. Has no effect for an earlier
+    /// request and on a closed connection. A reply with a delay is written later.
     private func answer(_ number: Int, _ reply: ProviderReply, _ context: ChannelHandlerContext, then next: Phase) {
         guard number == self.number, case .handled = phase, context.channel.isActive else { return }
         if let delay = reply.delay { return hold(number, reply, for: delay, context) }
@@ -228,7 +237,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
 }
 
 extension ProviderRequest {
-    /// The request of a head that ``CheckedHead`` accepted.
+    /// The request of a head that ``CheckedHead`` accepted. A chunked body has an unknown length; one without a length
+    /// has 0 bytes.
     convenience init(_ head: HTTPRequestHead, on connection: ProviderConnection) {
         let headers = head.headers.map { (name: $0.name.lowercased(), value: $0.value) }
         func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }

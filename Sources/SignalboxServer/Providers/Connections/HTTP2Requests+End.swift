@@ -3,6 +3,7 @@ import NIOHTTP2
 
 /// The end of an HTTP/2 connection.
 extension HTTP2Requests {
+    /// Performs the actions of ``farewell`` in order, and flushes if there are any.
     func perform(_ actions: [ConnectionFarewell.Action]) {
         for action in actions {
             switch action {
@@ -41,14 +42,15 @@ extension HTTP2Requests {
         startChecks()
     }
 
-    /// Ends the connection because of its client.
+    /// Ends the connection because of its client. Its requests in progress get no response.
     func abort(_ code: HTTP2ErrorCode) {
         write(.goAway(lastStreamID: lastStream, errorCode: code, opaqueData: nil), on: .rootStream)
         flush()
         close()
     }
 
-    /// Sends what was written, and the end of the output. The client closes the connection, or a deadline does.
+    /// Sends what was written, and the end of the output. The client closes the connection, or a deadline does. The
+    /// deadline is 5 s. Repeated calls have no effect.
     func closeOutput() {
         flush()
         guard !isClosing, let context else { return }
@@ -65,6 +67,7 @@ extension HTTP2Requests {
         context?.closeAtOnce()
     }
 
+    /// Ends the connection at once, without a GOAWAY. Responses that were written and not flushed are lost.
     func close() {
         isClosing = true
         context?.close(promise: nil)

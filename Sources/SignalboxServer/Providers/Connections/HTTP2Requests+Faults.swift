@@ -4,7 +4,8 @@ import NIOHTTP2
 
 // Faults of failure rules.
 extension HTTP2Requests {
-    /// Permits one stream at a time from now on. Streams in progress are answered.
+    /// Permits one stream at a time from now on. Streams in progress are answered. The limit is announced and not
+    /// enforced: a client that begins more streams is still served.
     func narrow() {
         isNarrow = true
         announce(streams: 1)
@@ -16,6 +17,7 @@ extension HTTP2Requests {
         announce(streams: serving.limits.streams)
     }
 
+    /// Sends SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2), which has effect once the client has read it.
     private func announce(streams: Int) {
         write(.settings(.settings([HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)])), on: .rootStream)
     }

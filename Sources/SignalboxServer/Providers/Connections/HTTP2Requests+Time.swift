@@ -5,10 +5,13 @@ import NIOHTTP2
 struct ConnectionClock {
     /// Whether the client sent a frame since the last PING.
     var hasRead = true
+    /// Whether the last period ended with a PING, and the client has sent no frame since.
     fileprivate var isAwaitingPing = false
     /// When the connection began to serve requests.
     var start = NIODeadline.now()
+    /// Checks for idleness, age and silence, once in ``ProviderLimits/keepalive``.
     fileprivate var keepalive: RepeatedTask?
+    /// The next check of deadlines; nil while no deadline is set.
     fileprivate var check: Scheduled<Void>?
 
     /// Cancels all timers.
@@ -31,7 +34,8 @@ extension HTTP2Requests {
         }
     }
 
-    /// Ends an idle or old connection gracefully. Closes one whose client does not acknowledge a PING.
+    /// Ends an idle or old connection gracefully. Closes one whose client does not acknowledge a PING. Runs once in
+    /// ``ProviderLimits/keepalive``, so the other limits are kept with that precision.
     private func checkIdle() {
         let limits = serving.limits
         if now - clock.start >= limits.age { return perform(farewell.begin(at: now)) }
@@ -55,6 +59,8 @@ extension HTTP2Requests {
         clock.check = eventLoop.scheduleTask(in: serving.limits.check) { bound.value.check() }
     }
 
+    /// Checks all deadlines, then schedules the next check if one is left. A deadline that ends the connection ends the
+    /// checks.
     private func check() {
         clock.check = nil
         let limits = serving.limits

@@ -19,12 +19,17 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     let activity: ConnectionActivity
     /// Sees the bytes before they are decoded.
     let tap: FrameTap
+    /// The open streams. A stream stays after its response until both sides have ended it.
     var streams: [HTTP2StreamID: HTTP2Stream] = [:]
     /// The last stream that the client began.
     var lastStream = HTTP2StreamID.rootStream
+    /// Decides how the connection ends; ``perform(_:)`` carries it out.
     var farewell = ConnectionFarewell()
+    /// The windows of the connection. Those of streams are in the library.
     var window = PeerWindow()
+    /// Answers from other threads. The answers of one commit are written together.
     private let replies = Mailbox<(id: HTTP2StreamID, reply: ProviderReply)>()
+    /// Nil after the removal of the handler. Late answers are dropped then.
     var context: ChannelHandlerContext?
     /// Whether frames were written since the last flush.
     private var hasWritten = false
@@ -34,13 +39,16 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     static let announcement = HTTP2PingData(withInteger: 1)
     /// The PING behind the bodies that used up the window.
     static let windowProbe = HTTP2PingData(withInteger: 3)
+    /// Since when the client reads too slowly; nil while the channel is writable.
     var unwritable: NIODeadline?
     var clock = ConnectionClock()
     /// Whether the library ended the connection for an error of the client.
     private var hasFailed = false
+    /// Set when the output or the connection was closed. Frames of the client are ignored from then on.
     var isClosing = false
     /// Whether the client may use one stream at a time.
     var isNarrow = false
+    /// Shared by nearly all responses: other fields go through ``FrameTap/add(_:to:)``.
     private static let success: HPACKHeaders = [":status": "200"]
 
     init(
@@ -54,6 +62,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     // MARK: The connection
 
+    /// Extends the window of the connection, which begins with 65,535 bytes (RFC 9113, 6.9.2).
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         window.target = serving.limits.connectionWindow
@@ -78,6 +87,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         context.fireChannelInactive()
     }
 
+    /// A request that has begun prevents ``ConnectionTable/CloseIfIdle``. ``StopConnection`` ends the connection
+    /// gracefully.
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case is ConnectionTable.CloseIfIdle:
@@ -88,6 +99,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         promise?.succeed()
     }
 
+    /// The end of the client's output closes the connection at once, unlike that of HTTP/1.1.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         // The most frequent ones first: each comparison takes time, and there are five for each request.
@@ -114,6 +126,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     // MARK: Requests
 
+    /// Other frames need no action here: the library handles them. Each frame of any type shows that the client is
+    /// alive.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
         clock.hasRead = true
@@ -129,12 +143,15 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         }
     }
 
+    /// Sends the responses to all requests of one read together.
     func channelReadComplete(context: ChannelHandlerContext) {
         flush()
         if tap.isIncomplete { startChecks() }
         context.fireChannelReadComplete()
     }
 
+    /// Begins a request, or ends one by its trailers. A stream beyond ``ProviderLimits/streams`` or after the last
+    /// GOAWAY is reset with REFUSED_STREAM, after which the client may repeat the request (RFC 9113, 8.7).
     private func begin(_ id: HTTP2StreamID, _ headers: HTTP2Frame.FramePayload.Headers) {
         // A second header block ends a request with trailers, which no endpoint reads.
         if let stream = streams[id] {
@@ -164,6 +181,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         }
     }
 
+    /// Bytes of a body that no endpoint reads are dropped.
     private func receive(_ data: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
         guard case .byteBuffer(let piece) = data.data, let stream = streams[id] else { return }
         if piece.readableBytes > 0, let reply = stream.receive(piece, at: now) { answer(id, reply) }
@@ -198,7 +216,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         flush()
     }
 
-    /// Writes a whole response. Has no effect when the stream is over.
+    /// Writes a whole response. Has no effect when the stream is over. A reply with a delay is written later.
     private func answer(_ id: HTTP2StreamID, _ reply: ProviderReply) {
         guard let stream = streams[id] else { return }
         if case .answered = stream.phase { return }
@@ -239,11 +257,13 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         }
     }
 
+    /// The frame waits for ``flush()``. Dropped after the removal of the handler.
     func write(_ payload: HTTP2Frame.FramePayload, on id: HTTP2StreamID) {
         hasWritten = true
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
     }
 
+    /// Has no effect unless frames were written since the last call.
     func flush() {
         guard hasWritten else { return }
         hasWritten = false
@@ -277,6 +297,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         if context.channel.isWritable { context.read() } else { isReadHeld = true }
     }
 
+    /// Starts and ends the time that the client has to read; see ``ProviderLimits/readTime``.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
             unwritable = nil

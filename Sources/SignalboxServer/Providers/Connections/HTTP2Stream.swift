@@ -4,10 +4,12 @@ import NIOCore
 final class HTTP2Stream {
     // A class because a request changes several times, and each change of a value in a table copies it. Used only on
     // the event loop of its connection.
+    /// The progress of the response. A client may end its request in any phase; see ``isEnded``.
     enum Phase {
         /// The body is arriving.
         case receiving(CollectedBody, BodyDeadline)
-        /// The endpoint is working on the request.
+        /// The endpoint is working on the request. Also a request without a body to collect, and one whose response is
+        /// held.
         case handled
         /// The response was written; the client may not have read it, or may still send the body.
         case answered(NIODeadline)
@@ -34,7 +36,7 @@ final class HTTP2Stream {
         self.isEnded = isEnded
     }
 
-    /// Nil while the client is fast enough.
+    /// Nil while the client is fast enough. The endpoint has no deadline here.
     func overdue(at now: NIODeadline, _ limits: ProviderLimits) -> Overdue? {
         switch phase {
         case .receiving(_, let deadline): now >= deadline.time ? .body : nil

@@ -19,6 +19,7 @@ struct HandshakeFault: Equatable {
 
     /// `causes`: descriptions of the library's errors, such as
     /// `Error: 268435640 error:100000b8:SSL routines:OPENSSL_internal:NO_SHARED_CIPHER at …`.
+    /// The first cause with a known word decides. Without one, the word of the library is the reason, in lower case.
     init(causes: [String]) {
         let words = causes.compactMap { Self.word(of: $0) }
         guard let first = words.first else {

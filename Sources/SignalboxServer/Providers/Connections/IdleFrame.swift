@@ -3,7 +3,9 @@ import NIOHTTP2
 
 /// One frame of a connection without requests, or the preface of its client (RFC 9113, 3.4 and 6).
 struct IdleFrame: Equatable {
+    /// The kinds that need no library, and ``other``. Acknowledgements have the flag ACK (RFC 9113, 6.5 and 6.7).
     enum Kind: Equatable {
+        /// The first 24 bytes of a client.
         case preface
         case settings(isAcknowledgement: Bool)
         case ping(isAcknowledgement: Bool)
@@ -19,8 +21,10 @@ struct IdleFrame: Equatable {
 
     /// The longest frame of SETTINGS: ten values.
     private static let longest = 60
+    /// Length, type, flags and stream identifier (RFC 9113, 4.1).
     private static let headLength = 9
 
+    /// Whether the library must read the frame.
     var isOther: Bool { kind == .other }
 
     /// The payload.
@@ -72,6 +76,7 @@ extension IdleFrame {
         self.init(kind: kind, bytes: Array(view.prefix(Self.headLength + length)))
     }
 
+    /// `head`: 9 bytes. A frame of a stream, one of another type, and one of a wrong length are ``Kind/other``.
     private static func kind(_ head: [UInt8], length: Int) -> Kind {
         let isAcknowledgement = head[4] & 1 == 1
         guard head[5...].allSatisfy({ $0 == 0 }) else { return .other }
@@ -97,15 +102,18 @@ extension IdleFrame {
             settings.flatMap { bytes($0.id) + bytes(UInt32($0.value)) })
     }
 
+    /// `data`: opaque; an acknowledgement repeats it.
     static func ping(_ data: UInt64, isAcknowledgement: Bool) -> IdleFrame {
         IdleFrame(
             .ping(isAcknowledgement: isAcknowledgement), type: 6, flags: isAcknowledgement ? 1 : 0, bytes(data))
     }
 
+    /// `increment`: from 1 to 2³¹ − 1.
     static func windowUpdate(_ increment: Int) -> IdleFrame {
         IdleFrame(.windowUpdate, type: 8, flags: 0, bytes(UInt32(increment)))
     }
 
+    /// ``Kind/other``, because it is only written. `data`: debug data that fits in one frame.
     static func goAway(_ last: HTTP2StreamID, _ code: HTTP2ErrorCode, _ data: ByteBuffer?) -> IdleFrame {
         let text = data.map { Array($0.readableBytesView) } ?? []
         return IdleFrame(.other, type: 7, flags: 0, bytes(UInt32(Int(last))) + bytes(UInt32(code.networkCode)) + text)
@@ -118,6 +126,7 @@ extension IdleFrame {
         bytes = length + [type, flags, 0, 0, 0, 0] + payload
     }
 
+    /// In network byte order, as all numbers of HTTP/2 (RFC 9113, 2.2).
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }

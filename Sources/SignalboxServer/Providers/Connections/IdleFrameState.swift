@@ -14,6 +14,7 @@ struct IdleFrameState {
     private(set) var history: [UInt8] = []
     /// The sum of WINDOW_UPDATE to the client.
     var sentIncrement = 0
+    /// The sum of WINDOW_UPDATE from the client.
     private var receivedIncrement = 0
     /// Whether the client has sent SETTINGS.
     private(set) var hasSettings = false
@@ -22,12 +23,13 @@ struct IdleFrameState {
 
     /// Bytes. ``FrameMeter`` limits the rate of frames that are not recorded.
     private static let longestHistory = 256
+    /// Of any window (RFC 9113, 6.9.1).
     private static let largestWindow = Int(Int32.max)
 
     /// Whether the preface of the client has arrived.
     var hasPreface: Bool { !history.isEmpty }
 
-    /// Nil for a frame that the library must read.
+    /// Nil for a frame that the library must read: also for any frame longer than the rest of ``history``.
     mutating func receive(_ frame: IdleFrame) -> Step? {
         guard history.count + frame.bytes.count <= Self.longestHistory else { return nil }
         switch frame.kind {
@@ -50,6 +52,8 @@ struct IdleFrameState {
         }
     }
 
+    /// Records and acknowledges SETTINGS. Their values take effect when the library reads them. Nil for forbidden
+    /// values.
     private mutating func receiveSettings(_ frame: IdleFrame) -> Step? {
         guard frame.hasPermittedSettings else { return nil }
         hasSettings = true
@@ -57,6 +61,8 @@ struct IdleFrameState {
         return Step(answer: .acknowledgement, payload: .settings(.settings([])))
     }
 
+    /// Nil for an increment of 0 and for a window that is too large: the library ends the connection with the errors of
+    /// RFC 9113, 6.9 and 6.9.1.
     private mutating func receiveIncrement(_ frame: IdleFrame) -> Step? {
         let increment = Int(frame.number)
         guard increment > 0, 65_535 + receivedIncrement + increment <= Self.largestWindow else { return nil }

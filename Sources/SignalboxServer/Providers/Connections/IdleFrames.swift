@@ -19,6 +19,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
     private var state = IdleFrameState()
     /// Bytes that are not read yet, less than a frame.
     private var unread = ByteBuffer()
+    /// Whether the library reads and writes now. Set before it is installed.
     private var isReplaced = false
 
     /// `settings`: announced to the client. `makeLibrary`: called once.
@@ -28,6 +29,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
         self.makeLibrary = makeLibrary
     }
 
+    /// Sends SETTINGS, the preface of a server (RFC 9113, 3.4).
     func handlerAdded(context: ChannelHandlerContext) {
         write(.settings(settings), context)
         context.flush()
@@ -35,6 +37,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Input
 
+    /// Reads whole frames up to the first one that the library must read.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isReplaced else { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
@@ -60,6 +63,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Output
 
+    /// Before the first request, only frames of the connection may be written.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isReplaced else { return context.write(data, promise: promise) }
         switch unwrapOutboundIn(data).payload {
@@ -79,7 +83,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: The library
 
-    /// Installs the library, which reads the frames so far and those that follow.
+    /// Installs the library, which reads the frames so far and those that follow. Closes the connection if that fails.
     private func replace(_ context: ChannelHandlerContext) {
         isReplaced = true
         let library = makeLibrary()

@@ -9,7 +9,8 @@ struct PeerWindow {
     /// Whether the client ever extended the window of the connection.
     var isExtended = false
 
-    /// The increment for a window of this size; nil while at least half of it is left.
+    /// The increment for a window of this size; nil while at least half of it is left. `size`: bytes that the client
+    /// may send now.
     func increment(from size: Int) -> Int? { size <= target / 2 ? target - size : nil }
 
     /// The time of the PING behind the bodies that used up the window; nil before.

@@ -22,17 +22,24 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private let tls: ProviderTLS?
     /// The host that the client asked the proxy for; nil without a proxy.
     var providerHost: ProviderHost?
+    /// Shared with the table of connections, which closes the one that has been idle longest.
     private let activity = ConnectionActivity(idleSince: .now())
+    /// Known once the channel is active.
     private var peer = PeerAddress(nil)
     /// The numeric address of the client; empty when it has none.
     private var address = ""
+    /// Ends a connection that does not decide within ``ProviderLimits/handshake``.
     private var timeout: Scheduled<Void>?
+    /// Bytes before the decision. The handlers of the protocol read them first.
     private var received = ByteBuffer()
+    /// Whether bytes are plain: from the start without TLS, otherwise after the handshake.
     private var isReady: Bool
+    /// Whether the handlers of a protocol are installed. Events then pass unchanged.
     private var isDecided = false
     /// Whether the TLS handshake failed, or took too long.
     private var hasFailed = false
 
+    /// `tls`: of the listener, or of the tunnels of a proxy; nil for plain HTTP.
     init(_ serving: ProviderServing, tls: ProviderTLS?) {
         self.serving = serving
         self.tls = tls
@@ -84,6 +91,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         promise?.succeed()
     }
 
+    /// Counts and logs a failed handshake once, then closes.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isDecided else { return context.fireErrorCaught(error) }
         // A failed handshake may cause several errors. A client may also just end the connection.
@@ -99,6 +107,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
     // MARK: The decision
 
+    /// Follows ALPN. If the handshake agreed on no protocol, the first bytes decide.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent else {
             if case .inputClosed? = event as? ChannelEvent, !isDecided { return context.close(promise: nil) }
@@ -119,6 +128,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         decide(context)
     }
 
+    /// Waits while the bytes so far are a part of the preface.
     private func decide(_ context: ChannelHandlerContext) {
         guard isReady, received.readableBytes > 0 else { return }
         let known = received.readableBytesView.prefix(Self.preface.count)
@@ -126,6 +136,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         if known.count == Self.preface.count { install(.http2, context) }
     }
 
+    /// Installs the handlers, passes the bytes so far on to them, and removes this handler.
     private func install(_ version: ProviderConnection.Version, _ context: ChannelHandlerContext) {
         isDecided = true
         timeout?.cancel()
@@ -150,6 +161,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
+    /// ``IdleFrames`` makes the library's handler when a frame requires it.
     private func installHTTP2(_ connection: ProviderConnection, _ context: ChannelHandlerContext) throws {
         let tap = FrameTap(preface: Self.preface.count)
         let requests = HTTP2Requests(serving, connection: connection, activity: activity, tap: tap)
@@ -167,6 +179,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         for handler in handlers { try context.pipeline.syncOperations.addHandler(handler) }
     }
 
+    /// The guards of the API check heads and deadlines first. Their handlers expect a channel that becomes active.
     private func installHTTP1(_ connection: ProviderConnection, _ context: ChannelHandlerContext) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderListSize = serving.limits.headerList
@@ -185,6 +198,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
 /// A value of SETTINGS (RFC 9113, 6.5).
 struct ConnectionSetting {
+    /// Such as 3, SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2).
     let id: UInt16
     let value: Int
 }
@@ -227,6 +241,7 @@ extension ProviderLimits {
         return configuration
     }
 
+    /// Events at one instant that limits permit although they are switched off.
     private static let leastRate = 16
 
     /// Streams beyond those announced that a client may begin at once, before it has read the settings.

@@ -23,7 +23,9 @@ final class ProviderConnection: Sendable {
 
     /// The team and key of an accepted provider token.
     struct Proof: Sendable, Equatable {
+        /// `iss` of the token.
         var team: String
+        /// `kid` of the token.
         var key: String
     }
 
@@ -33,10 +35,12 @@ final class ProviderConnection: Sendable {
     let peer: PeerAddress
     /// The numeric address of the client, for logs; empty when it has none.
     let address: String
+    /// Always false on the listener of the API.
     let isTLS: Bool
     /// Whether the client connected from this machine.
     let isLoopback: Bool
     let version: Version
+    /// Nil without TLS, and for a client that sent none.
     let certificate: ClientCertificate?
     /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
     let providerHost: ProviderHost?
@@ -47,6 +51,7 @@ final class ProviderConnection: Sendable {
 
     private struct Recorded {
         var proof: Proof?
+        /// By name. Released with the connection object, which the channel and the requests in progress hold.
         var permits: [String: any Sendable] = [:]
     }
 

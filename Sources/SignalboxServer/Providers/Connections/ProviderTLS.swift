@@ -38,6 +38,7 @@ package struct ProviderTLS: Sendable {
         }
     }
 
+    /// TLS 1.2 or later. ALPN prefers HTTP/2. A client certificate is requested and not required.
     private static func configuration(_ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -59,7 +60,8 @@ package struct ProviderTLS: Sendable {
     }
 
     /// The certificate that the client of a connection proved to own; nil without one. On the event loop of the
-    /// connection, after its handshake.
+    /// connection, after its handshake. ``ProviderConnection/ClientCertificate/isIssuedByClientCA`` is false without a
+    /// configured authority.
     func clientCertificate(of pipeline: ChannelPipeline) -> ProviderConnection.ClientCertificate? {
         guard let der = try? pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes() else { return nil }
         let (certificate, digest) = (X509Certificate(der: der), sha256(der))
@@ -77,6 +79,7 @@ private final class ClientChains: Sendable {
     /// Certificates of a chain that are read.
     private static let longest = 8
 
+    /// Has no effect for a chain that does not lead to `authority`, so other clients cannot displace the stored ones.
     func remember(_ chain: [NIOSSLCertificate], issuedBy authority: CertificateAuthority) {
         let chain = chain.prefix(Self.longest).compactMap { try? $0.toDERBytes() }
         guard chain.count > 1, let certificate = X509Certificate(der: chain[0]) else { return }

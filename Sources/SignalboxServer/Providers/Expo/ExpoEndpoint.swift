@@ -13,6 +13,7 @@ struct ExpoEndpoint: ProviderEndpoint {
     /// Expo's access tokens.
     let tokens: [(value: SourceName, token: [UInt8])]
     let acceptance: PushAcceptance
+    /// Read for receipts; pushes go through ``acceptance``.
     let queue: any IntakeStore
     /// Shared by all configs.
     let contents: ContentMemory
@@ -23,6 +24,7 @@ struct ExpoEndpoint: ProviderEndpoint {
     static let limit = 1024 * 1024
     /// The most receipts of a request.
     static let mostReceipts = 1000
+    /// The prefix of both operations, as on `exp.host`.
     private static let path = "/--/api/v2/push/"
     private static let parsers = ParserPool.forPayloads()
 
@@ -53,10 +55,14 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
     }
 
+    /// Includes paths without an operation, which ``verdict(on:)`` answers with 404.
     func service(of path: String) -> ProviderService? { path.hasPrefix(Self.path) ? .expo : nil }
 
     func invalidRun(_ request: ProviderRequest) -> ProviderReply { ExpoError.invalid(ProviderRequest.invalidRun).reply }
 
+    /// The owner of the request's token, which is one of Expo or of a source; ``SourceName/default`` without sources.
+    /// Throws 401 for any other token. Throws 403 for a source that may not send notifications, and, without sources,
+    /// for a request from elsewhere.
     private func source(of request: ProviderRequest) throws(ExpoError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
@@ -74,6 +80,8 @@ struct ExpoEndpoint: ProviderEndpoint {
         return source
     }
 
+    /// Collects and decompresses a body, and handles it in a task. The content counts for the memory until the reply is
+    /// made.
     private func body(
         of request: ProviderRequest, _ source: SourceName, _ permit: (any Sendable)?,
         _ handle: @escaping @Sendable ([UInt8]) async -> ProviderReply
@@ -98,13 +106,16 @@ struct ExpoEndpoint: ProviderEndpoint {
         return .body(reading)
     }
 
+    /// Requests for receipts bring no push.
     func refusedPush(of request: ProviderRequest) -> RefusedPush? {
         request.path == Self.path + "send" ? RefusedPush(service: .expo) : nil
     }
 
     // MARK: Sending
 
-    /// One ticket for each recipient. The id of a ticket is the id of its event.
+    /// One ticket for each recipient. The id of a ticket is the id of its event. Errors of single messages are tickets
+    /// of a response of status 200. An error of the whole request stores no push; copies for several recipients that
+    /// exceed the memory are answered with 503.
     private func send(_ body: [UInt8], from source: SourceName, of request: ProviderRequest) async -> ProviderReply {
         let read = Self.parsers.withParser { parser in
             Result { () throws(ExpoError) in try ExpoMessages(body, with: parser) }
@@ -149,6 +160,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
     }
 
+    /// The id of the event, or the error in the words of Expo.
     private static func ticket(_ answer: PushAnswer) -> Result<String, ExpoError> {
         switch answer {
         case .accepted(let event), .repeated(let event): .success(event)
@@ -174,6 +186,7 @@ struct ExpoEndpoint: ProviderEndpoint {
     // MARK: Receipts
 
     /// The receipts of the ids that are events of the source. Others are absent, as receipts that are not ready.
+    /// Replies 400 without an array `ids` or with more than ``mostReceipts``, and 503 if the queue fails.
     private func receipts(_ body: [UInt8], of source: SourceName) async -> ProviderReply {
         let ids = Self.parsers.withParser { parser -> [String]? in
             guard let root = try? parser.parse(body), let ids = root["ids"], ids.isArray else { return nil }

@@ -4,6 +4,7 @@ import SignalboxJSON
 struct ExpoError: Error, Equatable, Sendable {
     /// The HTTP status of the request; 200 for an error of one ticket.
     let status: Int
+    /// Of a request, in capitals: `VALIDATION_ERROR`. Of a ticket, the `error` of its details: `DeviceNotRegistered`.
     let code: String
     let message: String
     /// Whether the same request may succeed later.
@@ -11,6 +12,7 @@ struct ExpoError: Error, Equatable, Sendable {
     /// Seconds, for `retry-after`.
     let retryAfter: Int?
 
+    /// 400 for a request that does not have the form of the API.
     static func invalid(_ message: String) -> ExpoError {
         ExpoError(status: 400, code: "VALIDATION_ERROR", message: message)
     }
@@ -20,6 +22,7 @@ struct ExpoError: Error, Equatable, Sendable {
         ExpoError(status: 200, code: code, message: message)
     }
 
+    /// The error of a recipient that is not an Expo push token. Cuts the recipient to 200 characters.
     static func notRegistered(_ token: String) -> ExpoError {
         ofTicket(
             "DeviceNotRegistered", "\"\(token.prefix(200))\" is not a registered push notification recipient")
@@ -29,16 +32,23 @@ struct ExpoError: Error, Equatable, Sendable {
     static let rateExceeded = ofTicket(
         "MessageRateExceeded", "The source sends too many messages; send this one again later.")
 
+    /// Recorded as a failed proof, so its answer may be held.
     static let unauthorized = ExpoError(
         status: 401, code: "UNAUTHORIZED", message: "The bearer token is missing or invalid.")
+    /// Without sources: the request is from another machine, or from a page of another site.
     static let foreignPage = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.foreignPage.message)
+    /// Without sources: a proxy sent the request on, so its client may be on another machine.
     static let forwardedOpen = ExpoError(status: 403, code: "FORBIDDEN", message: GoogleError.forwardedOpen.message)
+    /// The token is valid, and its source may not send notifications.
     static let sourceForbidden = ExpoError(
         status: 403, code: "FORBIDDEN", message: GoogleError.sourceForbidden.message)
+    /// The source has too many connections or requests in progress, or its rate permits no push of the request.
     static let tooManyRequests = ExpoError(
         status: 429, code: "TOO_MANY_REQUESTS", message: "The source sends too many requests; try again later.",
         isTransient: true)
+    /// A path of the host or below the prefix that has no operation.
     static let notFound = ExpoError(status: 404, code: "NOT_FOUND", message: "The requested resource was not found.")
+    /// The queue does not accept events, or the memory for bodies is exhausted.
     static let unavailable = ExpoError(
         status: 503, code: "SERVICE_UNAVAILABLE", message: "The service is currently unavailable.", isTransient: true)
 
@@ -48,6 +58,7 @@ struct ExpoError: Error, Equatable, Sendable {
             message: "The method \(method.prefix(20)) is not supported; use POST.")
     }
 
+    /// Also for a body that is damaged or has an unknown coding.
     static func tooLarge(limit: Int) -> ExpoError {
         ExpoError(
             status: 413, code: "PAYLOAD_TOO_LARGE",
@@ -63,6 +74,7 @@ struct ExpoError: Error, Equatable, Sendable {
         retryAfter = failure.retryAfter
     }
 
+    /// A transient error has a `retry-after` of 5 s.
     init(status: Int, code: String, message: String, isTransient: Bool = false) {
         self.status = status
         self.code = code

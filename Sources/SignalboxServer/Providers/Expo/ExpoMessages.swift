@@ -6,6 +6,7 @@ import SignalboxJSON
 struct ExpoMessages: Sendable {
     /// A message to one recipient.
     struct Message: Sendable, Equatable {
+        /// As sent: not necessarily a token.
         let token: String
         /// The message with this recipient alone. As sent, if the request is only this message; empty with an error.
         let payload: [UInt8]
@@ -29,7 +30,8 @@ struct ExpoMessages: Sendable {
     /// The most bytes of a message.
     static let largest = 4096
 
-    /// Reads a request. `parser`: reset before; owns the values of the call. Throws an error of the whole request.
+    /// Reads a request. `parser`: reset before; owns the values of the call. Throws an error of the whole request. Its
+    /// causes are invalid JSON, a field of a wrong type, and more than ``most`` recipients.
     init(_ body: [UInt8], with parser: JSONParser) throws(ExpoError) {
         parser.reset()
         let root: JSONValue
@@ -61,6 +63,8 @@ struct ExpoMessages: Sendable {
         self.all = all
     }
 
+    /// The texts of `to`, at least one. Throws for other types and an empty list. `path`: of the message, for the
+    /// error.
     private static func recipients(of message: JSONValue, _ path: String) throws(ExpoError) -> [String] {
         guard let to = message["to"] else { throw .invalid("\"\(path).to\" is required.") }
         if let token = to.string { return [token] }
@@ -71,7 +75,7 @@ struct ExpoMessages: Sendable {
         return tokens
     }
 
-    /// The types of the fields that Expo documents.
+    /// The types of the fields that Expo documents. `null` counts as absent. Throws for the first wrong one.
     private static func check(_ message: JSONValue, _ path: String) throws(ExpoError) {
         guard message.isObject else { throw .invalid("\"\(path)\" must be an object.") }
         for key in ["title", "subtitle", "body", "channelId", "categoryId", "interruptionLevel"] {
@@ -92,7 +96,8 @@ struct ExpoMessages: Sendable {
         }
     }
 
-    /// The error of one ticket.
+    /// The error of one ticket. Nil for a message that Expo would accept. A malformed token is reported before the
+    /// size.
     private static func error(of token: String, isTooLarge: Bool) -> ExpoError? {
         guard isToken(token) else { return .notRegistered(token) }
         guard isTooLarge else { return nil }
@@ -116,6 +121,7 @@ struct ExpoMessages: Sendable {
         return UUID(uuidString: token) != nil
     }
 
+    /// The message with `to` first, then its other members in their order.
     private static func payload(_ message: JSONValue, to token: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -11,19 +11,21 @@ import Synchronization
 final class BearerProofs: Sendable {
     enum Answer: Sendable {
         case accepted, rejected
-        /// Google did not decide, or too many questions are in progress.
+        /// Google did not decide, or too many questions are in progress. Not remembered: the next request asks again.
         case unknown
     }
 
     /// A token for a project, and the client that sent it.
     struct Claim: Sendable {
-        /// The field of the request.
+        /// The field of the request. With its scheme; a secret.
         let authorization: String
         let project: String
         /// The owner of the project.
         let source: SourceName
+        /// Counts for ``mostOfPeer``; not a part of the digest.
         let peer: PeerAddress
 
+        /// Identifies the claim in memory, which has no token in clear.
         fileprivate var digest: [UInt8] { sha256(Array("\(source)\0\(project)\0\(authorization)".utf8)) }
     }
 
@@ -32,9 +34,12 @@ final class BearerProofs: Sendable {
         var known = BoundedTable<[UInt8], (answer: Answer, end: Date)>(capacity: 10_000)
         /// The questions in progress, by the same digest.
         var asking: [[UInt8]: Task<Answer, Never>] = [:]
+        /// Questions in progress, without zeros.
         var sources: [SourceName: Int] = [:]
+        /// The same questions by network.
         var peers: [PeerAddress: Int] = [:]
 
+        /// Without room, the answer is ``Answer/unknown``, and Google receives no question.
         func hasRoom(for claim: Claim) -> Bool {
             asking.count < BearerProofs.most && sources[claim.source] ?? 0 < BearerProofs.mostOfSource
                 && peers[claim.peer] ?? 0 < BearerProofs.mostOfPeer
@@ -50,6 +55,7 @@ final class BearerProofs: Sendable {
 
     /// Seconds. A token that Google revokes keeps its access for so long.
     private static let acceptedTime: TimeInterval = 600
+    /// In seconds. Google may accept the token later, after a change of its rights.
     private static let rejectedTime: TimeInterval = 60
     /// Questions in progress. Bounded, because every client can cause one.
     static let most = 256
@@ -59,7 +65,8 @@ final class BearerProofs: Sendable {
 
     private let state = Mutex(State())
 
-    /// The answer to a claim. Calls `ask` unless the answer is known, or another request with the same claim asks.
+    /// The answer to a claim. Calls `ask` unless the answer is known, or another request with the same claim asks. All
+    /// requests that wait for one question get its answer. `now`: the time from which the answer is remembered.
     func answer(to claim: Claim, at now: Date, ask: @escaping @Sendable () async -> Answer) async -> Answer {
         let digest = claim.digest
         enum Step {
@@ -101,7 +108,8 @@ final class BearerProofs: Sendable {
 }
 
 extension BearerProofs.Claim {
-    /// Sends a message that is only validated, with the token, through the upstream of the source.
+    /// Sends a message that is only validated, with the token, through the upstream of the source. No device receives
+    /// it. 401, 403 and 404 are rejections; any other failure decides nothing.
     func ask(by passThrough: PassThrough) async -> BearerProofs.Answer {
         var question = ForwardedPush(
             .fcm, from: source, event: "", path: "/v1/projects/\(project)/messages:send",

@@ -7,6 +7,7 @@ import SignalboxNotification
 extension FCMEndpoint {
     /// The result of one part before the batch is stored.
     private enum Step: Sendable {
+        /// The part has an error, which is its reply in the response.
         case answered(ProviderReply)
         /// The push to accept, and its project.
         case send(ProviderPush, project: String)
@@ -14,7 +15,8 @@ extension FCMEndpoint {
         case dryRun(ProviderPush, project: String)
     }
 
-    /// `POST /batch`. The credential of the batch counts for its parts.
+    /// `POST /batch`. The credential of the batch counts for its parts. Replies 200 even if every part fails, 400 for a
+    /// body that is not a batch, and 503 if the queue fails.
     func sendBatch(
         _ body: [UInt8], _ boundary: String, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
@@ -52,6 +54,7 @@ extension FCMEndpoint {
         }
     }
 
+    /// Checks a part as a request of its own, without a credential. Nil, a part that is not a request, is an error.
     private func step(_ part: MultipartBatch.Part?, from source: SourceName) -> Step {
         do throws(GoogleError) {
             guard let part else {
@@ -68,7 +71,7 @@ extension FCMEndpoint {
         }
     }
 
-    /// A part for each reply. Clients match them by `content-id`.
+    /// A part for each reply. Clients match them by `content-id`. The boundary is random, so no reply contains it.
     private static func response(_ replies: [(id: String, reply: ProviderReply)]) -> ProviderReply {
         let boundary = "batch_\(hexadecimal(randomBytes(16)))"
         var body: [UInt8] = []
@@ -90,6 +93,7 @@ extension FCMEndpoint {
         id.hasPrefix("<") ? "<response-" + id.dropFirst() : "response-" + id
     }
 
+    /// Statuses of parts; any other has the phrase `Error`.
     private static let phrases = [
         200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable",

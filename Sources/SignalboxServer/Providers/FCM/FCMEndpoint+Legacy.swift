@@ -5,7 +5,9 @@ import SignalboxNotification
 
 // The legacy HTTP protocol, which Google switched off in 2024.
 extension FCMEndpoint {
-    /// `POST /fcm/send`. `isForm`: the body is a form, and so is the response; otherwise both are JSON.
+    /// `POST /fcm/send`. `isForm`: the body is a form, and so is the response; otherwise both are JSON. Replies 200
+    /// even if every addressee has an error, 400 with a text for a body that cannot be read, and 503 if the queue or
+    /// the memory is exhausted.
     func sendLegacy(
         _ body: [UInt8], isForm: Bool, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
@@ -45,7 +47,8 @@ extension FCMEndpoint {
         return try result.get()
     }
 
-    /// One result for a topic, otherwise one for each device.
+    /// One result for a topic, otherwise one for each device. `canonical_ids` is always 0, because the gateway replaces
+    /// no token.
     private static func json(_ results: [LegacyResult], isToGroup: Bool) -> ProviderReply {
         guard !isToGroup else {
             return .json { json in
@@ -93,6 +96,7 @@ extension FCMEndpoint {
         Int64(id.filter { $0 != "-" }.suffix(15), radix: 16) ?? 0
     }
 
+    /// 56 random bits, so never negative.
     private static func randomNumber() -> Int64 {
         Int64(hexadecimal(randomBytes(8).prefix(7)), radix: 16) ?? 0
     }
@@ -100,9 +104,12 @@ extension FCMEndpoint {
 
 /// The result of one addressee.
 enum LegacyResult: Equatable, Sendable {
+    /// The id of the event, or ``FCMEndpoint/dryRunID``.
     case message(String)
+    /// A word of the legacy protocol, such as `NotRegistered`.
     case error(String)
 
+    /// A code of a failure rule that the protocol has no word for becomes `InternalServerError`.
     init(_ answer: PushAnswer) {
         switch answer {
         case .accepted(let event), .repeated(let event): self = .message(event)

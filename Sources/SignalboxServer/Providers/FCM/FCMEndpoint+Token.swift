@@ -4,16 +4,21 @@ import SignalboxJSON
 
 /// An error of the token endpoint (RFC 6749, 5.2).
 struct GrantError: Error, Equatable, Sendable {
-    /// RFC 6749, 5.2.
+    /// RFC 6749, 5.2, except for ``temporarilyUnavailable``, which 4.1.2.1 defines for the authorization endpoint.
     enum Code: String, CaseIterable, Sendable {
+        /// The assertion is malformed, expired, for another endpoint, or of an unknown account or key.
         case invalidGrant = "invalid_grant"
+        /// A parameter is missing, or the request fails before its body is read.
         case invalidRequest = "invalid_request"
+        /// The memory for bodies is exhausted. Sent with 503.
         case temporarilyUnavailable = "temporarily_unavailable"
+        /// The request has another `grant_type` than that of RFC 7523.
         case unsupportedGrantType = "unsupported_grant_type"
     }
 
     var status = 400
     let code: Code
+    /// `error_description`, for developers. It tells no account that exists from one that does not.
     let description: String
     var headers: [ProviderReply.Header] = []
     /// How long the response is held; nil to send it at once.
@@ -33,6 +38,7 @@ struct GrantError: Error, Equatable, Sendable {
 
 // The token endpoint of service accounts (RFC 7523, 2.1).
 extension FCMEndpoint {
+    /// RFC 7523, 2.1.
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// Google's token endpoints, which assertions name although they are sent here: google-auth ignores the `token_uri`
     /// of an account's file for the audience.
@@ -41,7 +47,8 @@ extension FCMEndpoint {
         "https://accounts.google.com/o/oauth2/token",
     ]
 
-    /// Requests need no credential besides the assertion. Without sources, from this machine only.
+    /// Requests need no credential besides the assertion. Without sources, from this machine only. An assertion may
+    /// name the URL of the request as its audience, by `http` or `https`: TLS may end before the gateway.
     func tokenVerdict(on request: ProviderRequest) throws(GoogleError) -> ProviderVerdict {
         if access.sources.isOpen { _ = try access.source(of: request, at: now()) }
         var audiences = Self.audiences
@@ -65,7 +72,8 @@ extension FCMEndpoint {
     }
 
     /// The response with a token. Throws `invalid_grant` for an assertion that cannot be verified; unknown accounts and
-    /// wrong signatures look alike.
+    /// wrong signatures look alike. A missing parameter is `invalid_request`, another grant type
+    /// `unsupported_grant_type`.
     private func grant(_ form: FormParameters, for audiences: Set<String>) throws(GrantError) -> ProviderReply {
         guard form["grant_type"] == Self.grantType else {
             let type = form["grant_type"] ?? ""

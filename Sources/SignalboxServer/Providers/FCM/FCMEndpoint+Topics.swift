@@ -9,10 +9,13 @@ import SignalboxNotification
 
 /// Source: firebase.google.com, fcmtopics, "REST Resource: projects.registrations.topicSubscriptions".
 extension FCMEndpoint {
+    /// Subscriptions on a page if the request names no size, or 0.
     private static let defaultPage = 1000
+    /// A larger size is reduced to this one without an error.
     private static let largestPage = 2000
 
-    /// The path names everything. POST and PATCH have a body, which is read and ignored.
+    /// The path names everything. POST and PATCH have a body, which is read and ignored. `token`: the registration,
+    /// decoded.
     func manage(
         _ token: String, of project: String, from source: SourceName, _ operation: FCMOperation,
         _ request: ProviderRequest
@@ -29,6 +32,8 @@ extension FCMEndpoint {
         return body(of: request, operation, source, limit: Self.sendLimit) { _, reply in reply(answer()) }
     }
 
+    /// GET lists or reads, POST subscribes, DELETE ends a subscription, PATCH returns it unchanged. Throws 404 for a
+    /// subscription that does not exist; with `allow_missing`, DELETE then succeeds and PATCH subscribes.
     private func reply(
         to method: String, _ token: String, of project: String, from source: SourceName, _ operation: FCMOperation,
         _ query: FormParameters
@@ -58,6 +63,8 @@ extension FCMEndpoint {
         }
     }
 
+    /// The subscription. Throws 409 for one that exists, which firebase-admin takes as success, and 429 beyond the
+    /// limit.
     private func describe(
         _ change: TopicSubscriptions.Change, _ topic: String, _ time: Date, _ parent: String
     ) throws(GoogleError) -> ProviderReply {
@@ -72,7 +79,8 @@ extension FCMEndpoint {
         }
     }
 
-    /// Pages are by topic name; the token of the next page is the last name of this one.
+    /// Pages are by topic name; the token of the next page is the last name of this one. Throws 400 for a size that is
+    /// negative or not a number.
     private func list(
         _ registration: TopicSubscriptions.Registration, _ parent: String, _ query: FormParameters
     ) throws(GoogleError) -> ProviderReply {
@@ -89,11 +97,13 @@ extension FCMEndpoint {
         }
     }
 
+    /// Throws 400 that names `field`, the parameter or path segment with the topic.
     private func checkedTopic(_ topic: String, _ field: String) throws(GoogleError) -> String {
         guard FCMMessage.isTopic(topic.utf8) else { throw .invalid(field, "Invalid topic name.") }
         return topic
     }
 
+    /// `parent`: the name of the collection, of which the name of the subscription is made.
     private static func write(_ topic: String, _ since: Date, _ parent: String, into json: inout JSONWriter) {
         json.member("name", "\(parent)/\(topic)")
         json.member("topic_name", topic)
@@ -105,10 +115,12 @@ extension FCMEndpoint {
 
 /// Source: developers.google.com/instance-id/reference/server.
 extension FCMEndpoint {
+    /// The most tokens of one request, as Google limits them.
     private static let mostRegistrations = 1000
     private static let invalidTopic = "InvalidTopicName"
 
-    /// `POST /iid/v1:batchAdd` and `:batchRemove`: one result for each token, in order.
+    /// `POST /iid/v1:batchAdd` and `:batchRemove`: one result for each token, in order. Replies 400 for a body that is
+    /// not JSON, an invalid topic, and no token or too many. An error of one token does not affect the others.
     func changeTopics(_ body: [UInt8], isAdding: Bool, from source: SourceName) -> ProviderReply {
         let request = FCMParser.parsers.withParser { parser in
             (try? parser.parse(body)).map { root in
@@ -145,7 +157,7 @@ extension FCMEndpoint {
         return topics.add(topic, to: registration, at: time) == .tooManyTopics ? "TOO_MANY_TOPICS" : nil
     }
 
-    /// `POST /iid/v1/{token}/rel/topics/{topic}`.
+    /// `POST /iid/v1/{token}/rel/topics/{topic}`. The body is read and ignored.
     func relate(
         _ token: String, to topic: String, from source: SourceName, _ request: ProviderRequest
     ) -> ProviderVerdict {
@@ -156,7 +168,7 @@ extension FCMEndpoint {
         }
     }
 
-    /// `GET /iid/info/{token}`. The gateway knows the topics only.
+    /// `GET /iid/info/{token}`. The gateway knows the topics only. `rel` needs the parameter `details=true`.
     func info(on token: String, from source: SourceName, _ request: ProviderRequest) -> ProviderReply {
         guard FCMMessage.isToken(token.utf8) else { return Self.iidError("InvalidToken") }
         let known = topics.topics(of: .init(token, from: source))
@@ -176,6 +188,7 @@ extension FCMEndpoint {
         }
     }
 
+    /// 400. `text`: the whole error; Instance ID has no codes.
     private static func iidError(_ text: String) -> ProviderReply {
         ProviderReply(status: 400, headers: .json, body: .json { $0.object { $0.member("error", text) } })
     }

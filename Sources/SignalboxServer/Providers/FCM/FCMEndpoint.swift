@@ -38,6 +38,8 @@ struct FCMEndpoint: ProviderEndpoint {
 
     func service(of path: String) -> ProviderService? { FCMOperation(path: path)?.service }
 
+    /// The checks that all operations share. Throws 503 for a request that a source with forwarded pushes must send to
+    /// Google.
     private func verdict(on request: ProviderRequest, _ operation: FCMOperation) throws(GoogleError) -> ProviderVerdict
     {
         guard operation != .unknown else { throw .noSuchMethod }
@@ -110,7 +112,8 @@ struct FCMEndpoint: ProviderEndpoint {
     }
 
     /// Collects a body, which may be compressed by gzip. Opens and handles a body beyond ``sendLimit`` in a task: a
-    /// batch, a multicast or a list of registrations would hold up the event loop.
+    /// batch, a multicast or a list of registrations would hold up the event loop. Replies 503 for a content that
+    /// exceeds the memory, and 400 for a damaged one.
     func body(
         of request: ProviderRequest, _ operation: FCMOperation, _ source: SourceName?, limit: Int = limit,
         _ handle: @escaping ProviderBody.Handler
@@ -159,7 +162,8 @@ extension FCMEndpoint {
 // MARK: HTTP v1
 
 extension FCMEndpoint {
-    /// `POST /v1/projects/{project}/messages:send`.
+    /// `POST /v1/projects/{project}/messages:send`. Replies once, on any thread. A message that is only checked makes
+    /// no event.
     func send(
         _ body: [UInt8], to project: String, from source: SourceName, of request: ProviderRequest,
         _ reply: @escaping @Sendable (ProviderReply) -> Void
@@ -236,6 +240,7 @@ extension FCMEndpoint {
         }
     }
 
+    /// 200 with the resource name of the message, which client libraries return to their callers.
     static func sent(_ id: String, to project: String) -> ProviderReply {
         .json { $0.member("name", "projects/\(project)/messages/\(id)") }
     }
@@ -270,7 +275,8 @@ extension GoogleError {
             message: "The content encoding is not gzip, or the content is damaged or larger than \(limit) bytes.")
     }
 
-    /// The error in the form of an operation.
+    /// The error in the form of an operation. Each form has the status, fields and delay. OAuth 2.0 has no effect on
+    /// the connection.
     func reply(as form: FCMOperation.ErrorForm) -> ProviderReply {
         switch form {
         case .status: reply

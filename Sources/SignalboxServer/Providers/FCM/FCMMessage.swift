@@ -13,7 +13,9 @@ struct FCMMessage: Sendable, Equatable {
     enum Target: Sendable, Equatable {
         /// A registration token or an installation id.
         case device([UInt8])
+        /// Without the prefix `/topics/`, which HTTP v1 does not have.
         case topic(String)
+        /// As sent, and valid by ``TopicCondition``: it names at most five topics.
         case condition(String)
     }
 
@@ -26,7 +28,7 @@ struct FCMMessage: Sendable, Equatable {
 
     /// Checks a request in the order of Google's API: syntax, then fields and types, then values. `parser`: reset
     /// before; owns the values of the call. `isForwarded`: Google decides on the message. Then names, sizes and tokens
-    /// that Google's documents leave open are not checked.
+    /// that Google's documents leave open are not checked. Every error has the status 400.
     init(_ body: [UInt8], with parser: JSONParser, isForwarded: Bool = false) throws(GoogleError) {
         parser.reset()
         let root: JSONValue
@@ -66,6 +68,8 @@ struct FCMMessage: Sendable, Equatable {
 
     // MARK: Values
 
+    /// The first of ``FCMSchema/targets`` that is a string: the schema has rejected a second one. Throws if none is, or
+    /// it is empty.
     private static func target(of message: JSONValue, isForwarded: Bool) throws(GoogleError) -> Target {
         let names = FCMSchema.targets
         guard let name = names.first(where: { message.member($0)?.isString == true }),
@@ -106,6 +110,7 @@ struct FCMMessage: Sendable, Equatable {
         }
     }
 
+    /// Throws for the first reserved key. `field`: names the data in the error.
     private static func checkData(_ data: JSONValue?, _ field: String) throws(GoogleError) {
         guard let data else { return }
         for (key, _) in data.members where isReserved(key) {
@@ -119,6 +124,7 @@ struct FCMMessage: Sendable, Equatable {
             || key.starts(with: "gcm.".utf8)
     }
 
+    /// Accepts 0 s to four weeks. A value that is not a duration passes here, because the schema has rejected it.
     private static func checkLife(of value: JSONValue?) throws(GoogleError) {
         guard let duration = value?.string.flatMap({ ProtoDuration($0) }) else { return }
         let isTooLong =

@@ -14,8 +14,9 @@ enum FCMOperation: Equatable, Sendable {
     case token
     /// The legacy protocol.
     case legacySend
-    /// Instance ID: subscribes registrations to a topic, or the opposite.
+    /// Instance ID: subscribes registrations to a topic.
     case batchAdd
+    /// Instance ID: ends subscriptions of registrations to a topic.
     case batchRemove
     /// Instance ID: describes a registration.
     case info(registration: String)
@@ -24,7 +25,8 @@ enum FCMOperation: Equatable, Sendable {
     /// A path under one of the prefixes that no method has.
     case unknown
 
-    /// Nil for a path of another API.
+    /// Nil for a path of another API. Segments are decoded one by one; a segment with an invalid escape counts as
+    /// empty.
     init?(path: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
             .map { $0.removingPercentEncoding ?? "" }
@@ -44,6 +46,7 @@ enum FCMOperation: Equatable, Sendable {
         }
     }
 
+    /// `parts`: all segments, decoded, none of them empty.
     private static func ofProject(_ parts: [String]) -> FCMOperation {
         if parts.count == 4, parts[3] == "messages:send" { return .send(project: parts[2]) }
         guard parts.count >= 6, parts[3] == "registrations", parts[5] == "topicSubscriptions" else { return .unknown }
@@ -65,7 +68,7 @@ enum FCMOperation: Equatable, Sendable {
         }
     }
 
-    /// The methods of the path, for `allow`.
+    /// The methods of the path, for `allow`. Empty for ``unknown``, which is 404 for every method.
     var methods: [String] {
         switch self {
         case .send, .batch, .token, .legacySend, .batchAdd, .batchRemove, .relation: ["POST"]
@@ -106,6 +109,7 @@ enum FCMOperation: Equatable, Sendable {
         case grant
     }
 
+    /// The form that clients of the operation can read, also for errors before the operation begins.
     var errorForm: ErrorForm {
         switch self {
         case .batchAdd, .batchRemove, .info, .relation: .text

@@ -4,9 +4,10 @@ enum FCMSchema {
     static let request = ProtoMessage(
         fcm + "SendMessageRequest", ["validate_only": .bool, "message": .message(message)])
 
-    /// Fields that name the addressee.
+    /// Fields that name the addressee. A message must have exactly one of them.
     static let targets = ["token", "topic", "condition", "fid"]
 
+    /// The package of the types, which error texts name.
     private static let fcm = "google.firebase.fcm.v1."
 
     private static let message = ProtoMessage(
@@ -18,9 +19,11 @@ enum FCMSchema {
             "fcm_options": .message(ProtoMessage(fcm + "FcmOptions", ["analytics_label": .string])),
         ])
 
+    /// The template for all platforms.
     private static let notification = ProtoMessage(
         fcm + "Notification", ["title": .string, "body": .string, "image": .string])
 
+    /// The schema accepts `priority` in lower case too.
     private static let android = ProtoMessage(
         fcm + "AndroidConfig",
         [
@@ -32,6 +35,7 @@ enum FCMSchema {
             "fcm_options": .message(ProtoMessage(fcm + "AndroidFcmOptions", ["analytics_label": .string])),
         ])
 
+    /// Overrides the template on Android. Colours and names of sounds are only checked to be strings.
     private static let androidNotification = ProtoMessage(
         fcm + "AndroidNotification",
         [
@@ -55,6 +59,7 @@ enum FCMSchema {
                 fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
         ])
 
+    /// The colour and the blinking of a device's LED.
     private static let lightSettings = ProtoMessage(
         fcm + "LightSettings",
         [
@@ -64,6 +69,7 @@ enum FCMSchema {
             "light_on_duration": .duration, "light_off_duration": .duration,
         ])
 
+    /// `notification` is any object, because its members are those of the browser's Notification API.
     private static let webpush = ProtoMessage(
         fcm + "WebpushConfig",
         [
@@ -73,6 +79,7 @@ enum FCMSchema {
                 ProtoMessage(fcm + "WebpushFcmOptions", ["link": .string, "analytics_label": .string])),
         ])
 
+    /// `payload` is any object, because Apple defines it.
     private static let apns = ProtoMessage(
         fcm + "ApnsConfig",
         [

@@ -8,6 +8,7 @@ struct FormParameters: Sendable {
     /// The most parameters; further ones are ignored.
     private static let most = 1000
 
+    /// A parameter without `=` has an empty value. Invalid UTF-8 is replaced.
     init(_ text: some Sequence<UInt8>) {
         all = String(decoding: Array(text), as: UTF8.self).split(separator: "&", maxSplits: Self.most)
             .prefix(Self.most).map { parameter in
@@ -19,7 +20,7 @@ struct FormParameters: Sendable {
     /// The query of a request; empty without one.
     init(queryOf request: ProviderRequest) { self.init((request.query ?? "").utf8) }
 
-    /// The first value of a name.
+    /// The first value of a name. Nil if it is absent.
     subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
 
     /// Returns text with invalid escapes unchanged.

@@ -14,9 +14,11 @@ struct GoogleAccess: Sendable {
 
     /// Tokens of sources, which are accepted here too; open without sources.
     let sources: SourceAccess
+    /// By e-mail address and key id, which assertions name.
     let accounts: [ServiceAccountKey: Account]
     /// Server keys of the legacy protocol.
     private let serverKeys: [(value: SourceName, token: [UInt8])]
+    /// The owner of each project: two sources cannot list the same one.
     private let projects: [String: SourceName]
     /// Sources that list projects.
     private let owners: Set<SourceName>
@@ -36,7 +38,8 @@ struct GoogleAccess: Sendable {
     }
 
     /// The source of a request. Without sources, any credential is accepted, from this machine only. Otherwise throws
-    /// 401 unless the request has an access token of a service account, a token of a source, or a server key.
+    /// 401 unless the request has an access token of a service account, a token of a source, or a server key. Throws
+    /// 403 for a source that may not send notifications, and, without sources, for a client on another machine.
     func source(of request: ProviderRequest, at now: Date) throws(GoogleError) -> SourceName {
         let credentials = Credentials(request)
         guard !sources.isOpen else {
@@ -76,7 +79,7 @@ struct GoogleAccess: Sendable {
         }
     }
 
-    /// The value of `authorization: key=…`, the form of the legacy protocol.
+    /// The value of `authorization: key=…`, the form of the legacy protocol. Nil for another scheme.
     private static func serverKey(_ authorization: String) -> [UInt8]? {
         guard authorization.prefix(4).lowercased() == "key=" else { return nil }
         return Array(authorization.dropFirst(4).trimmingCharacters(in: .whitespaces).utf8)

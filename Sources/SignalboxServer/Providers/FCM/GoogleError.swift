@@ -3,6 +3,7 @@ import SignalboxJSON
 /// An error as Google's APIs word it: the JSON form of `google.rpc.Status` (cloud.google.com/apis/design/errors).
 /// Client libraries choose their exception by the `FcmError` of the details, otherwise by the status.
 struct GoogleError: Error, Equatable, Sendable {
+    /// The codes of `google.rpc.Code` that the endpoints use.
     enum Status: String, Sendable {
         case invalidArgument = "INVALID_ARGUMENT"
         case unauthenticated = "UNAUTHENTICATED"
@@ -16,6 +17,7 @@ struct GoogleError: Error, Equatable, Sendable {
         case internalError = "INTERNAL"
         case unavailable = "UNAVAILABLE"
 
+        /// The status of the HTTP response, which the body repeats.
         var code: Int {
             switch self {
             case .invalidArgument: 400
@@ -31,6 +33,7 @@ struct GoogleError: Error, Equatable, Sendable {
         }
     }
 
+    /// A member of `details`, with the `@type` that libraries look for.
     enum Detail: Equatable, Sendable {
         /// `google.firebase.fcm.v1.FcmError`.
         case fcm(String)
@@ -41,15 +44,18 @@ struct GoogleError: Error, Equatable, Sendable {
     }
 
     struct Violation: Equatable, Sendable {
+        /// The path in the request, such as `message.android.ttl`.
         var field: String?
         var description: String
     }
 
     let status: Status
     let message: String
+    /// Empty if Google sends none with this error.
     var details: [Detail] = []
     /// In addition to the content type.
     var headers: [ProviderReply.Header] = []
+    /// The connection closes only for a source with too many connections; see ``exhausted(_:)``.
     var after = ProviderReply.After.keep
     /// How long the response is held; nil to send it at once.
     var delay: Duration?
@@ -116,6 +122,7 @@ extension ProviderReply {
 /// Recorded responses: bloomberg.github.io/pushiko/fcm_responses; github.com/beste/firebase-php/issues/308;
 /// github.com/esl/MongoosePush/issues/123; github.com/olucurious/PyFCM/pull/371.
 extension GoogleError {
+    /// Google does not explain these errors further.
     fileprivate static let general = "Request contains an invalid argument."
 
     /// A message without a token, topic, condition or installation id.
@@ -171,7 +178,9 @@ extension GoogleError {
         status: .permissionDenied,
         message: "The source of this token may not send notifications: its option \"may\" does not have "
             + "\"notifications\".")
+    /// A subscription that does not exist. An unregistered device has the same message, and details in addition.
     static let notFound = GoogleError(status: .notFound, message: "Requested entity was not found.")
+    /// A path that no API has, of a request or of a part of a batch.
     static let noSuchMethod = GoogleError(status: .notFound, message: "Method not found.")
     /// The queue cannot accept events, or the memory for bodies is exhausted.
     static let unavailable = GoogleError(
@@ -213,12 +222,15 @@ extension GoogleError {
     /// The reasons that Google gives for 401. Does not tell which tokens exist: the reason depends on the form of a
     /// token only.
     enum Unauthenticated: String {
+        /// The request has no `authorization`.
         case missing = "CREDENTIALS_MISSING"
         /// Clients request another token and repeat the request.
         case expired = "ACCESS_TOKEN_EXPIRED"
+        /// Any token in another form than the gateway's own, and an unknown server key.
         case unsupported = "ACCESS_TOKEN_TYPE_UNSUPPORTED"
     }
 
+    /// 401 with a challenge (RFC 9110, 11.6.1).
     static func unauthenticated(_ reason: Unauthenticated) -> GoogleError {
         let start =
             reason == .missing

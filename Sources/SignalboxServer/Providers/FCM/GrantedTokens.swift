@@ -19,6 +19,7 @@ struct GrantedTokens: Sendable {
     private static let prefix = "ya29.c.signalbox-"
     /// Longer tokens are not examined. The assertion that a token is granted for is shorter.
     private static let mostBytes = prefix.utf8.count + 2 * (ServiceAssertion.mostBytes + codeBytes)
+    /// The authentication code, which precedes the claims in a token.
     private static let codeBytes = 32
 
     private let authentication: MessageAuthentication
@@ -26,14 +27,16 @@ struct GrantedTokens: Sendable {
     /// `key`: 32 random bytes, which are used for nothing else.
     init(key: [UInt8]) { authentication = MessageAuthentication(key: key) }
 
-    /// A token. `account`: nil for one that is granted without a check of its signature, while access is open.
+    /// A token. `account`: nil for one that is granted without a check of its signature, while access is open. Behind
+    /// the prefix, the code and the claims are in hexadecimal digits. Granting stores nothing.
     func grant(to account: ServiceAccountKey?, at now: Date) -> String {
         let end = Int(now.timeIntervalSince1970) + Self.lifetime
         let claims = Array("\(end)\n\(account?.keyID ?? "")\n\(account?.email ?? "")".utf8)
         return Self.prefix + hexadecimal(authentication.authenticate(claims)) + hexadecimal(claims)
     }
 
-    /// The account that a valid token was granted to; nil for any other text and for an expired token.
+    /// The account that a valid token was granted to; nil for any other text and for an expired token. Compares the
+    /// code in constant time.
     func account(of token: String, at now: Date) -> ServiceAccountKey? {
         guard Self.mayBeGranted(token), token.utf8.count <= Self.mostBytes,
             let bytes = Self.bytes(of: token.utf8.dropFirst(Self.prefix.utf8.count))

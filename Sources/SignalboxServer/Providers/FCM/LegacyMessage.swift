@@ -16,6 +16,7 @@ struct LegacyMessage: Sendable {
     }
 
     struct Device: Sendable, Equatable {
+        /// As sent; empty if the request has none.
         let token: String
         /// The `error` of its result; nil for a token in FCM's alphabet.
         let error: String?
@@ -29,6 +30,7 @@ struct LegacyMessage: Sendable {
     let topic: String?
     /// The condition over topics of a message with one.
     let condition: String?
+    /// `dry_run`: the sender asks for the checks alone.
     let isDryRun: Bool
     /// The error of the whole message, such as `MessageTooBig`; nil for one that FCM would accept.
     let error: String?
@@ -44,7 +46,9 @@ struct LegacyMessage: Sendable {
     /// The same for a request to several devices, each of which receives a copy.
     static let largestCopied = 8 * 1024
 
-    /// Reads a request. `parser`: reset before; owns the values of the call.
+    /// Reads a request. `parser`: reset before; owns the values of the call. Throws for invalid JSON, a field of a
+    /// wrong type, both `to` and `registration_ids`, and more than ``mostDevices``. Other faults are an ``error``,
+    /// because their response has the status 200.
     init(_ body: [UInt8], with parser: JSONParser) throws(Malformed) {
         parser.reset()
         let root: JSONValue
@@ -88,6 +92,7 @@ struct LegacyMessage: Sendable {
 
     // MARK: Checks
 
+    /// Absent members and `null` pass; unknown members are not checked.
     private static func checkTypes(of root: JSONValue) throws(Malformed) {
         for key in ["to", "condition", "collapse_key", "priority", "restricted_package_name"] {
             try check(root.member(key), key, "string") { $0.isString }
@@ -100,6 +105,7 @@ struct LegacyMessage: Sendable {
         try check(root["time_to_live"], "time_to_live", "number") { $0.double != nil }
     }
 
+    /// `type`: the name of the type in the error text.
     private static func check(
         _ value: JSONValue?, _ key: String, _ type: String, _ isValid: (JSONValue) -> Bool
     ) throws(Malformed) {
@@ -107,6 +113,8 @@ struct LegacyMessage: Sendable {
         throw Malformed(text: "Field \"\(key)\" must be a JSON \(type): \(JSONText(value).string.prefix(100))")
     }
 
+    /// A request without an addressee, or with an empty list, has one device without a token: the response then has one
+    /// `MissingRegistration`.
     private static func addressee(of root: JSONValue) throws(Malformed) -> Addressee {
         let to = root["to"]?.string
         if let list = root["registration_ids"], list.isArray {
@@ -129,6 +137,7 @@ struct LegacyMessage: Sendable {
         return Device(token: token, error: FCMMessage.isToken(token.utf8) ? nil : "InvalidRegistration")
     }
 
+    /// The first fault, in the order of topic, keys, time to live and size; nil for none.
     private static func error(of root: JSONValue, isToGroup: Bool) -> String? {
         if let topic = root["to"]?.string, topic.hasPrefix("/topics/"), !FCMMessage.isTopic(topic.utf8.dropFirst(8)) {
             return "InvalidParameters"
@@ -143,7 +152,8 @@ struct LegacyMessage: Sendable {
 }
 
 extension LegacyMessage {
-    /// The JSON of a request as a form: `registration_id` or `to`, `data.KEY`, and the options.
+    /// The JSON of a request as a form: `registration_id` or `to`, `data.KEY`, and the options. A time to live that is
+    /// not a number stays a string, so the check of types rejects it.
     static func json(of form: FormParameters) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

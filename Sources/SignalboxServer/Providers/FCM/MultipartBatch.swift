@@ -7,9 +7,11 @@ struct MultipartBatch: Sendable {
     struct Part: Sendable, Equatable {
         /// `content-id`; empty without one.
         let id: String
+        /// As sent, not checked.
         let method: String
         /// Without scheme, host and query.
         let path: String
+        /// Without the line end before the boundary.
         let body: [UInt8]
     }
 
@@ -58,7 +60,8 @@ struct MultipartBatch: Sendable {
         self.parts = parts
     }
 
-    /// Headers of the part, an empty line, the request line and headers of the request, an empty line, the body.
+    /// Headers of the part, an empty line, the request line and headers of the request, an empty line, the body. Nil if
+    /// a head has no end, or the request line does not have three parts.
     private static func part(_ bytes: ArraySlice<UInt8>) -> Part? {
         guard let (outer, request) = head(bytes), let (inner, content) = head(request) else { return nil }
         let line = (inner.first ?? "").split(separator: " ")
@@ -83,7 +86,7 @@ struct MultipartBatch: Sendable {
         return String(target.prefix { $0 != "?" })
     }
 
-    /// The lines up to the first empty one, and the rest.
+    /// The lines up to the first empty one, and the rest. Nil without an empty line, and for more than 50 lines.
     private static func head(_ bytes: ArraySlice<UInt8>) -> (lines: [String], rest: ArraySlice<UInt8>)? {
         var lines: [String] = []
         for line in Lines(of: bytes) {

@@ -4,6 +4,7 @@ import SignalboxNotification
 /// The type of a field of a protocol buffer, as its JSON form is read (protobuf.dev, "ProtoJSON Format"). Reports the
 /// mistakes that Google's APIs report, in their words.
 indirect enum ProtoType: Sendable {
+    /// `bool`, `int32` and `double` are accepted as strings too.
     case string, bool, int32, double
     /// `"3.5s"`.
     case duration
@@ -11,11 +12,13 @@ indirect enum ProtoType: Sendable {
     case timestamp
     /// Named values; numbers are accepted too.
     case enumeration(String, [String])
+    /// An object with known members.
     case message(ProtoMessage)
     /// A map from strings to strings. The name is of its entries' type.
     case map(String)
     /// Any JSON object.
     case structure
+    /// A list, or one value, which counts as a list of one.
     case repeated(ProtoType)
 
     /// In error texts.
@@ -34,6 +37,7 @@ indirect enum ProtoType: Sendable {
         }
     }
 
+    /// Whether no object can be a value.
     private var isScalar: Bool {
         switch self {
         case .message, .map, .structure, .repeated: false
@@ -95,6 +99,7 @@ indirect enum ProtoType: Sendable {
         }
     }
 
+    /// The end of the error text: the value as sent, or the fault of a duration.
     private func reason(for value: JSONValue) -> String {
         guard case .duration = self, value.isString else { return JSONText(value).string }
         return "Illegal duration format; duration must end with 's'"
@@ -103,7 +108,9 @@ indirect enum ProtoType: Sendable {
 
 /// A message type: its fields by name.
 struct ProtoMessage: Sendable {
+    /// The full name of the type, such as `google.firebase.fcm.v1.Message`.
     let name: String
+    /// By both spellings of their names.
     private let fields: [String: ProtoType]
     /// Names of fields of which a message has at most one, and the name of the group.
     private let oneOf: (group: String, fields: [String])
@@ -118,7 +125,8 @@ struct ProtoMessage: Sendable {
         self.fields = spelled
     }
 
-    /// Records every mistake of an object. Unknown fields are mistakes.
+    /// Records every mistake of an object. Unknown fields are mistakes. Stops when the limit of ``ProtoViolations`` is
+    /// reached.
     func check(_ object: JSONValue, at path: String, _ violations: inout ProtoViolations) {
         var chosen: String?
         for (key, value) in object.members {
@@ -149,12 +157,14 @@ struct ProtoViolations {
     /// Values in texts are cut to this length.
     private static let longestValue = 200
 
+    /// In the order of the members in the request.
     private(set) var all: [GoogleError.Violation] = []
     /// Whether names of fields and of enumerated values that this schema does not have are passed.
     private let passesUnknownNames: Bool
     /// Whether such a name was passed.
     private(set) var hasUnknownName = false
 
+    /// `passingUnknownNames`: true for a message that Google decides on.
     init(passingUnknownNames: Bool = false) { passesUnknownNames = passingUnknownNames }
 
     /// Returns whether an unknown name is passed, and records that there is one.
@@ -163,18 +173,22 @@ struct ProtoViolations {
         return passesUnknownNames
     }
 
+    /// Further mistakes are dropped; checks stop then.
     var isFull: Bool { all.count >= Self.most }
 
+    /// A value that its type does not accept. `type`: its name. `reason`: cut to ``longestValue``.
     mutating func invalid(_ path: String, _ type: String, _ reason: String) {
         record("Invalid value at '\(path)' (\(type)), \(reason.prefix(Self.longestValue))", at: path)
     }
 
+    /// A second field of a group of which one may be set.
     mutating func repeated(_ field: String, of group: String, at path: String) {
         record(
             "Invalid value at '\(path)' (oneof), oneof field '\(group)' is already set. Cannot set '\(field)'",
             at: path)
     }
 
+    /// A field that the type does not have. Records no mistake if unknown names are passed.
     mutating func unknown(_ field: String, at path: String) {
         guard !passesUnknownName() else { return }
         record("\(Self.unknown(field, path)): Cannot find field.", at: path)
@@ -193,6 +207,7 @@ struct ProtoViolations {
         return "Invalid JSON payload received. Unknown name \"\(field.prefix(longestValue))\"\(place)"
     }
 
+    /// An empty path is the whole request, and its violation has no field.
     private mutating func record(_ description: String, at path: String) {
         guard !isFull else { return }
         all.append(.init(field: path.isEmpty ? nil : path, description: description))

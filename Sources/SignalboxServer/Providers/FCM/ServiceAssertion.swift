@@ -16,6 +16,7 @@ struct ServiceAssertion: Sendable {
     let issuer: String
     /// `kid`; empty without one.
     let keyID: String
+    /// `aud`: the URL of the token endpoint; empty without one.
     let audience: String
     /// Seconds since 1970.
     let issuedAt: Double
@@ -23,6 +24,7 @@ struct ServiceAssertion: Sendable {
     let expiresAt: Double
     /// Header and claims as sent.
     let signed: [UInt8]
+    /// Covers ``signed``. Verify it before the claims are trusted.
     let signature: [UInt8]
 
     /// Why an assertion is rejected. The texts are Google's `error_description`.
@@ -50,7 +52,8 @@ struct ServiceAssertion: Sendable {
         signature = token.signature
     }
 
-    /// Checks the period and the audience. `audiences`: the token endpoints that the assertion may be for.
+    /// Checks the period and the audience. `audiences`: the token endpoints that the assertion may be for. The times
+    /// may be off by ``skew``.
     func check(at now: Date, for audiences: Set<String>) throws(Invalid) {
         let now = now.timeIntervalSince1970
         guard expiresAt > now - Self.skew, issuedAt < now + Self.skew,
@@ -59,6 +62,7 @@ struct ServiceAssertion: Sendable {
         guard audiences.contains(audience) else { throw Invalid(description: "Invalid JWT: Failed audience check.") }
     }
 
+    /// Also for an assertion without `iat` or `exp`.
     private static let notShortLived = Invalid(
         description: "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
             + "Check your iat and exp values in the JWT claim.")

@@ -17,6 +17,7 @@ final class TopicSubscriptions: Sendable {
 
     /// A registration as one source knows it.
     struct Registration: Hashable, Sendable {
+        /// Sources that know the same device do not see each other's subscriptions.
         private let source: SourceName
         private let digest: [UInt8]
 
@@ -27,10 +28,12 @@ final class TopicSubscriptions: Sendable {
         }
     }
 
+    /// The result of an attempt to add or remove a subscription.
     enum Change: Sendable, Equatable {
         case done
         /// The registration has the topic already, or does not have it.
         case unchanged
+        /// The registration has ``topicsPerRegistration``; the topic was not added.
         case tooManyTopics
     }
 
@@ -41,6 +44,7 @@ final class TopicSubscriptions: Sendable {
         /// Subscriptions in the young generation.
         private var count = 0
 
+        /// Empty for an unknown registration.
         func topics(of registration: Registration) -> [String: Date] {
             young[registration] ?? old[registration] ?? [:]
         }

@@ -6,6 +6,7 @@ import SignalboxNotification
 package struct CertificateFolder {
     /// A sentence for the user: what failed, and the remedy.
     package struct Failure: Error {
+        /// Ready to print: names the file, and has no secret.
         package let sentence: String
     }
 
@@ -63,6 +64,7 @@ package struct CertificateFolder {
 
     private func path(_ name: String) -> String { directory + "/" + name }
 
+    /// Nil for a file that does not exist or cannot be read.
     private func contents(_ name: String) -> String? {
         FileManager.default.contents(atPath: path(name)).map { String(decoding: $0, as: UTF8.self) }
     }

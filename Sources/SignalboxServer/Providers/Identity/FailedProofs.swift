@@ -11,10 +11,12 @@ final class FailedProofs: Sendable {
     /// Answers that were held, since the start.
     var slowed: Int { slowedCount.load(ordering: .relaxed) }
     private let slowedCount = Atomic(0)
+    /// Decides which failures are logged, and which answers are held.
     private let networks = Mutex(FailedNetworks())
     private let logger: Logger
     private let now: @Sendable () -> ContinuousClock.Instant
 
+    /// One for the process: a reload must not reset the counts of an attack.
     init(logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.logger = logger
         self.now = now

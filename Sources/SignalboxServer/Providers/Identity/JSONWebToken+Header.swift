@@ -20,6 +20,8 @@ extension JSONWebToken {
     /// Passes the claims to `body`, for the duration of the call. Nil unless they are a JSON object.
     func readClaims<R>(_ body: (JSONValue) -> R?) -> R? { read(claims, body) }
 
+    /// Nil for text that is not a JSON object, or is nested deeper than 8 levels. Values of the parser must not leave
+    /// `body`.
     private func read<R>(_ json: [UInt8], _ body: (JSONValue) -> R?) -> R? {
         var limits = JSONParser.Limits()
         limits.bytes = Self.largest

@@ -9,12 +9,15 @@ final class SourceUsage: Sendable {
 
     /// The limit that a request exceeds.
     enum Excess: Sendable, Equatable {
+        /// The connection should close after the answer.
         case connections
+        /// The connection stays, and the client may repeat the request on it.
         case streams
     }
 
     /// The limits of a source.
     enum Limit: String, CaseIterable, Sendable {
+        /// Open connections on which the source sent a request.
         case connections
         /// Requests in progress.
         case streams
@@ -34,11 +37,13 @@ final class SourceUsage: Sendable {
         var streams = 0
         /// The pushes that the rate permitted at `time`; nil before the first push.
         var tokens: Double?
+        /// When ``tokens`` was computed.
         var time: NIODeadline
     }
 
     /// Refused requests and pushes since the start.
     let refusals = Tally<Limit>()
+    /// Entries stay: there are as many as sources with a limit.
     private let sources = Mutex<[SourceName: Usage]>([:])
 
     /// Counts a request of a source. A connection counts from its first request to its end, once for each source.
@@ -56,6 +61,7 @@ final class SourceUsage: Sendable {
         return admission
     }
 
+    /// A connection keeps its permit even if this request is refused.
     private func decide(
         on source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection, at now: NIODeadline
     ) -> Admission {

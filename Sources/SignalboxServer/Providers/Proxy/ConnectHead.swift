@@ -7,12 +7,15 @@ import SignalboxNotification
 /// identity to the provider endpoints behind the tunnel.
 struct ConnectHead {
     enum Step: Sendable {
+        /// The head has not ended; more bytes must follow.
         case incomplete
         /// `rest`: the bytes after the head, the first ones of the tunnel.
         case tunnel(to: ProviderHost, rest: [UInt8])
+        /// The proxy must send ``ConnectRefusal/response`` and close.
         case refused(ConnectRefusal)
     }
 
+    /// All bytes so far: at most those of one read beyond ``limit``.
     private var bytes: [UInt8] = []
     /// Bytes of the head, with its empty line.
     private let limit: Int
@@ -115,7 +118,9 @@ enum ConnectRefusal: Error, Equatable {
     case notHTTP
     /// The fault, as the end of a sentence.
     case malformed(String)
+    /// Neither HTTP/1.1 nor HTTP/1.0.
     case version
+    /// Another method than CONNECT, such as a GET that the proxy would have to forward.
     case method
     /// The head is longer than `limit` bytes.
     case tooLarge(limit: Int)
@@ -135,6 +140,7 @@ enum ConnectRefusal: Error, Equatable {
         }
     }
 
+    /// The fault and its remedy, for the developer of the sender.
     private var text: String {
         switch self {
         case .notHTTP:

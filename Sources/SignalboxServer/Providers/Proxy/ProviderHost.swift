@@ -7,7 +7,7 @@ package struct ProviderHost: Sendable, Equatable {
 
     /// In lower case.
     let name: String
-    /// The accepted ports. The first is the default of a request without a port.
+    /// The ports that a tunnel may name. Apple offers 2197 to senders whose firewall blocks other HTTPS traffic.
     let ports: [Int]
     let vendor: Vendor
     /// The APIs that the host serves. It answers any other request with 404.

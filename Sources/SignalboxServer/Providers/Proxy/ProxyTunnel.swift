@@ -11,8 +11,10 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
 
     // A class because the channel calls it, only on its event loop.
     private let tls: ProviderTLS
+    /// Learns the host of the tunnel before TLS begins.
     private let sniffer: ProtocolSniffer
     private var head: ConnectHead
+    /// Whether the request was answered. Bytes behind a refused one are dropped.
     private var isOver = false
 
     /// How long a client may take to read a refusal.
@@ -27,6 +29,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         head = ConnectHead(limit: limit)
     }
 
+    /// Refuses a host that the certificate is not for: with TLS, the sender would see an error without the cause.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
         switch head.receive(unwrapInboundIn(data).readableBytesView) {
@@ -38,6 +41,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    /// `rest`: bytes that arrived with the head; they belong to the TLS handshake.
     private func open(to host: ProviderHost, _ rest: [UInt8], _ context: ChannelHandlerContext) {
         isOver = true
         sniffer.providerHost = host

@@ -5,6 +5,7 @@ import Synchronization
 struct CollectedBody {
     let reading: ProviderBody
     private let memory: BodyMemory
+    /// A hint for the capacity; 0 if the length is unknown.
     private let length: Int
     private var bytes: [UInt8] = []
 

@@ -2,6 +2,7 @@ import SignalboxGateway
 
 /// The coding of a request body (RFC 9110, 8.4).
 enum ContentCoding: Equatable, Sendable {
+    /// `x-gzip` is gzip (RFC 9110, 8.4.1.3). Several codings in a row are unknown.
     case identity, gzip, unknown
 
     /// Why a body cannot be opened.
@@ -15,6 +16,7 @@ enum ContentCoding: Equatable, Sendable {
     /// The content of a body. Counts for the memory of contents until its last reference ends.
     struct Content: Sendable {
         let bytes: [UInt8]
+        /// Nil for a body that was not compressed, which the memory for bodies counts.
         fileprivate let memory: ContentMemory.Reservation?
     }
 
@@ -27,7 +29,8 @@ enum ContentCoding: Equatable, Sendable {
     }
 
     /// The content of a body, of at most `limit` bytes. Decompresses no more than that. A large content takes too long
-    /// for an event loop. `holder`: of the memory.
+    /// for an event loop. `holder`: of the memory. Reserves `limit` bytes while it decompresses, then as many as the
+    /// content has.
     func decode(
         _ body: [UInt8], upTo limit: Int, in memory: ContentMemory, for holder: BodyHolder
     ) throws(Failure) -> Content {

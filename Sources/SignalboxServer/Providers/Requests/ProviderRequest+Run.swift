@@ -4,6 +4,7 @@ import SignalboxGateway
 /// `signalbox-run`. An unchanged sender has it in its URL, as the prefix `/r/LABEL` of the path, after `/s/SECRET` if
 /// there is one.
 extension ProviderRequest {
+    /// Not forwarded to push services.
     static let runHeader = "signalbox-run"
 
     /// The error of a label that is not allowed, and the remedy.
@@ -35,6 +36,7 @@ extension ProviderRequest {
         return (with(run, path: path[..<start] + String(rest)), isValid)
     }
 
+    /// `path`: without the prefix. The result has a ``mark`` of its own, so it must replace this request.
     private func with(_ run: String, path: String) -> ProviderRequest {
         ProviderRequest(
             method: method, path: path, query: query, authority: authority, headers: headers, bodyLength: bodyLength,

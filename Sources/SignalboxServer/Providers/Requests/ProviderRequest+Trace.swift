@@ -16,14 +16,14 @@ extension ProviderRequest {
         return found
     }
 
-    /// Several fields are joined with commas.
+    /// Several fields are joined with commas. RFC 9110, 5.3, permits that.
     fileprivate var tracestate: String? {
         let values = headers.filter { $0.name == "tracestate" }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ",")
     }
 
-    /// The path of the endpoint with names instead of its parameters. Other paths become `/`: they may contain
-    /// device tokens and secrets.
+    /// The path of the endpoint with names instead of its parameters. Other paths become `/`: they may contain device
+    /// tokens and secrets. Topics of HTTP v1 have the route of messages, and receipts of Expo that of pushes.
     fileprivate var route: String {
         let parts = path.split(separator: "/")
         switch parts.first {

@@ -22,6 +22,7 @@ final class ProviderRequest: Sendable {
     let run: String?
     /// Nil for a request without a trace. Endpoints see the request with its trace.
     let trace: RequestTrace?
+    /// Shared by all steps of the request. Copies with another path or trace have another one.
     let mark = CaptureMark()
 
     init(
@@ -39,7 +40,7 @@ final class ProviderRequest: Sendable {
         self.trace = trace
     }
 
-    /// The value of the first field of this name, which is in lower case.
+    /// The value of the first field of this name, which is in lower case. Nil without one.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
@@ -198,6 +199,7 @@ extension ProviderEndpoint {
 
 /// The endpoints of one config, in order. Replaced as a whole by a reload.
 struct ProviderEndpoints: Sendable {
+    /// In the order of ``ProviderKind``, as ``timers``. The first endpoint that serves a path answers.
     var all: [any ProviderEndpoint]
     /// The answer to a path that no endpoint serves, on the listener for providers.
     var notFound = ProviderReply.notFound

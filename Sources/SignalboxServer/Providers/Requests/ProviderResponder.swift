@@ -5,10 +5,12 @@ import NIOCore
 
 /// Serves provider endpoints on the HTTP listener of the API. Requests to other paths pass unchanged.
 struct ProviderResponder {
+    /// Of the config that was active when the request began.
     let endpoints: ProviderEndpoints
     let budget: BodyBudget
 
-    /// Returns nil for a path of the API. An unreadable body is answered in the form of its endpoint too.
+    /// Returns nil for a path of the API. An unreadable body is answered in the form of its endpoint too. Suspends
+    /// until the reply is known, and for its delay.
     func respond(to request: Request, context: GatewayRequestContext) async -> Response? {
         let provider = ProviderRequest(request, context)
         switch endpoints.verdict(on: provider) {
@@ -25,6 +27,7 @@ struct ProviderResponder {
         return Response(reply, isHead: request.method == .head)
     }
 
+    /// Faults of a body for which the provider has no words are answered in plain text, and the connection closes.
     private func answer(_ request: Request, _ reading: ProviderBody, peer: PeerAddress) async -> ProviderReply {
         var reservation = BodyReservation(in: budget, for: BodyHolder(source: reading.source, peer: peer))
         let body: [UInt8]
@@ -63,6 +66,7 @@ extension ProviderRequest {
                 isOfOneRequest: true))
     }
 
+    /// Nil for a chunked body.
     private static func length(of head: HTTPRequest) -> Int? {
         if let length = head.headerFields[.contentLength] { return Int(length) }
         return head.headerFields[.transferEncoding] == nil ? 0 : nil
@@ -70,7 +74,8 @@ extension ProviderRequest {
 }
 
 extension Response {
-    /// `isHead`: the response to HEAD has no body.
+    /// `isHead`: the response to HEAD has no body. Of the effects on a connection, only its end is supported: a cut
+    /// response is sent whole, then the connection closes.
     fileprivate init(_ reply: ProviderReply, isHead: Bool) {
         var headers = HTTPFields()
         for header in reply.headers {
