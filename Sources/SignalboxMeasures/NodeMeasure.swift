@@ -70,9 +70,13 @@ public struct NodeMeasure: Sendable {
         }
     }
 
-    /// Appends batches, on each node from so many tasks at once.
-    public func append(_ rounds: Int, by size: Int, tasks: Int = 2, nodes: Int = 1) async throws -> Double {
-        try await rate(of: try await stores(nodes, areOpen: false), tasks: tasks) { store in
+    /// Appends batches, on each node from so many tasks at once. `begin`: called once, when the stores are open.
+    public func append(
+        _ rounds: Int, by size: Int, tasks: Int = 2, nodes: Int = 1, begin: () throws -> Void = {}
+    ) async throws -> Double {
+        let stores = try await stores(nodes, areOpen: false)
+        try begin()
+        return try await rate(of: stores, tasks: tasks) { store in
             for _ in 0..<rounds { try await store.append(events(size)) }
             return rounds * size
         }
@@ -90,9 +94,14 @@ public struct NodeMeasure: Sendable {
         }
     }
 
-    /// Claims and settles what ``fill(_:by:)`` left, on each node from one task.
-    public func claim(_ rounds: Int, by size: Int, nodes: Int = 1) async throws -> Double {
-        try await rate(of: try await stores(nodes, areOpen: true), tasks: 1) { store in
+    /// Claims and settles what ``fill(_:by:)`` left, on each node from one task. `begin`: called once, when the stores
+    /// are open.
+    public func claim(
+        _ rounds: Int, by size: Int, nodes: Int = 1, begin: () throws -> Void = {}
+    ) async throws -> Double {
+        let stores = try await stores(nodes, areOpen: true)
+        try begin()
+        return try await rate(of: stores, tasks: 1) { store in
             var count = 0
             for _ in 0..<rounds {
                 count += try await settle(try await store.claim(from: Self.destination, upTo: size), in: store)
@@ -151,20 +160,17 @@ extension NodeMeasure {
         try parallel(rounds, by: size) { client in try client.settle(try client.append(size, isFresh: true)) }
     }
 
-    /// Runs the statements of a claim and of its settlement on one connection.
-    public func bareClaim(_ rounds: Int, by size: Int) throws -> Double {
-        let client = try BareWriter(url: url, body: body, lane: 0)
-        let clock = ContinuousClock()
-        let time = try clock.measure {
-            for _ in 0..<rounds { try client.settle(try client.claim(size)) }
+    /// Runs the statements of a claim and of its settlement on each connection.
+    public func bareClaim(_ rounds: Int, by size: Int, connections: Int = 1) throws -> Double {
+        try parallel(rounds, by: size, connections: connections) { client in
+            try client.settle(try client.claim(size))
         }
-        return Double(rounds * size) / (time / .seconds(1))
     }
 
     private func parallel(
-        _ rounds: Int, by size: Int, _ work: @escaping @Sendable (BareWriter) throws -> Void
+        _ rounds: Int, by size: Int, connections: Int = 2, _ work: @escaping @Sendable (BareWriter) throws -> Void
     ) throws -> Double {
-        let clients = try (0..<2).map { try BareWriter(url: url, body: body, lane: Int64($0)) }
+        let clients = try (0..<connections).map { try BareWriter(url: url, body: body, lane: Int64($0)) }
         let clock = ContinuousClock()
         let start = clock.now
         let threads = DispatchGroup()
@@ -174,6 +180,6 @@ extension NodeMeasure {
             }
         }
         threads.wait()
-        return Double(2 * rounds * size) / ((clock.now - start) / .seconds(1))
+        return Double(connections * rounds * size) / ((clock.now - start) / .seconds(1))
     }
 }

@@ -117,15 +117,17 @@ public import Synchronization
         while let writes = nextGroup() {
             var parts = CommitParts(count: writes.count)
             while let part = parts.next() { commit(part, of: writes, &parts) }
-            if rest > .zero, Self.several.contains(writes.count) {
+            if rest > .zero, Self.several.contains(writes.count), hasFewer(than: Self.several.upperBound) {
                 return delayed(after: rest) { self.queue.async { self.drain() } }
             }
         }
     }
 
     /// The writes of a commit after which the next group fills for longer. A smaller group is of few submitters, which
-    /// would only wait; a larger one needs no help.
+    /// would only wait; a larger one needs no help, nor does a next group that is larger already.
     @usableFromInline static var several: Range<Int> { 8..<32 }
+
+    @inlinable func hasFewer(than count: Int) -> Bool { state.withLock { $0.waiting.count < count } }
 
     /// Moves the oldest writes, at most `limit`, to `running`. Nil ends the drain.
     @inlinable func nextGroup() -> [Write]? {

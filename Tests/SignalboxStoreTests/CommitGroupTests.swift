@@ -110,6 +110,17 @@ import Testing
         #expect(bench.timer.count == 0)
     }
 
+    @Test func aLargeNextGroupIsNotAwaited() {
+        let group = bench.group(rest: Self.rest)
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        for number in 1...7 { bench.submit(number, to: group) }
+        group.submit(8) { [bench] _ in for number in 100..<132 { bench.submit(number, to: group) } }
+        bench.release.signal()
+        bench.wait(for: 8 + 32)
+        #expect(bench.timer.count == 0)
+    }
+
     // MARK: Deadlines
 
     @Test func reportsAnUnknownOutcomeWhenACommitDoesNotEnd() {

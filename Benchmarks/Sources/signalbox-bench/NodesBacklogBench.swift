@@ -15,27 +15,39 @@ struct NodesBacklogBench {
     /// The rate of two nodes divided by that of one, as long as one leaves enough of the machine to the second.
     func compareNodes() async throws {
         table.section("PostgreSQL: two stores on one database")
-        try await compareNodes("two to one: appended by 8, one task each") { measure, nodes in
-            try await measure.append(400, by: 8, tasks: 1, nodes: nodes)
+        try await compareNodes("two to one: appended by 8, one task each") { measure, nodes, begin in
+            try await measure.append(400, by: 8, tasks: 1, nodes: nodes, begin: begin)
         }
-        try await compareNodes("two to one: claimed and settled by 50") { measure, nodes in
+        try await compareNodes("two to one: claimed and settled by 50") { measure, nodes, begin in
             try await measure.fill(nodes * 5000)
-            return try await measure.claim(100, by: 50, nodes: nodes)
+            return try await measure.claim(100, by: 50, nodes: nodes, begin: begin)
+        }
+        // Shows how much work of a second connection the server has room for.
+        try await compareNodes("the same on two connections of the bare client", least: nil) { measure, nodes, begin in
+            try await measure.fill(nodes * 5000)
+            try begin()
+            return try measure.bareClaim(100, by: 50, connections: nodes)
         }
     }
 
-    private func compareNodes(_ what: String, _ rate: (NodeMeasure, _ nodes: Int) async throws -> Double) async throws {
+    /// `least`: the goal; nil for none. `rate`: calls `begin` when the work begins that it measures.
+    private func compareNodes(
+        _ what: String, least: Double? = 1.6,
+        _ rate: (NodeMeasure, _ nodes: Int, _ begin: () throws -> Void) async throws -> Double
+    ) async throws {
         var (ratios, loads): ([Double], [Double]) = ([], [])
         for _ in 0..<Self.pairs {
-            let before = try MachineTime()
-            let one = try await rate(try NodeMeasure(database: database), 1)
+            var before = try MachineTime()
+            let one = try await rate(try NodeMeasure(database: database), 1) { before = try MachineTime() }
             loads.append(try MachineTime().load(since: before))
-            ratios.append(try await rate(try NodeMeasure(database: database), 2) / one)
+            ratios.append(try await rate(try NodeMeasure(database: database), 2) {} / one)
         }
         let load = median(loads)
-        // Two nodes at 1.6 times the rate of one need 1.6 times its processor time.
-        let limit = load * 1.6 <= 1 ? "at least 1.6" : "no limit: one node leaves no room on this machine"
-        table.row(what, "\(BeforeBench.words(ratios)) (\(limit))")
+        let limit = least.map { least in
+            // Two nodes at 1.6 times the rate of one need 1.6 times its processor time.
+            load * least <= 1 ? " (at least \(least))" : " (no limit: one node leaves no room on this machine)"
+        }
+        table.row(what, BeforeBench.words(ratios) + (limit ?? ""))
         table.row("processors busy with one node", "\(Int(load * 100)) %")
     }
 
