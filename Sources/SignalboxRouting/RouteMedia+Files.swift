@@ -10,10 +10,10 @@ extension RouteMedia {
     /// and URLs longer than ``MediaLimits/longestURL``. Empty for an event without media.
     package static func urls(in event: JSONValue) -> [String] {
         guard let media = event["data"]?["media"], media.isArray else { return [] }
-        var urls: [String] = []
+        var (urls, known): ([String], ExactTextSet) = ([], [])
         for entry in media.elements {
             guard let bytes = entry["url"]?.utf8, bytes.count <= MediaLimits.longestURL,
-                let url = entry["url"]?.string, !urls.contains(url)
+                let url = entry["url"]?.string, known.insert(url)
             else { continue }
             urls.append(url)
             if urls.count == limit { break }

@@ -136,7 +136,8 @@ struct MediaSearch {
         while jobs.count < limit,
             let host = try db.row(Self.nextHost, ["position": position, "end": end])?.optionalText(0)
         {
-            guard host > position else { throw DamagedValue("the index of hosts is out of order") }
+            // In the order of the index, which is that of bytes.
+            guard position.utf8.lexicographicallyPrecedes(host.utf8) else { throw DamagedValue("the index of hosts is out of order") }
             position = host
             var places = min(perHost - busy[host, default: 0], limit - jobs.count)
             guard places > 0 else { continue }
@@ -176,7 +177,7 @@ struct HeldSearch: Sendable {
     /// Deliveries that are no longer held.
     private(set) var ended: [Ended] = []
     /// The files of the last event, by whether its wait is over.
-    private(set) var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
+    private(set) var last: (event: Int64, isOver: Bool, media: ExactTextMap<MediaState>)?
     /// Deliveries that cannot be read, and the reason of the first.
     private(set) var unreadable: [Int64] = []
     /// Nil while every delivery could be read.
@@ -250,9 +251,9 @@ struct HeldSearch: Sendable {
     }
 
     /// Deliveries of one event are neighbours, so the files of the last event are reused.
-    private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
+    private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> ExactTextMap<MediaState> {
         if let last, last.event == event, last.isOver == isOver { return last.media }
-        let media = try db.rows(Self.states, [event]).reduce(into: [:]) { media, row in
+        let media = try db.rows(Self.states, [event]).reduce(into: ExactTextMap()) { media, row in
             media[try row.text(0)] = try MediaState(row, from: 1, isOver: isOver)
         }
         last = (event, isOver, media)

@@ -25,7 +25,7 @@ package struct DueSearch: Sendable {
     package let lastKey: String?
     private let limit: Int
     private let held: [Int64: Int]
-    private let heldKeys: Set<String>
+    private let heldKeys: ExactTextSet
     /// One delivery more than requested, if there are more.
     private var candidates: [Due] = []
     /// When the next delivery that is not due yet becomes due.

@@ -98,7 +98,7 @@ extension HandOff {
         /// be read from the store.
         package private(set) var held: [Int64: Int] = [:]
         /// Order keys of leased deliveries.
-        package private(set) var heldKeys: Set<String> = []
+        package private(set) var heldKeys: ExactTextSet = []
         /// Equal order keys are leased one after the other. Only the store knows which is first, so that nothing is
         /// handed over in memory.
         package let isOrdered: Bool

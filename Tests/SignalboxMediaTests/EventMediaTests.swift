@@ -17,8 +17,8 @@ import Testing
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
     }
 
-    private func states(_ value: JSONValue?) throws -> [String: MediaState] {
-        var states: [String: MediaState] = [:]
+    private func states(_ value: JSONValue?) throws -> ExactTextMap<MediaState> {
+        var states = ExactTextMap<MediaState>()
         for (key, value) in try #require(value).members {
             let url = String(decoding: key, as: UTF8.self)
             if let file = value["stored"] {

@@ -70,6 +70,17 @@ import Testing
         #expect(Self.edge("route:\(FlowGraph.fallback)", "destination:inbox", in: graph) == 2)
     }
 
+    /// Of many routes, one has the name of the node for the rest.
+    @Test func aRouteMayHaveTheNameOfTheFoldedNode() throws {
+        let names = (0..<60).map { "r\($0)" } + [FlowGraph.other]
+        let counts = FlowCounts()
+        for name in names { counts.count(from: SourceName("s"), of: VendorID("v"), routes: [name], times: 3) }
+        let graph = FlowGraph(counts.all, routes: try Self.table(names.map { ($0, ["crm"]) }))
+        let routes = graph.nodes.filter { $0.node.kind == .route }
+        #expect(routes.count == FlowGraph.most && routes.reduce(0) { $0 + $1.count } == 61 * 3)
+        #expect(routes.count { $0.node.name == FlowGraph.other } == 1)
+    }
+
     @Test func hasAtMostTwoHundredNodes() throws {
         let table = try Self.table((0..<300).map { ("r\($0)", ["d\($0)"]) })
         let counts = FlowCounts()

@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 import SignalboxStoreTesting
 import SignalboxTesting

@@ -59,6 +59,11 @@ import Testing
         #expect(PageCursor.position(of: cursor, in: CategoriesAPI.list) == nil)
     }
 
+    @Test func aPositionMayBeginWithACombiningMark() {
+        let cursor = PageCursor.text("\u{301}x", in: CategoriesAPI.list)
+        #expect(PageCursor.position(of: cursor, in: CategoriesAPI.list) == "\u{301}x")
+    }
+
     @Test func aCursorOfAnotherListIsRefused() {
         let lists: [StaticString] = ["c", "m", "w", "d", "e", "a", "f", "u"]
         for list in lists {

@@ -88,10 +88,12 @@ package struct FlowGraph: Sendable, Equatable {
             let layer = all.filter { $0.key.kind == kind }.map { (node: $0.key, count: $0.value) }
                 .sorted { ($1.count, $0.node.name) < ($0.count, $1.node.name) }
             guard layer.count > Self.most else { return layer }
-            let rest = layer[(Self.most - 1)...]
+            // A route may have the name of the folded node.
+            let shown = layer.filter { $0.node.name != Self.other }.prefix(Self.most - 1)
+            let rest = layer.filter { layer in !shown.contains { $0.node == layer.node } }
             folded.formUnion(rest.map(\.node))
             let sum = rest.reduce(0) { $0 + $1.count }
-            return Array(layer[..<(Self.most - 1)]) + [(node: Node(kind, Self.other), count: sum)]
+            return Array(shown) + [(node: Node(kind, Self.other), count: sum)]
         }
         func shown(_ node: Node) -> Node { folded.contains(node) ? Node(node.kind, Self.other) : node }
         var edges: [Pair: Int] = [:]

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 package import SignalboxConfig
+import SignalboxNotification
 import UnixSignals
 
 /// Requests a reload when the config's files change, and on SIGHUP. It polls the stamps of the files; the reload
@@ -101,17 +102,17 @@ package struct ConfigChanges<Stamps: Equatable> {
 /// file was added, removed, replaced or written.
 package struct FileStamps: Equatable, Sendable {
     /// By path. Empty for a missing file.
-    private var stamps: [String: [Int]]
+    private var stamps: ExactTextMap<[Int]>
     private let folder: String?
 
     /// Reads the status of each file of the config and of its folder, not the contents.
     package init(of origin: GatewayConfig.Origin) {
-        var names = Set(origin.files)
+        var names = ExactTextSet(origin.files)
         if let folder = origin.folder {
             let added = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             names.formUnion(added.map { folder + "/" + $0 })
         }
-        var stamps: [String: [Int]] = [:]
+        var stamps = ExactTextMap<[Int]>()
         for name in names {
             var status = stat()
             stamps[name] = []
@@ -129,7 +130,9 @@ package struct FileStamps: Equatable, Sendable {
     /// change. Files that are only watched now count as read.
     package func keeping(_ former: FileStamps) -> FileStamps {
         var kept = self
-        for (name, stamp) in former.stamps where stamps[name] != nil || isInFolder(name) { kept.stamps[name] = stamp }
+        for (name, stamp) in former.stamps.inOrder() where stamps[name] != nil || isInFolder(name) {
+            kept.stamps[name] = stamp
+        }
         return kept
     }
 

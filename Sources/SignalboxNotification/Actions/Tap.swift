@@ -40,7 +40,7 @@ package struct Tap: Sendable, Equatable {
             action = Action(.dismiss)
             (title, options) = (nil, nil)
         case .button(let identifier):
-            guard let button = buttons.first(where: { $0["identifier"]?.string == identifier }),
+            guard let button = buttons.first(where: { $0["identifier"]?.utf8?.elementsEqual(identifier.utf8) == true }),
                 let action = Action(button)
             else {
                 throw .unknownAction(identifier, known: buttons.prefix(20).compactMap { $0["identifier"]?.string })

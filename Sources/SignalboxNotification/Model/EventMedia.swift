@@ -3,14 +3,14 @@ package import SignalboxJSON
 /// Writes an event with its media as one destination receives them. Makes the link to each stored file once.
 package struct EventMedia {
     /// The downloads by URL, as the store read them.
-    private let states: [String: MediaState]
+    private let states: ExactTextMap<MediaState>
     /// Makes the link to a stored file.
     private let href: (MediaFile) -> String
     /// The links to stored files by the URLs of their origin.
-    private let links: [String: String]
+    private let links: ExactTextMap<String>
 
     /// `states`: the downloads by URL. `href`: the link to a file.
-    package init(states: [String: MediaState], href: @escaping (MediaFile) -> String) {
+    package init(states: ExactTextMap<MediaState>, href: @escaping (MediaFile) -> String) {
         self.states = states
         self.href = href
         links = states.compactMapValues { state in
@@ -167,7 +167,7 @@ extension JSONWriter {
     }
 
     /// Writes a value with some of its strings replaced.
-    fileprivate mutating func value(_ value: JSONValue, replacing links: [String: String]) {
+    fileprivate mutating func value(_ value: JSONValue, replacing links: ExactTextMap<String>) {
         switch value.kind {
         case .object:
             copy(value) { key, member, json in

@@ -166,13 +166,14 @@ package struct HeldDelivery: Sendable, Equatable {
     /// The destination's form of the event, before its media are filled in.
     package let body: [UInt8]
     /// The state of each URL for which the event waits.
-    package let media: [String: MediaState]
+    package let media: ExactTextMap<MediaState>
     /// The route whose transformation applies once the media are filled in; nil for none.
     package let transformRoute: String?
 
     /// Takes the states as the store read them in one snapshot.
     package init(
-        delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState],
+        delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8],
+        media: ExactTextMap<MediaState>,
         transformRoute: String? = nil
     ) {
         self.delivery = delivery

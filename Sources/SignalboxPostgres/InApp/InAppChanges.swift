@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// Reports changes of in-app messages by this node and by others. No report of a message is older than the one before.

@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// The rows that a group of decisions reads and locks.

@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// The tables of users and devices, as upkeep sees them.

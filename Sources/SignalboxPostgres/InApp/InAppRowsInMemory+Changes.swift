@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// The changes of decisions.

@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// The statements that write the changed rows of a group: at most three for each table, over arrays, in the order of

@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// The rows of a group of decisions, as one transaction has locked and read them. Decisions change them here, one after

@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// One step of the removal of in-app rows: a transaction of milliseconds. Each step continues where the former one

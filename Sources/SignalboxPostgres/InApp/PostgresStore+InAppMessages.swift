@@ -1,5 +1,6 @@
 import Foundation
 package import SignalboxInApp
+import SignalboxNotification
 package import SignalboxStore
 
 /// In-app messages. Their rows are locked in the order of their ids.

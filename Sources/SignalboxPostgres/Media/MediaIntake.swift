@@ -36,7 +36,8 @@ struct MediaIntake {
     private static let failureMemory: Int64 = 60_000
     /// The time of the last use of a file is updated at most this often, in milliseconds.
     static let usedEvery: Int64 = 3_600_000
-    /// Of the name of a host that is stored, in characters. Valid names are shorter.
+    /// Of the name of a host that is stored, in bytes. Valid names are shorter, and a longer one has no place in an
+    /// index.
     private static let longestHost = 300
 
     /// The transaction of the append, release or download that the statements belong to.
@@ -45,6 +46,11 @@ struct MediaIntake {
     init(_ tx: PostgresTransaction) { self.tx = tx }
 
     // MARK: URLs
+
+    private static func host(of url: String) -> String {
+        let host = MediaJob.host(of: url)
+        return host.utf8.count <= longestHost ? host : String(decoding: host.utf8.prefix(longestHost), as: UTF8.self)
+    }
 
     /// Requests the files that events wait for: those that are unknown, stale, or failed a while ago. Returns the
     /// events whose files are all settled; an event without URLs is one of them. Records the URLs of held events, so
@@ -55,7 +61,7 @@ struct MediaIntake {
         guard !urls.isEmpty else { return ready }
         let now = tx.now.milliseconds
         let list = PostgresValue.manyBytes(urls.map { Array($0.utf8) })
-        let hosts = PostgresValue.texts(urls.map { String(MediaJob.host(of: $0).prefix(Self.longestHost)) })
+        let hosts = PostgresValue.texts(urls.map(Self.host))
         let named = requests.flatMap { request in request.urls.map { (request, $0) } }
         let results = try tx.run(all: [
             PostgresStatement(Self.add, MediaCounts.place(tx) + [list, hosts, .number(now)]),

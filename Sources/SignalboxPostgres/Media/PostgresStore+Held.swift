@@ -79,7 +79,7 @@ private struct HeldPage: Sendable {
             HeldDelivery(
                 delivery: try row.number(0), event: event, destination: try row.destination(3),
                 body: try row.bytes(4),
-                media: try (states[event] ?? []).reduce(into: [:]) { media, row in
+                media: try (states[event] ?? []).reduce(into: ExactTextMap()) { media, row in
                     media[String(decoding: try row.bytes(1), as: UTF8.self)] =
                         try MediaState(row, from: 2, isOver: isOver)
                 },

@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 
 /// A key that senders choose, of a source. Keys are compared by their bytes, as in the database: a text that only looks

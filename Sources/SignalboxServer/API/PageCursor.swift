@@ -14,8 +14,10 @@ enum PageCursor {
         let padding = String(repeating: "=", count: (4 - cursor.utf8.count % 4) % 4)
         let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/") + padding
         let text = Data(base64Encoded: base64).flatMap { String(bytes: $0, encoding: .utf8) }
-        guard let text, text.hasPrefix("\(list)") else { return nil }
-        return String(text.dropFirst("\(list)".count))
+        // By bytes: a position may begin with a mark that combines with the letter.
+        let prefix = "\(list)".utf8
+        guard let text, text.utf8.starts(with: prefix) else { return nil }
+        return String(Substring(text.utf8.dropFirst(prefix.count)))
     }
 }
 

@@ -26,7 +26,7 @@ package struct ExactText: Sendable, Hashable, Comparable {
 }
 
 /// Texts of which no two have the same bytes; see ``ExactText``.
-package struct ExactTextSet: Sendable, Sequence, ExpressibleByArrayLiteral {
+package struct ExactTextSet: Sendable, Equatable, Sequence, ExpressibleByArrayLiteral {
     private var texts: Set<ExactText> = []
 
     /// Takes each text once.
@@ -45,6 +45,9 @@ package struct ExactTextSet: Sendable, Sequence, ExpressibleByArrayLiteral {
     package func inOrder() -> [String] { texts.sorted().map(\.text) }
 
     package func contains(_ text: String) -> Bool { texts.contains(ExactText(text)) }
+
+    /// Without effect for a text that is not in the set.
+    package mutating func remove(_ text: String) { texts.remove(ExactText(text)) }
 
     /// Returns whether the text is new.
     @discardableResult
@@ -93,8 +96,31 @@ package struct ExactTextMap<Value> {
 
     package mutating func removeAll() { entries.removeAll() }
 
+    /// The same keys with other values.
+    package func mapValues<Other>(_ change: (Value) throws -> Other) rethrows -> ExactTextMap<Other> {
+        var map = ExactTextMap<Other>()
+        map.entries = try entries.mapValues(change)
+        return map
+    }
+
+    /// The keys whose other values are not nil.
+    package func compactMapValues<Other>(_ change: (Value) throws -> Other?) rethrows -> ExactTextMap<Other> {
+        var map = ExactTextMap<Other>()
+        map.entries = try entries.compactMapValues(change)
+        return map
+    }
+
     /// Values of `other` replace those with the same key.
     package mutating func merge(_ other: Self) { entries.merge(other.entries) { $1 } }
 }
 
 extension ExactTextMap: Sendable where Value: Sendable {}
+extension ExactTextMap: Equatable where Value: Equatable {}
+
+extension ExactTextMap: ExpressibleByDictionaryLiteral {
+    /// The last value of a repeated key counts.
+    package init(dictionaryLiteral pairs: (String, Value)...) {
+        self.init()
+        for (key, value) in pairs { self[key] = value }
+    }
+}
