@@ -137,7 +137,9 @@ struct MediaSearch {
             let host = try db.row(Self.nextHost, ["position": position, "end": end])?.optionalText(0)
         {
             // In the order of the index, which is that of bytes.
-            guard position.utf8.lexicographicallyPrecedes(host.utf8) else { throw DamagedValue("the index of hosts is out of order") }
+            guard position.utf8.lexicographicallyPrecedes(host.utf8) else {
+                throw DamagedValue("the index of hosts is out of order")
+            }
             position = host
             var places = min(perHost - busy[host, default: 0], limit - jobs.count)
             guard places > 0 else { continue }

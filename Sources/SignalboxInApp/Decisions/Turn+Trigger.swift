@@ -20,7 +20,8 @@ extension Turn {
     /// use an id again.
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
-        if let key, !changesPerson, let answered = state.device.answers.first(where: { $0.key.utf8.elementsEqual(key.utf8) })
+        if let key, !changesPerson,
+            let answered = state.device.answers.first(where: { $0.key.utf8.elementsEqual(key.utf8) })
         {
             repeatAnswer(answered.offer)
             return
