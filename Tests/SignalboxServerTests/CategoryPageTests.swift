@@ -47,6 +47,11 @@ import Testing
         #expect(page.next == nil)
     }
 
+    @Test func categoriesAreToldApartByTheirBytes() throws {
+        let pages = try Self.pages(statics: [Self.record("\u{e9}")], dynamic: [Self.record("e\u{301}")], limit: 5)
+        #expect(pages.flatMap { $0 }.map(\.utf8.count) == [3, 2])
+    }
+
     @Test func aPageEndsBeforeItIsTooLarge() throws {
         let dynamic = (0..<5).map { Self.record("\($0)", bytes: 40) }
         let pages = try Self.pages(statics: [], dynamic: dynamic, limit: 10, bytes: 100)

@@ -100,7 +100,7 @@ extension Turn {
         if live.isEmpty { return 0 }
         return live.count { offer in
             offer.isReserved(at: now)
-                && (subject == .user ? offer.user == state.user.id : offer.device == state.device.id)
+                && (subject == .user ? offer.user.hasBytes(of: state.user.id) : isOwn(offer))
                 && isCounted(offer)
         }
     }

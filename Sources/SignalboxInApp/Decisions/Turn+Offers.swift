@@ -1,31 +1,34 @@
 /// The offers of this device, and when they need another decision.
 extension Turn {
+    /// Whether an offer is of this device. A turn also knows leases of the user's other devices.
+    func isOwn(_ offer: borrowing Offer) -> Bool { offer.device.hasBytes(of: state.device.id) }
+
     /// The offers that have not ended, in the order in which they were stacked.
     mutating func activeOffers() -> [Offer] {
         if live.isEmpty { return [] }
-        return live.filter { $0.device == state.device.id }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
+        return live.filter { isOwn($0) }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
     }
 
     /// The offers that have ended, the oldest first.
     mutating func endedOffers() -> [Offer] {
-        state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
+        state.offers.values.filter { isOwn($0) && $0.state.isEnded }
             .sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
     }
 
     /// The one on the screen of this device, or leased for it.
-    mutating func holder() -> Offer? { live.first { $0.device == state.device.id && $0.holdsScreen } }
+    mutating func holder() -> Offer? { live.first { isOwn($0) && $0.holdsScreen } }
 
     /// The offers that have not ended, by message, without inlines.
     mutating func pendingOffers() -> [MessageID: Offer] {
         if live.isEmpty { return [:] }
-        let pending = live.filter { $0.device == state.device.id && $0.needsScreen }
+        let pending = live.filter { isOwn($0) && $0.needsScreen }
         return Dictionary(pending.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// When the client may ask again, and when ``InAppEngine/advance(_:messages:now:)`` has work.
     mutating func nextTimes() -> (check: Instant?, due: Instant?) {
         var times: (check: Instant?, due: Instant?)
-        for offer in live where offer.device == state.device.id {
+        for offer in live where isOwn(offer) {
             let next = self.times(of: offer)
             if let check = next.check { times.check = min(times.check ?? check, check) }
             if let due = next.due { times.due = min(times.due ?? due, due) }

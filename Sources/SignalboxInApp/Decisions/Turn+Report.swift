@@ -4,7 +4,7 @@ extension Turn {
     /// Applies a report. Throws before any row of the offer changes. Leases and waits that are over end first, so a
     /// report about a lapsed lease meets the state after it.
     mutating func report(_ report: Report) throws(ReportFault) {
-        guard state.offers[report.offer]?.device == report.device, report.device == state.device.id else {
+        guard let offer = state.offers[report.offer], isOwn(offer), report.device.hasBytes(of: offer.device) else {
             throw .unknownOffer
         }
         sweep()

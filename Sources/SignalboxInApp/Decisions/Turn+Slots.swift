@@ -60,7 +60,7 @@ extension Turn {
 
     /// Ends the offers of the pages that the device left first, beyond ``Bounds/slots``.
     private mutating func endOldPages(before page: String) {
-        let inlines = live.filter { $0.device == state.device.id && !$0.needsScreen }
+        let inlines = live.filter { isOwn($0) && !$0.needsScreen }
         let surplus = inlines.count - Bounds.slots
         guard surplus > 0 else { return }
         let others = inlines.filter { $0.page != page }.sorted { ($0.triggeredAt, $0.id) < ($1.triggeredAt, $1.id) }

@@ -21,7 +21,7 @@ extension Turn {
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
         if let key, !changesPerson,
-            let answered = state.device.answers.first(where: { $0.key.utf8.elementsEqual(key.utf8) })
+            let answered = state.device.answers.first(where: { $0.key.hasBytes(of: key) })
         {
             repeatAnswer(answered.offer)
             return
@@ -57,7 +57,7 @@ extension Turn {
         if let holder = holder() { return holder.message == message }
         guard let lastEnd = state.device.lastEnd else { return false }
         return state.offers.values.contains { offer in
-            offer.message == message && offer.device == state.device.id && offer.shownAt != nil
+            offer.message == message && isOwn(offer) && offer.shownAt != nil
                 && offer.endedAt == lastEnd
         }
     }

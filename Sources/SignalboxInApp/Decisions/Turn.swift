@@ -49,8 +49,7 @@ struct Turn: ~Copyable {
         self.state = state
         for offer in self.state.offers.values { track(offer) }
         guard live.count >= Bounds.leasesElsewhere else { return }
-        let device = self.state.device.id
-        hasUnreadLeases = live.count { $0.device != device } >= Bounds.leasesElsewhere
+        hasUnreadLeases = live.count { !isOwn($0) } >= Bounds.leasesElsewhere
     }
 
     /// The first offer of a turn has the ticket as its id, the others a number after it.
@@ -96,7 +95,7 @@ struct Turn: ~Copyable {
 
     /// Keeps ``pendingCounts``.
     private mutating func count(_ offer: borrowing Offer, by change: Int) {
-        guard offer.state.isPending, offer.device == state.device.id else { return }
+        guard offer.state.isPending, isOwn(offer) else { return }
         pendingCounts[offer.state, default: 0] += change
     }
 

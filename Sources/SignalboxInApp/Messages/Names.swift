@@ -15,6 +15,12 @@ package typealias UserID = String
 /// The vendor's name in lower case, as in events: `braze`, `synerise`.
 package typealias Vendor = String
 
+extension String {
+    /// Whether both texts have the same bytes of UTF-8, as stores compare them. Equal strings need not: "é" may be one
+    /// scalar or two.
+    package func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
 /// Bounds of one input. A value beyond its bound is rejected with a code; the engine never truncates.
 package enum Bounds {
     /// Bytes of UTF-8 of an id, a name or a keyword.

@@ -180,7 +180,7 @@ struct WindowContext {
     func contains(_ display: Ledger.Display, _ window: Limit.Window) -> Bool {
         switch window {
         case .lifetime: true
-        case .session: display.device == device && display.session == session
+        case .session: display.device.hasBytes(of: device) && display.session == session
         case .rolling(let span): now - display.at <= span
         case .day(let zone): days(zone).day(of: display.at) == days(zone).day(of: now)
         case .week(let zone): days(zone).week(of: display.at) == days(zone).week(of: now)

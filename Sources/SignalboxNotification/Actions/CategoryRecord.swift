@@ -61,7 +61,7 @@ package struct StaticCategories: Sendable, Equatable {
     package static let mostActions = 10
 
     /// By identifier. All of them are static, with a title for each button.
-    private var categories: [String: Category] = [:]
+    private var categories = ExactTextMap<Category>()
 
     /// No declarations.
     package init() {}

@@ -61,7 +61,7 @@ extension WriteTransaction {
 
     /// As the decision loaded it. That of another device is read.
     private mutating func list(of device: DeviceID, _ loaded: LoadedInApp) throws -> OfferList {
-        if device == loaded.rows.state.device.id { return loaded.offers }
+        if device.hasBytes(of: loaded.rows.state.device.id) { return loaded.offers }
         return OfferList(numbers: try inApp.offerNumbers(of: device))
     }
 

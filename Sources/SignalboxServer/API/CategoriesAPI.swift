@@ -48,7 +48,7 @@ struct CategoriesAPI: Sendable {
         // Identifiers are arbitrary text, and the router does not decode the path.
         let text = call.path("identifier")
         let identifier = text.removingPercentEncoding ?? text
-        if let declared = statics.first(where: { $0.identifier == identifier }) {
+        if let declared = statics.first(where: { $0.identifier.utf8.elementsEqual(identifier.utf8) }) {
             return Response(cacheable: Self.shown(declared.definition, to: call), to: call.request)
         }
         let found = try await reply { () throws(StoreError) in try await queue.category(identifier) }

@@ -12,7 +12,7 @@ struct CategoryPage {
     init(
         statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
     ) {
-        let declared = Set(statics.map(\.identifier))
+        let declared = ExactTextSet(statics.map(\.identifier))
         let following = statics.filter { record in
             identifier.map { Self.isOrdered($0, record.identifier) } ?? true
         }
