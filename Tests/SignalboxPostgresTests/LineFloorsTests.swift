@@ -30,17 +30,17 @@ import Testing
         let floors = LineFloors()
         let zero = ContinuousClock.now
         var at = Duration.zero
-        for mark in 1...3 {
+        for mark in 1...4 {
             let part = LinePart(
                 after: nil, upTo: nil, lastKey: nil, isCut: false, firstDelivery: nil, mark: Int64(mark) * 10,
-                oldest: Int64(mark), next: Int64(mark), requeues: 0)
+                oldest: Int64(mark), transaction: Int64(mark), requeues: 0)
             let floor = floors.floor(of: NodeBench.crm, at: zero + at)
             floors.record(
-                NodeBench.crm, part, floor, begun: zero + at, ended: zero + at + .milliseconds(mark == 2 ? 10 : 1))
+                NodeBench.crm, part, floor, begun: zero + at, ended: zero + at + .milliseconds(mark == 3 ? 10 : 1))
             at += .milliseconds(10)
         }
-        #expect(floors.floor(of: NodeBench.crm, at: zero + .milliseconds(519)).number == 21)
-        #expect(floors.floor(of: NodeBench.crm, at: zero + .milliseconds(520)) == .none)
+        #expect(floors.floor(of: NodeBench.crm, at: zero + .milliseconds(529)).number == 21)
+        #expect(floors.floor(of: NodeBench.crm, at: zero + .milliseconds(530)) == .none)
         floors.reset()
         #expect(floors.floor(of: NodeBench.crm, at: zero + .milliseconds(40)) == .none)
     }
@@ -97,6 +97,32 @@ import Testing
             _ = try late.run("COMMIT")
             node.wakeAll()
             #expect(try await node.claim(from: NodeBench.crm, upTo: 5).contains { $0.orderKey == "late" })
+        }
+    }
+
+    /// A transaction that is newer than all that have ended, and outlives two searches next to which nothing ends.
+    @Test func aTransactionThatOutlivesTwoSearchesIsNotPassed() async throws {
+        try await NodeBench.withNodes(isOrdered: true) { node, _ in
+            try await node.append([NodeBench.event(0, under: "a")])
+            for lease in try await node.claim(from: NodeBench.crm, upTo: 5) {
+                try await node.settle(Settlement(lease, .delivered(status: 200)))
+            }
+            let late = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
+            _ = try late.run("BEGIN")
+            let rows = try late.run(
+                """
+                INSERT INTO queue (event, destination, due, order_key) SELECT seq, 'crm', 0, 'k' FROM events
+                RETURNING id
+                """)
+            for _ in 0..<4 {
+                node.wakeAll()
+                #expect(try await node.claim(from: NodeBench.crm, upTo: 5).isEmpty)
+            }
+            _ = try late.run("COMMIT")
+            try await node.append([NodeBench.event(1, under: "k")])
+            node.wakeAll()
+            let number = try #require(try rows.first?.number(0))
+            #expect(try await node.claim(from: NodeBench.crm, upTo: 5).map(\.delivery) == [number])
         }
     }
 
@@ -196,6 +222,9 @@ private struct LineModel {
     }
 
     private mutating func look(after: String?, upTo: String?, steps: Int) -> (passed: [String], isCut: Bool) {
+        // A claim is a transaction, which begins before it reads the sequence.
+        let own = nextXID
+        nextXID += 1
         let mark = sequence
         // Others go on between the statement that reads the sequence and the one that searches.
         if Bool.random(using: &random) { begin() }
@@ -212,7 +241,7 @@ private struct LineModel {
         let part = LinePart(
             after: after, upTo: upTo, lastKey: passed.last ?? after, isCut: isCut,
             firstDelivery: passed.compactMap { waiting[$0]?.min() }.min(), mark: mark,
-            oldest: open.map(\.xid).min() ?? nextXID, next: nextXID, requeues: requeues)
+            oldest: min(own, open.map(\.xid).min() ?? own), transaction: own, requeues: requeues)
         let duration = Duration.microseconds(Int.random(in: 1...20, using: &random))
         floors.record(NodeBench.crm, part, floor, begun: now, ended: now + duration)
         now += duration

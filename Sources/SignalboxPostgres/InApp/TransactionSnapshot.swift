@@ -4,7 +4,7 @@ import SignalboxStore
 struct TransactionSnapshot {
     /// As the server writes it: the oldest open transaction, the next one, and the open ones, such as `10:20:10,14`.
     let text: String
-    /// The first transaction that had not begun. It and later ones are not in the snapshot.
+    /// The first transaction after all that had ended. It and later ones are not in the snapshot.
     let next: Int64
     /// Earlier transactions that had not ended.
     let open: [Int64]

@@ -55,7 +55,7 @@ struct Claimed: Sendable {
             part = LinePart(
                 after: order.after, upTo: order.upTo, lastKey: try row.optionalText(23) ?? order.after,
                 isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17), mark: mark,
-                oldest: try row.number(18), next: try row.number(19), requeues: try row.number(20))
+                oldest: try row.number(18), transaction: try row.number(19), requeues: try row.number(20))
         }
         for row in rows {
             guard let id = try row.optionalNumber(2) else { continue }

@@ -143,12 +143,12 @@ enum ClaimStatement {
             SELECT coalesce((SELECT max(key) FROM seen), nullif($6, '')) AS last_key,
                 count(*) > (SELECT count(*) FROM seen) OR count(*) >= (SELECT steps FROM bound) AS is_cut,
                 min(id) AS first_id, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
-                pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next, (SELECT requeues FROM floor) AS requeues,
+                pg_current_xact_id()::text::bigint AS own, (SELECT requeues FROM floor) AS requeues,
                 min(later) AS next_due, coalesce(bool_or(later IS NULL), false) AS has_keys, max(key) AS passed,
                 coalesce(max(step) < (SELECT steps FROM bound) AND max(found) < $3, true) AS has_ended
             FROM line
         ),
-        \(leasing(", w.first_id, w.oldest, w.next, w.requeues, w.next_due, w.has_keys, w.passed, w.has_ended"))
+        \(leasing(", w.first_id, w.oldest, w.own, w.requeues, w.next_due, w.has_keys, w.passed, w.has_ended"))
         ORDER BY j.order_key NULLS FIRST, j.id
         """
     }

@@ -9,8 +9,10 @@ import Synchronization
 /// number. Two kinds of deliveries may appear below that one later:
 ///
 /// - Transactions that were in progress during the round commit theirs. So the floor is at most the last number that
-///   was assigned when an earlier round began (``LinePart/mark``), and only once all transactions of that time have
-///   ended.
+///   was assigned before an earlier round began, and only once all transactions of that time have ended. A search has a
+///   number of its own as a transaction. A transaction that was assigned a delivery's number before an earlier search
+///   read the last one (``LinePart/mark``) is older than the next search. So it has ended when the oldest transaction
+///   in progress is not older than that search.
 /// - An operator requeues dead letters, which keep their numbers. Each transaction that does also counts
 ///   `destinations.requeues`; a search that sees another count than the floor's ignores the floor.
 ///
@@ -24,9 +26,11 @@ final class LineFloors: Sendable {
         var whole: ContinuousClock.Instant?
         /// The searches since the last complete round that followed each other; nil for none.
         var round: LineRound?
-        /// The beginning of an earlier round: the last number that was assigned, and the first transaction that had
-        /// not begun.
-        var mark: (number: Int64, next: Int64)?
+        /// ``LinePart/mark`` of the last search.
+        var last: Int64?
+        /// An earlier round: the last number that was assigned before its first search began, and the transaction of
+        /// that search.
+        var mark: (number: Int64, search: Int64)?
     }
 
     private let lines = Mutex<[DestinationName: Line]>([:])
@@ -49,16 +53,17 @@ final class LineFloors: Sendable {
             var line = lines[destination] ?? Line()
             defer { lines[destination] = line }
             if floor == .none { line.whole = ended + (ended - begun) * DueHints.restPerSearch }
-            if line.round?.add(part) != true { line.round = LineRound(part) }
+            if line.round?.add(part) != true { line.round = LineRound(part, lastNumber: line.last) }
+            line.last = part.mark
             guard let round = line.round, round.isComplete else { return }
             line.round = nil
             if let mark = line.mark {
                 // A transaction of the earlier round may still add deliveries.
-                guard round.first.oldest >= mark.next else { return }
+                guard round.first.oldest >= mark.search else { return }
                 line.floor = LineFloor(
                     number: min(round.firstDelivery ?? .max, mark.number + 1), requeues: round.first.requeues)
             }
-            line.mark = (round.first.mark, round.first.next)
+            line.mark = round.lastNumber.map { ($0, round.first.transaction) }
         }
     }
 
@@ -93,8 +98,8 @@ struct LinePart: Sendable {
     let mark: Int64
     /// The oldest transaction that was in progress.
     let oldest: Int64
-    /// The first transaction that had not begun.
-    let next: Int64
+    /// The number of its own transaction. It was assigned before ``mark`` was read.
+    let transaction: Int64
     /// `destinations.requeues` in its snapshot.
     let requeues: Int64
 }
@@ -103,6 +108,8 @@ struct LinePart: Sendable {
 struct LineRound {
     /// Its snapshot decides which transactions were in progress when the round began.
     let first: LinePart
+    /// ``LinePart/mark`` of the search before ``first``; nil for none.
+    let lastNumber: Int64?
     /// The smallest number of all parts; nil if none saw a delivery.
     private(set) var firstDelivery: Int64?
     /// The last key of the parts so far; nil at the beginning of the line.
@@ -113,8 +120,9 @@ struct LineRound {
     private(set) var isComplete = false
 
     /// An uncut part without a start and an end is a complete round.
-    init(_ part: LinePart) {
+    init(_ part: LinePart, lastNumber: Int64?) {
         first = part
+        self.lastNumber = lastNumber
         covered = part.after
         hasWrapped = part.after == nil
         extend(by: part)
