@@ -227,28 +227,6 @@ extension StoreConformance {
             #expect(try await queue.nextMediaUntil() == nil)
             #expect(try await queue.audit().isRight)
         },
-        Self("filesAreToldApartByTheBytesOfTheirURLs") { bench in
-            let urls = ["https://a.example/é.png", "https://a.example/e\u{301}.png"]
-            let queue = try bench.open()
-            try await queue.append([bench.event(0, waitingFor: urls)] + urls.map { bench.event(1, waitingFor: [$0]) })
-            let found = try await queue.dueMedia(upTo: 8, perHost: 8).map { Array($0.url.utf8) }
-            #expect(found.sorted { $0.count < $1.count } == urls.map { Array($0.utf8) })
-            #expect(try await bench.claimNumbers(queue).isEmpty, "all wait")
-            bench.clock.advance(by: 61)
-            let held = try await queue.heldDeliveries(upTo: 10)
-            #expect(held.map(\.media.count).sorted() == [1, 1, 2])
-        },
-        // A host is any text: it is not checked before the download.
-        Self("hostsAreWalkedInTheOrderOfTheirBytes") { bench in
-            let hosts = ["e\u{301}.example", "z.example", "é.example", String(repeating: "x\u{301}", count: 2_000)]
-            let queue = try bench.open()
-            try await queue.append(hosts.enumerated().map { bench.event($0, waitingFor: ["https://\($1)/a.png"]) })
-            #expect(try await queue.dueMedia(upTo: 8, perHost: 8).count == hosts.count)
-            let mark = "x" + String(repeating: "\u{301}", count: 1_700)
-            try await queue.append([bench.event(9, waitingFor: ["https://\(mark)/a.png"])])
-            #expect(try await queue.dueMedia(upTo: 8, perHost: 8).count == hosts.count + 1)
-            #expect(try await queue.audit().isRight)
-        },
     ]
 }
 

@@ -122,25 +122,6 @@ extension StoreConformance {
             #expect(try await queue.append([other]) == .appended(duplicates: [0: first.event.id.description]))
             #expect(try await queue.eventCount() == 2)
         },
-        Self("keysAreComparedByTheirBytes") { bench in
-            let (one, two) = ("é", "e\u{301}")
-            let queue = try bench.open()
-            let events = [bench.event(1, repeating: one), bench.event(2, repeating: two)]
-            #expect(try await queue.append(events) == .appended(duplicates: [:]))
-            // Together, so that some share a transaction.
-            let results = try await withThrowingTaskGroup(of: AppendResult.self) { group in
-                for number in 3..<43 {
-                    let (key, body): (String, UInt8) = number % 2 == 0 ? (one, 1) : (two, 2)
-                    group.addTask {
-                        try await queue.append([bench.event(number)], of: bench.request(key, body: body))
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(results.count { $0 == .appended(duplicates: [:]) } == 2)
-            #expect(!results.contains(.conflicting))
-            #expect(try await queue.eventCount() == 4)
-        },
         Self("anEventIsFoundByItsId") { bench in
             let event = bench.event(1, payload: [7], variants: [[8]])
             try await bench.open().append([event])

@@ -29,7 +29,7 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         appending + settling + attempts + schedules + once + orders + states + repeats + removal + categories
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
         + inAppMessages + inAppRemoval + channels + actions + events + payloads + manualDeliveries + pages + filters
-        + gauges + bulk + pauses + beside
+        + gauges + bulk + pauses + beside + texts
 
     /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {

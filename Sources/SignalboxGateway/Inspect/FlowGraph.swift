@@ -89,11 +89,11 @@ package struct FlowGraph: Sendable, Equatable {
                 .sorted { ($1.count, $0.node.name) < ($0.count, $1.node.name) }
             guard layer.count > Self.most else { return layer }
             // A route may have the name of the folded node.
-            let shown = layer.filter { $0.node.name != Self.other }.prefix(Self.most - 1)
-            let rest = layer.filter { layer in !shown.contains { $0.node == layer.node } }
+            let kept = layer.filter { $0.node.name != Self.other }.prefix(Self.most - 1)
+            let rest = layer.filter { layer in !kept.contains { $0.node == layer.node } }
             folded.formUnion(rest.map(\.node))
             let sum = rest.reduce(0) { $0 + $1.count }
-            return Array(shown) + [(node: Node(kind, Self.other), count: sum)]
+            return Array(kept) + [(node: Node(kind, Self.other), count: sum)]
         }
         func shown(_ node: Node) -> Node { folded.contains(node) ? Node(node.kind, Self.other) : node }
         var edges: [Pair: Int] = [:]

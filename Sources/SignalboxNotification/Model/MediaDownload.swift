@@ -173,8 +173,7 @@ package struct HeldDelivery: Sendable, Equatable {
     /// Takes the states as the store read them in one snapshot.
     package init(
         delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8],
-        media: ExactTextMap<MediaState>,
-        transformRoute: String? = nil
+        media: ExactTextMap<MediaState>, transformRoute: String? = nil
     ) {
         self.delivery = delivery
         self.event = event

@@ -34,7 +34,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// Whether frames were written since the last flush.
     private var hasWritten = false
     /// Whether a read of the channel was put off, because the client does not read.
-    private var isReadHeld = false
+    var isReadHeld = false
     /// The PING after the announcement of the end. Its data differ from those of the PING to an idle client.
     static let announcement = HTTP2PingData(withInteger: 1)
     /// The PING behind the bodies that used up the window.
@@ -288,28 +288,6 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
                 write(.rstStream(.noError), on: id)
             }
         }
-    }
-
-    // MARK: Backpressure
-
-    /// A client that does not read its responses is not read from, so that responses do not pile up.
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable { context.read() } else { isReadHeld = true }
-    }
-
-    /// Starts and ends the time that the client has to read; see ``ProviderLimits/readTime``.
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            unwritable = nil
-            if isReadHeld {
-                isReadHeld = false
-                context.read()
-            }
-        } else {
-            unwritable = unwritable ?? now
-            startChecks()
-        }
-        context.fireChannelWritabilityChanged()
     }
 
     var now: NIODeadline { context?.eventLoop.now ?? .now() }
