@@ -29,8 +29,13 @@ import Testing
             queue.share.withLock { $0 = 0 }
             queue.wakeAll()
             while queue.returned.value < 3 { await Task.yield() }
-            #expect(sender.attempts == 0)
-            #expect(try await queue.store.claim(from: bench.crm, upTo: 5).map(\.attempts) == [0, 0, 0])
+            // A claim that the lane began before may be in progress; it returns those deliveries too.
+            var leases: [Lease] = []
+            while leases.count < 3 {
+                leases += try await queue.store.claim(from: bench.crm, upTo: 5)
+                await Task.yield()
+            }
+            #expect(leases.map(\.attempts) == [0, 0, 0] && sender.attempts == 0)
             dispatcher.drain(within: .zero)
             bench.clock.advance(by: .seconds(60))
             await running
