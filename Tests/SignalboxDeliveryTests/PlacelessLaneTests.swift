@@ -29,9 +29,10 @@ import Testing
             queue.share.withLock { $0 = 0 }
             queue.wakeAll()
             while queue.returned.value < 3 { await Task.yield() }
-            // A claim that the lane began before may be in progress; it returns those deliveries too.
+            // A claim that the lane began before may be in progress; the next wake-up returns those deliveries too.
             var leases: [Lease] = []
             while leases.count < 3 {
+                queue.wakeAll()
                 leases += try await queue.store.claim(from: bench.crm, upTo: 5)
                 await Task.yield()
             }
