@@ -86,7 +86,7 @@ import Testing
 
     private static func order(_ destination: DestinationName, isOrdered: Bool = false) -> ClaimOrder {
         ClaimOrder(
-            destination: destination, limit: 5, isOrdered: isOrdered, after: nil, upTo: nil, floor: .none,
+            destination: destination, limit: 5, isOrdered: isOrdered, after: nil, upTo: nil, floor: .none(),
             unreadable: [], dueSince: .distantPast)
     }
 

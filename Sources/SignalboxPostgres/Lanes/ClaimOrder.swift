@@ -12,8 +12,8 @@ struct ClaimOrder: Sendable {
     let after: String?
     /// The key at which an ordered search that began anew ends; nil for none.
     let upTo: String?
-    /// Below it, an ordered search does not look.
-    let floor: LineFloor
+    /// Below it, an ordered search does not look, unless the incarnation was replaced since.
+    var floor: LineFloor
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
     /// The due time at which an unordered search begins; see ``DueHints``.
@@ -44,6 +44,8 @@ struct Claimed: Sendable {
     var part: LinePart?
     /// Whether another node is claiming from the ordered destination, so that nothing was searched.
     let isBusy: Bool
+    /// The time of the transaction's statements, without its COMMIT and the time before.
+    var took: Duration = .zero
 
     /// Decodes the rows of a ``ClaimStatement``. `mark`: the last number that was assigned before an ordered search.
     init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, mark: Int64, isBusy: Bool) throws {
@@ -90,7 +92,10 @@ extension PostgresStore {
     /// the outcome of the commit is unknown, its leases are found by a later sweep.
     func perform(_ orders: [ClaimOrder]) throws(CommitFailure) -> [Claimed] {
         try commit(on: .claims) { transaction, effects in
-            let claims = try Self.claim(orders, in: transaction)
+            let begun = ContinuousClock.now
+            var claims = try claim(orders, in: transaction)
+            let took = ContinuousClock.now - begun
+            for position in claims.indices { claims[position].took = took }
             var moves = DeliveryMoves()
             for (order, claimed) in zip(orders, claims) where claimed.expired > 0 {
                 moves.end(.expired, of: order.destination, claimed.expired)
@@ -102,9 +107,11 @@ extension PostgresStore {
     }
 
     /// One round trip for the whole group. No lock is waited for, so the order of the destinations does not matter.
-    private static func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
+    private func claim(_ orders: [ClaimOrder], in transaction: PostgresTransaction) throws -> [Claimed] {
         let now = transaction.now.milliseconds
         let statements = orders.flatMap { order in
+            var order = order
+            order.floor = floors.valid(order.floor)
             guard order.isOrdered else {
                 return [
                     ClaimStatement.unordered(order, node: transaction.node, at: now),

@@ -20,8 +20,8 @@ import Synchronization
 /// ``DueHints``. A class because claims share it.
 final class LineFloors: Sendable {
     private struct Line {
-        /// Stays at ``LineFloor/none`` at least until the second complete round.
-        var floor = LineFloor.none
+        /// Skips no entry before the second complete round.
+        var floor: LineFloor
         /// When the next search ignores the floor.
         var whole: ContinuousClock.Instant?
         /// The searches since the last complete round that followed each other; nil for none.
@@ -33,26 +33,42 @@ final class LineFloors: Sendable {
         var mark: (number: Int64, search: Int64)?
     }
 
-    private let lines = Mutex<[DestinationName: Line]>([:])
+    private struct State {
+        var lines: [DestinationName: Line] = [:]
+        /// Counts ``LineFloors/reset()``.
+        var generation = 0
+    }
+
+    private let state = Mutex(State())
 
     /// Called right before a search.
     func floor(of destination: DestinationName, at now: ContinuousClock.Instant = .now) -> LineFloor {
-        lines.withLock { lines in
-            guard let line = lines[destination], let whole = line.whole, now < whole else { return .none }
+        state.withLock { state in
+            guard let line = state.lines[destination], let whole = line.whole, now < whole else {
+                return .none(since: state.generation)
+            }
             return line.floor
         }
     }
 
-    /// Records a search. `floor`: the one that it was given. A part that does not continue the round begins another
-    /// one. The floor changes only when a round is complete.
+    /// The floor that a search may apply. Called in the transaction of the search, because the incarnation may have
+    /// been replaced since ``floor(of:at:)``.
+    func valid(_ floor: LineFloor) -> LineFloor {
+        state.withLock { $0.generation == floor.generation ? floor : .none(since: floor.generation) }
+    }
+
+    /// Records a search. `floor`: the one that it was given. `took`: its time in the database. A part that does not
+    /// continue the round begins another one. The floor changes only when a round is complete. Has no effect if
+    /// ``reset()`` was called since the floor was read.
     func record(
-        _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, begun: ContinuousClock.Instant,
+        _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, took: Duration,
         ended: ContinuousClock.Instant = .now
     ) {
-        lines.withLock { lines in
-            var line = lines[destination] ?? Line()
-            defer { lines[destination] = line }
-            if floor == .none { line.whole = ended + (ended - begun) * DueHints.restPerSearch }
+        state.withLock { state in
+            guard state.generation == floor.generation else { return }
+            var line = state.lines[destination] ?? Line(floor: .none(since: state.generation))
+            defer { state.lines[destination] = line }
+            if floor.isNone { line.whole = ended + took * DueHints.restPerSearch }
             if line.round?.add(part) != true { line.round = LineRound(part, lastNumber: line.last) }
             line.last = part.mark
             guard let round = line.round, round.isComplete else { return }
@@ -61,14 +77,20 @@ final class LineFloors: Sendable {
                 // A transaction of the earlier round may still add deliveries.
                 guard round.first.oldest >= mark.search else { return }
                 line.floor = LineFloor(
-                    number: min(round.firstDelivery ?? .max, mark.number + 1), requeues: round.first.requeues)
+                    number: min(round.firstDelivery ?? .max, mark.number + 1), requeues: round.first.requeues,
+                    generation: state.generation)
             }
             line.mark = round.lastNumber.map { ($0, round.first.transaction) }
         }
     }
 
     /// Forgets everything: after a failover, numbers may be assigned again. Called when an incarnation ends.
-    func reset() { lines.withLock { $0 = [:] } }
+    func reset() {
+        state.withLock { state in
+            state.lines = [:]
+            state.generation += 1
+        }
+    }
 }
 
 /// A lower bound of the numbers of deliveries with an order key, as long as `destinations.requeues` is the same.
@@ -77,9 +99,16 @@ struct LineFloor: Sendable, Equatable {
     let number: Int64
     /// The count of the destination for which the number holds.
     let requeues: Int64
+    /// The number of resets before it was learned.
+    let generation: Int
 
-    /// Skips no entry.
-    static let none = LineFloor(number: 0, requeues: 0)
+    /// Skips no entry. `generation`: the number of resets so far.
+    static func none(since generation: Int = 0) -> LineFloor {
+        LineFloor(number: 0, requeues: 0, generation: generation)
+    }
+
+    /// Whether it skips no entry.
+    var isNone: Bool { number == 0 }
 }
 
 /// The part of a line that an ordered search saw: the keys after one, up to another.

@@ -126,7 +126,7 @@ extension PostgresStore {
         var (after, upTo): (String?, String?) = (search.lastKey, nil)
         while rows < limit {
             let claimed: Claimed
-            let (floor, start) = (floors.floor(of: search.destination), ContinuousClock.now)
+            let floor = floors.floor(of: search.destination)
             do throws(StoreError) {
                 claimed = try await claimInTurn(
                     order(search, limit: limit - rows, inOrder: true, floor: floor, after: after, upTo: upTo))
@@ -135,7 +135,7 @@ extension PostgresStore {
                 return leases
             }
             await note(claimed, &search)
-            if let part = claimed.part { floors.record(search.destination, part, floor, begun: start) }
+            if let part = claimed.part { floors.record(search.destination, part, floor, took: claimed.took) }
             hasKeys = hasKeys || claimed.hasKeys || claimed.isBusy
             guard !claimed.isBusy else {
                 // Without a lease, the lane would search again at once.
@@ -181,7 +181,7 @@ extension PostgresStore {
     /// `since`: the due time at which an unordered search begins.
     private func order(
         _ search: DueSearch, limit: Int, since: Date = .distantPast, inOrder: Bool = false,
-        floor: LineFloor = .none, after: String? = nil, upTo: String? = nil
+        floor: LineFloor = .none(), after: String? = nil, upTo: String? = nil
     ) -> ClaimOrder {
         let destination = search.destination
         // An undamaged table has none.
