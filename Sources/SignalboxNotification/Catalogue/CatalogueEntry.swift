@@ -93,6 +93,9 @@ struct CatalogueFields: Sendable {
     var vendorKind: CataloguePaths = []
     /// The effect of a tap on the notification itself.
     var tap = CatalogueTap()
+    /// Precedes a percent-encoded link, also of buttons and pictures. Links that do not begin with it are used as they
+    /// are. Nil for a vendor that does not wrap links.
+    var linkPrefix: String?
     /// Every field is read; each consists of alternatives.
     var media: [MediaField] = []
     /// The first field with a button counts.
@@ -122,7 +125,7 @@ struct CatalogueFields: Sendable {
 
     /// Pictures, sounds or films with one role. A counted path is read up to the first gap, at most 100 elements.
     struct MediaField: Sendable {
-        /// A URL, or a list of URLs.
+        /// A URL, or a list of URLs. Other texts, such as the names of the app's own pictures, are not read.
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
@@ -151,7 +154,7 @@ struct CatalogueFields: Sendable {
         var title: CataloguePaths = []
         /// The effect of a tap on the button; without one, it opens the app.
         var tap = CatalogueTap()
-        /// The options, each with the condition under which the button has it.
+        /// The options, each with a condition under which the button has it. Any of several conditions suffices.
         var options: [(Category.Options, CatalogueCondition)] = []
         /// The condition under which the button asks for text.
         var textInput: CatalogueCondition?

@@ -30,11 +30,12 @@ extension CatalogueForm {
                 "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
             ],
             and: [
-                "types", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "liveActivity",
+                "types", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "liveActivity",
                 "ignored",
             ])
         guard var fields = filled else { return CatalogueFields() }
         fields.tap.types = types(of: value)
+        fields.linkPrefix = value["linkPrefix"].flatMap { text($0) }
         for media in objects("media", of: value) { fields.media.append(self.media(media)) }
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
@@ -102,12 +103,15 @@ extension CatalogueForm {
         return conditions(all)
     }
 
-    /// The conditions under which a button has an option. The keys are the names of options in events.
+    /// The conditions under which a button has an option: one, or a list, any of which suffices. The keys are the
+    /// names of options in events.
     private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {
         guard isObject(value, keys: Category.Options.named.map(\.name)) else { return [] }
         var options: [(Category.Options, CatalogueCondition)] = []
         for (name, option) in Category.Options.named {
-            if let condition = value.member(name).flatMap({ condition($0) }) { options.append((option, condition)) }
+            guard let given = value.member(name) else { continue }
+            let conditions = given.isArray ? self.conditions(given) : condition(given).map { [$0] } ?? []
+            for condition in conditions { options.append((option, condition)) }
         }
         return options
     }

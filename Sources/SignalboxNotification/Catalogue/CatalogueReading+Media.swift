@@ -28,15 +28,15 @@ extension CatalogueReading {
     /// The most elements under keys that count up.
     static let longestCount = 100
 
-    /// The strings of the first alternative with any; it may lead to a string or to a list of strings.
+    /// The links of the first alternative with any; it may lead to a string or to a list of strings.
     private mutating func links(
         _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
     ) -> [JSONValue] {
         for path in paths.all {
             var links: [JSONValue] = []
             for value in payload.values(at: path, count: count, by: path.isCounted ? members : nil) {
-                if value.hasText { links.append(value) }
-                links += value.elements.prefix(longestList).filter(\.hasText)
+                if value.isWebLink { links.append(value) }
+                links += value.elements.prefix(longestList).filter(\.isWebLink)
             }
             if !links.isEmpty { return Array(links.prefix(longestList)) }
         }
@@ -110,15 +110,19 @@ extension CatalogueReading {
         _ field: CatalogueFields.CarouselField, _ notification: inout PushNotification,
         _ find: (CataloguePath) -> JSONValue?
     ) -> PushNotification.Carousel.Item? {
-        let url = take(field.url, find, where: \.hasText)
+        let url = take(field.url, find, where: \.isWebLink)
         guard let media = notification.addMedia(url, as: .carousel) else { return nil }
         return .init(
             caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
-            url: takeText(field.link, find), media: media)
+            url: takeLink(field.link, find), media: media)
     }
 }
 
 extension JSONValue {
+    /// True for a text that begins with `http://` or `https://`. SDKs look up other texts among the app's own pictures,
+    /// or complete them with an address of the vendor.
+    fileprivate var isWebLink: Bool { utf8?.isWebLink ?? false }
+
     /// Compared without case.
     fileprivate var isOrientation: Bool {
         utf8.map { $0.equalsIgnoringCase("portrait") || $0.equalsIgnoringCase("landscape") } ?? false

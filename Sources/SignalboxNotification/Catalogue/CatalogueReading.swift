@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxJSON
 
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
@@ -83,6 +84,18 @@ struct CatalogueReading {
     /// The same for an element of a list; `find` returns the value at a path below it.
     mutating func takeText(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
         take(paths, find, where: \.hasScalarText)?.scalarText
+    }
+
+    /// The same for a link, without the vendor's prefix.
+    mutating func takeLink(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
+        takeText(paths, find).map { unwrapped($0) }
+    }
+
+    /// The link itself if it is percent-encoded behind ``CatalogueFields/linkPrefix``; otherwise the same text.
+    private func unwrapped(_ link: String) -> String {
+        guard let prefix = fields.linkPrefix?.utf8, link.utf8.starts(with: prefix) else { return link }
+        let inner = String(Substring(link.utf8.dropFirst(prefix.count))).removingPercentEncoding ?? ""
+        return inner.isEmpty ? link : inner
     }
 
     /// Consumes the value of a condition that holds and determines it; false if the condition does not hold.
@@ -250,14 +263,15 @@ struct CatalogueReading {
         let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
         if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
-        if let link = take(tap.webView, find, where: \.hasText) {
+        if let link = take(tap.webView, find, where: \.hasText)?.text {
             return .opening(link, inWebView: true, vendorType: word)
         }
         if let type, type != .openUrl, type != .deepLink {
-            return Action(type, value: takeText(tap.link, find), vendorType: word)
+            return Action(type, value: takeLink(tap.link, find), vendorType: word)
         }
-        let link = take(tap.link, find, where: \.hasText)
-        if let link { return .opening(link, vendorType: word) }
+        if let link = take(tap.link, find, where: \.hasText)?.text {
+            return .opening(unwrapped(link), vendorType: word)
+        }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }
 }

@@ -35,3 +35,11 @@ extension UnsafeBufferPointer<UInt8> {
     /// True when these bytes begin with `http://` or `https://`, in any case.
     var isWebLink: Bool { hasPrefixIgnoringCase("http://") || hasPrefixIgnoringCase("https://") }
 }
+
+extension String {
+    /// True when this text begins with `http://` or `https://`, in any case.
+    var isWebLink: Bool {
+        var text = self
+        return text.withUTF8 { $0.isWebLink }
+    }
+}

@@ -59,9 +59,12 @@ extension Action {
     /// The effect of opening a link: the web for `http` and `https`, otherwise a location in an app. Nil without a
     /// link.
     static func opening(_ link: JSONValue, inWebView: Bool = false, vendorType: String? = nil) -> Action? {
-        guard let bytes = link.utf8, let value = link.text else { return nil }
-        return Action(
-            inWebView ? .webView : bytes.isWebLink ? .openUrl : .deepLink, value: value, vendorType: vendorType)
+        link.text.map { opening($0, inWebView: inWebView, vendorType: vendorType) }
+    }
+
+    /// The same for a text that is not empty.
+    static func opening(_ link: String, inWebView: Bool = false, vendorType: String? = nil) -> Action {
+        Action(inWebView ? .webView : link.isWebLink ? .openUrl : .deepLink, value: link, vendorType: vendorType)
     }
 
     /// The identifier of a button for which the vendor sends none: its type and its value.
