@@ -59,16 +59,61 @@ import Testing
     @Test func rejectsUnsupportedFraming() async throws {
         try await Gateway.run { gateway, _, _ in
             let chunked = "\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+            let repeated = "transfer-encoding: chunked\r\ntransfer-encoding: chunked"
             for (fields, version, statuses) in [
                 ("transfer-encoding: gzip, chunked", "1.1", ["501"]), ("transfer-encoding: chunked", "1.0", ["400"]),
                 ("transfer-encoding: chunked\r\ncontent-length: 5", "1.1", ["400"]),
                 ("content-length: 5\r\ncontent-length: 6", "1.1", ["400"]),
-                ("transfer-encoding: chunked\r\ntransfer-encoding: chunked", "1.1", ["400"]),
+                (repeated, "1.1", ["400"]),
             ] {
                 let request = "POST /v1/notifications HTTP/\(version)\r\nhost: 127.0.0.1\r\n" + fields + chunked
                 let good = Self.request(["host: 127.0.0.1"], isDirect: true)
                 let reply = try await Self.exchange(request + good, with: gateway)
                 #expect(Self.statuses(of: reply) == statuses, "\(fields)")
+                // The parser has no error of its own for a repeated coding.
+                if statuses == ["400"], fields != repeated {
+                    #expect(reply.contains(#""code":"framing-ambiguous""#), "\(fields)")
+                }
+            }
+        }
+    }
+
+    /// On the direct path too: a sum with the greatest number would end the process.
+    @Test func refusesLengthsBeyondTheLimit() async throws {
+        try await Gateway.run { gateway, _, _ in
+            let nearest = UInt64(Int.max)
+            for length in [8_388_609, 1 << 40, nearest - 80, nearest, nearest + 1, UInt64.max] {
+                let head = "POST /v1/notifications HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: \(length)\r\n"
+                for fields in ["", "accept: */*\r\n", "connection: close\r\n"] {
+                    let request = head + fields + "\r\n{}"
+                    let reply = try await Self.exchange(request, with: gateway)
+                    #expect(Self.statuses(of: reply) == ["413"], "\(length) \(fields)")
+                }
+            }
+            #expect(try await gateway.post(Data(Self.payload.utf8)).status == 202)
+        }
+    }
+
+    @Test func saysThatAChunkedBodyIsMalformed() async throws {
+        try await Gateway.run { gateway, _, _ in
+            for body in ["zz\r\n{}\r\n0\r\n\r\n", "0x2\r\n{}\r\n0\r\n\r\n", "2\r\n{}{}\r\n0\r\n\r\n"] {
+                let head = "POST /v1/notifications HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n"
+                let reply = try await Self.exchange(head + body, with: gateway)
+                #expect(Self.statuses(of: reply) == ["400"], "\(body)")
+                #expect(reply.contains("The chunked coding of the body is malformed"), "\(reply)")
+            }
+        }
+    }
+
+    /// RFC 9110, 4.2.3.
+    @Test(arguments: ["LOCALHOST", "Localhost:", "127.0.0.1:", "[::1]:", "localhost:1"])
+    func aHostIsComparedWithoutItsCaseAndWithAnEmptyPort(host: String) async throws {
+        try await Gateway.run { gateway, _, _ in
+            for isDirect in [true, false] {
+                let last = Self.request(["host: \(host)", "connection: close"], isDirect: false)
+                let request = Self.request(["host: \(host)"], isDirect: isDirect)
+                let reply = try await Self.exchange(request + last, with: gateway)
+                #expect(Self.statuses(of: reply) == ["202", "202"], "\(isDirect)")
             }
         }
     }

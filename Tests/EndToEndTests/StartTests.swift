@@ -120,6 +120,17 @@ import Testing
         #expect(result.errors.contains("Unknown option '--prot'"))
     }
 
+    /// A shared queue loses nothing with a data directory, and its record of actions must not say so.
+    @Test func refusesToAcceptALossOfAQueueInADatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            let store = "postgres://signalbox@127.0.0.1:1/signalbox"
+            let result = try await binary.run(["serve", "--store", store, "--accept-queue-loss"], in: directory)
+            #expect(result.status == 64)
+            #expect(result.errors.contains("Leave out --accept-queue-loss"))
+        }
+    }
+
     @Test func printsVersionAndHelp() async throws {
         #expect(try await binary.run(["--version"]).output == "0.1.0\n")
         for command in [

@@ -44,7 +44,10 @@ import Testing
         #expect(PlainRequest(ByteBuffer(string: Self.text("host: a", body: "x", line: line))) == nil)
     }
 
-    @Test(arguments: ["+1", "-1", "1 ", "0x1", "2", "0", "01a", "99999999999999999999", ""])
+    @Test(arguments: [
+        "+1", "-1", "1 ", "0x1", "2", "0", "01a", "9223372036854775807", "9223372036854775800", "9223372036854775808",
+        "18446744073709551615", "18446744073709551616", "99999999999999999999", "",
+    ])
     func leavesOtherLengthsToTheParser(length: String) {
         let text = "POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: \(length)\r\n\r\nx"
         #expect(PlainRequest(ByteBuffer(string: text)) == nil)
@@ -120,7 +123,11 @@ import Testing
         }
         let body = ["{}", "{\"aps\":{}}", "", "refused"].randomElement(using: &random) ?? ""
         let line = lines.randomElement(using: &random) ?? ""
-        return text((["Host: a"] + chosen).shuffled(using: &random).joined(separator: "\r\n"), body: body, line: line)
+        let request = text(
+            (["Host: a"] + chosen).shuffled(using: &random).joined(separator: "\r\n"), body: body, line: line)
+        guard Int.random(in: 0..<20, using: &random) == 0 else { return request }
+        let length = UInt64(Int.max) - 300 + UInt64.random(in: 0..<400, using: &random)
+        return request.replacing("content-length: \(body.utf8.count)", with: "content-length: \(length)")
     }
 
     /// Changes one to three bytes, or a line.

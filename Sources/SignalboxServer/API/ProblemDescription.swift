@@ -197,7 +197,8 @@ package struct ProblemDescription: Sendable {
             "Correct the client."),
         Self(
             "framing-ambiguous", 400,
-            "`transfer-encoding` in HTTP/1.0, or together with `content-length`; the connection is closed.",
+            "`transfer-encoding` in HTTP/1.0 or together with `content-length`, or a repeated or malformed "
+                + "`content-length`; the connection is closed.",
             "Send one of them."),
         Self(
             "expectation-unsupported", 417, "An `expect` other than `100-continue`; the connection is closed.",

@@ -48,6 +48,8 @@ struct Credentials: Sendable {
                 return true
             }
         }
+        // Hosts are compared without case, and a port may be empty (RFC 9110, 4.2.3; RFC 3986, 3.2.3).
+        let name = (name.hasSuffix(":") ? String(name.dropLast()) : name).lowercased()
         let hasPort = name.hasPrefix("[") ? !name.hasSuffix("]") : name.contains(":")
         return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
     }

@@ -11,7 +11,7 @@ struct HeadFields {
     private(set) var codings = 0
     /// Whether the last coding is exactly `chunked`.
     private var isChunked = true
-    /// The value of the last Content-Length; ``lengths`` counts all of them. 0 for a number that is too large.
+    /// The value of the last Content-Length; ``lengths`` counts all of them. The greatest number for a larger one.
     private(set) var length = 0
     /// Content-Length fields, equal ones included. ``PlainRequest`` requires exactly one.
     private(set) var lengths = 0
@@ -68,7 +68,8 @@ struct HeadFields {
             if authorization != nil { hasOthers = true }
             authorization = value()
         case 14 where equals(name, "content-length"):
-            length = Int(value()) ?? 0
+            // The parser has rejected other values, or does once `PlainRequest` has.
+            length = Int(value()) ?? .max
             lengths += 1
         case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"):
             hasOthers = true

@@ -41,7 +41,8 @@ struct PlainRequest {
             var reader = PlainHeadReader(bytes.assumingMemoryBound(to: UInt8.self))
             return reader.read().map { (head: $0, end: reader.position) }
         }
-        guard let read, read.end + read.head.bodyLength == bytes.readableBytes,
+        // A difference, because the sum with a length near the greatest number would overflow.
+        guard let read, read.head.bodyLength == bytes.readableBytes - read.end,
             let body = bytes.getSlice(at: bytes.readerIndex + read.end, length: read.head.bodyLength)
         else { return nil }
         (head, self.body) = (read.head, body)

@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 
 extension Request {
     /// Collects the body as it arrived, or throws a problem. `reservation` grows as the body arrives. `takesEncoded`:
@@ -10,7 +11,8 @@ extension Request {
     ) async throws(Problem) -> [UInt8] {
         let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
         if isEncoded, !takesEncoded { throw .encodedBody }
-        let length = headers[.contentLength].flatMap { Int($0) } ?? 0
+        // The parser has rejected values that are not numbers.
+        let length = headers[.contentLength].map { Int($0) ?? .max } ?? 0
         guard length <= limit else { throw .bodyTooLarge(limit: limit) }
         var bytes: [UInt8] = []
         var iterator = body.makeAsyncIterator()
@@ -36,12 +38,14 @@ extension Request {
         guard bytes.count != 1 else { throw .unexpectedBody }
     }
 
-    /// The next piece; nil at the end. Throws 408 for a slow body and 400 for one that ends early.
+    /// The next piece; nil at the end. Throws 408 for a slow body, and 400 for a malformed one and one that ends early.
     private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
         do {
             return try await iterator.next()
         } catch is SlowBody {
             throw .slowBody
+        } catch is HTTPParserError {
+            throw .malformedBody
         } catch {
             throw .unreadableBody
         }

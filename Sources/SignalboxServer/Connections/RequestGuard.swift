@@ -43,7 +43,7 @@ final class RequestGuard: ChannelDuplexHandler {
     /// Whether the client may hold back the body of the current request until it receives `100 Continue`.
     private var expectsContinue = false
     /// The response to the last request, which waits for the responses before it.
-    private var refusal: Problem?
+    var refusal: Problem?
 
     /// A response that the client does not read.
     private struct UnreadResponse {
@@ -113,12 +113,6 @@ final class RequestGuard: ChannelDuplexHandler {
         forward(context) { $0.fireUserInboundEventTriggered(event) }
     }
 
-    /// After a parser error no later bytes are read: the end of the request is not known.
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        gate.window.close()
-        forward(context) { $0.fireErrorCaught(error) }
-    }
-
     // MARK: Requests
 
     /// Ignores input after the last request. Counts the bytes of a body for its minimum rate. Parts that no direct
@@ -153,12 +147,7 @@ final class RequestGuard: ChannelDuplexHandler {
             if gather(checked, data) { return }
             context.fireChannelRead(checked.isChanged ? wrapInboundOut(.head(checked.head)) : data)
         } catch {
-            // The end of the request is ambiguous, so all later bytes are ignored.
-            gate.window.begin(length: 0, isLast: true)
-            gate.window.endRequest()
-            refusal = error
-            if gate.window.unanswered == 1 { sendRefusal(context) }
-            noteActivity(context)
+            refuse(error, context)
         }
     }
 
@@ -221,19 +210,8 @@ final class RequestGuard: ChannelDuplexHandler {
         noteActivity(context)
     }
 
-    /// Responds to a request whose head is not acceptable. The client closes the connection, or the idle timer does.
-    private func sendRefusal(_ context: ChannelHandlerContext) {
-        guard let refusal else { return }
-        self.refusal = nil
-        var reply = Reply(refusal)
-        reply.headers[text: "connection"] = "close"
-        send(reply, context)
-        context.close(mode: .output, promise: nil)
-        gate.window.endResponse()
-    }
-
     /// Starts the idle time when no request is in progress.
-    private func noteActivity(_ context: ChannelHandlerContext) {
+    func noteActivity(_ context: ChannelHandlerContext) {
         guard gate.window.isIdle, peer != nil else { return }
         activity.markIdle(at: context.eventLoop.now)
         if timer == nil { setTimer(context) }

@@ -6,6 +6,7 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxPostgres
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
@@ -50,9 +51,14 @@ struct Serve: AsyncParsableCommand {
         try preparation.checkStore(of: config)
         let opening = try GatewayOpening(options, loaded, logger: logger)
         defer { withExtendedLifetime(opening.directory) {} }
+        if acceptQueueLoss, let database = opening.database {
+            throw ValidationError(
+                "Leave out --accept-queue-loss: the queue is in the database \(database.place), not in the data directory."
+            )
+        }
         let slot = try await start(opening, logger)
         opening.reportReach()
-        if acceptQueueLoss, slot.isOpen {
+        if acceptQueueLoss {
             try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil)
         }
         let server = GatewayServer(

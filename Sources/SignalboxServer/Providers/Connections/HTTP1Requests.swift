@@ -245,6 +245,6 @@ extension ProviderRequest {
         let isChunked = header("transfer-encoding") != nil
         self.init(
             method: head.method.rawValue, target: head.uri, authority: header("host"), headers: headers,
-            bodyLength: isChunked ? nil : header("content-length").flatMap { Int($0) } ?? 0, connection: connection)
+            bodyLength: isChunked ? nil : header("content-length").map { Int($0) ?? .max } ?? 0, connection: connection)
     }
 }

@@ -68,7 +68,7 @@ extension ProviderRequest {
 
     /// Nil for a chunked body.
     private static func length(of head: HTTPRequest) -> Int? {
-        if let length = head.headerFields[.contentLength] { return Int(length) }
+        if let length = head.headerFields[.contentLength] { return Int(length) ?? .max }
         return head.headerFields[.transferEncoding] == nil ? 0 : nil
     }
 }
