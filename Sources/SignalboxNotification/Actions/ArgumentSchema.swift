@@ -108,17 +108,17 @@ package struct ArgumentSchema: Sendable, Equatable {
         guard let allowed, !allowed.contains(text) else { return }
         problems.append(
             ActionProblem(
-                .argumentNotAllowed, at: path, "This argument is one of: \(allowed.joined(separator: ", "))."))
+                .argumentNotAllowed, at: path, "The argument is not one of: \(allowed.joined(separator: ", "))."))
     }
 
     /// The problem of a value whose type is not ``kind``.
     private func wrongType(at path: String) -> ActionProblem {
-        ActionProblem(.argumentWrongType, at: path, "This argument is of the type \(kind.rawValue).")
+        ActionProblem(.argumentWrongType, at: path, "The argument is not of the type \(kind.rawValue).")
     }
 
-    /// The problem of a number or length. `range`: completes "This argument has".
+    /// The problem of a number or length. `range`: completes "The argument must have".
     private func outOfRange(at path: String, _ range: String) -> ActionProblem {
-        ActionProblem(.argumentOutOfRange, at: path, "This argument has \(range).")
+        ActionProblem(.argumentOutOfRange, at: path, "The argument must have \(range).")
     }
 }
 

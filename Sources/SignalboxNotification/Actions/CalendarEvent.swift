@@ -63,7 +63,7 @@ struct CalendarEvent: Equatable {
         if let date = arguments[apple], !date.isNull {
             let zone = zone(arguments["timeZone"], at: zonePath, &problems)
             guard let text = date.scalarText, let time = CalendarTime(iso8601: text, in: zone) else {
-                throw invalid(at: "\(path)/\(apple)", "A date is written like \"2026-06-01T18:00:00Z\".")
+                throw invalid(at: "\(path)/\(apple)", "Invalid date; expected a form like \"2026-06-01T18:00:00Z\".")
             }
             return time
         }

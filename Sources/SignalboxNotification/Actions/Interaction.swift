@@ -38,7 +38,7 @@ package struct Interaction: Sendable, Equatable {
     /// the default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
     package init(_ value: JSONValue) throws(InteractionMistake) {
         guard value.isObject else {
-            throw .malformed("An interaction is a JSON object with eventId, actionIdentifier and deviceTime.")
+            throw .malformed("The interaction is not a JSON object with eventId, actionIdentifier and deviceTime.")
         }
         var seen: Set<String> = []
         for (key, _) in value.members {

@@ -23,11 +23,11 @@ struct LinkSyntax {
         /// One sentence for people.
         var message: String {
             switch self {
-            case .noScheme: "A link begins with a scheme, such as \"https:\"."
+            case .noScheme: "The link has no scheme, such as \"https:\"."
             case .noHost: "This address has no host."
             case .unescaped:
                 "This link contains a space, quote, brace or other character that must be percent-encoded."
-            case .percentWithoutDigits: "In a link two hexadecimal digits follow a percent sign."
+            case .percentWithoutDigits: "The link has a percent sign without two hexadecimal digits after it."
             }
         }
     }

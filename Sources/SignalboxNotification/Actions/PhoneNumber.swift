@@ -11,9 +11,9 @@ enum PhoneNumber {
             switch self {
             case .noDigits: "This number contains no digit."
             case .otherCharacters:
-                "A number to dial consists of digits, with spaces, dots, dashes or parentheses between them."
-            case .tooLong: "A number has 15 digits at most (E.164)."
-            case .noCountryCode: "A country code of 1 to 9 and a number follow the plus (E.164)."
+                "The number contains characters other than digits, spaces, dots, dashes and parentheses."
+            case .tooLong: "The number has too many digits; E.164 allows at most 15."
+            case .noCountryCode: "The number lacks a country code after the plus, or has too few digits (E.164)."
             case .parameters:
                 "Invalid parameter after the number; expected one of a tel URI (RFC 3966), such as \";ext=12\"."
             }

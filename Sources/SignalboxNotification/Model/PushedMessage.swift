@@ -48,10 +48,10 @@ extension PushNotification {
     mutating func bring(_ pushed: PushedMessage, from value: JSONValue, in parser: JSONParser) {
         let id = pushed.message.id
         guard messages.count < Self.mostMessages else {
-            return rejectMessage("A payload brings at most \(Self.mostMessages) messages.", at: value, in: parser)
+            return rejectMessage("The payload brings more than \(Self.mostMessages) messages.", at: value, in: parser)
         }
         guard !id.utf8.contains(where: { $0 < 0x20 }) else {
-            return rejectMessage("The id of a message has no control characters.", at: value, in: parser)
+            return rejectMessage("The id of the message contains control characters.", at: value, in: parser)
         }
         guard id.isEmpty || !messages.contains(where: { $0.message.id == id }) else {
             return rejectMessage("An earlier message of the payload has the same id.", at: value, in: parser)

@@ -73,7 +73,7 @@ extension WellFormedness {
     /// Records an `aps` that is not an object. For a payload without an object `aps`.
     mutating func warnOfWrongAPS(in arrival: Arrival) {
         guard let aps = arrival.root["aps"] else { return }
-        warn("apns.aps-not-an-object", "`aps` is an object in every APNs payload.", at: aps)
+        warn("apns.aps-not-an-object", "`aps` is not an object.", at: aps)
     }
 
     /// Checks the payload that FCM forwards to APNs. The request's headers contain the type of push; white space does
@@ -96,16 +96,16 @@ extension WellFormedness {
     mutating func checkAPS(_ value: JSONValue) {
         let aps = JSONObject(value)
         if let badge = aps["badge"], badge.double == nil, !badge.isNull {
-            warn("apns.badge-not-a-number", "A badge is a number.", at: badge)
+            warn("apns.badge-not-a-number", "The badge is not a number.", at: badge)
         }
         if let alert = aps["alert"], !alert.isString, !alert.isObject, !alert.isNull {
-            warn("apns.alert-not-text", "An alert is a string or an object.", at: alert)
+            warn("apns.alert-not-text", "The alert is neither a string nor an object.", at: alert)
         }
         if let sound = aps["sound"], !sound.isString, !sound.isObject, !sound.isNull {
-            warn("apns.sound-not-a-name", "A sound is a string or an object.", at: sound)
+            warn("apns.sound-not-a-name", "The sound is neither a string nor an object.", at: sound)
         }
         if let category = aps["category"], !category.isString, !category.isNull {
-            warn("apns.category-not-a-string", "A category is a string.", at: category)
+            warn("apns.category-not-a-string", "The category is not a string.", at: category)
         }
     }
 }
@@ -128,7 +128,7 @@ extension WellFormedness {
     mutating func checkValues(of data: JSONValue?) {
         guard let data else { return }
         for (_, value) in data.members where !value.isString {
-            warn("fcm.data-value-not-a-string", "FCM accepts only strings as values of data.", at: value)
+            warn("fcm.data-value-not-a-string", "The value is not a string; FCM accepts only strings.", at: value)
             if warnings.count == Self.limit { return }
         }
     }
@@ -138,7 +138,7 @@ extension WellFormedness {
     mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
         guard let condition, !condition.isNull else { return nil }
         guard let text = condition.utf8 else {
-            warn("fcm.condition-malformed", "A condition is a string.", at: condition)
+            warn("fcm.condition-malformed", "The condition is not a string.", at: condition)
             return nil
         }
         do throws(InvalidCondition) {
@@ -153,6 +153,6 @@ extension WellFormedness {
     /// A request has exactly one target; a received message has none. A null counts as absent (ProtoJSON).
     mutating func checkTargets(_ targets: JSONValue?..., of message: JSONValue) {
         guard targets.count(where: { $0?.isNull == false }) > 1 else { return }
-        warn("fcm.several-targets", "A message has one target: a token, a topic or a condition.", at: message)
+        warn("fcm.several-targets", "The message has more than one target; FCM accepts one.", at: message)
     }
 }

@@ -133,7 +133,7 @@ extension PushNotification {
         let whole = seconds.number.flatMap { Timestamp(seconds: $0) }
         let milliseconds = Int64(exactly: (number * 1000).rounded())
         if let date = whole ?? milliseconds.flatMap({ Timestamp(milliseconds: $0) }) { return date.text }
-        warn("apns.date-invalid", "A date is a number of seconds since 1970.", at: seconds, in: parser)
+        warn("apns.date-invalid", "The date is not a valid number of seconds since 1970.", at: seconds, in: parser)
         return nil
     }
 }

@@ -43,7 +43,7 @@ package struct WarningDescription: Sendable {
         Self("fcm.payload-too-large", "`data` and `notification` exceed 4096 bytes without white space."),
         Self("fcm.data-value-not-a-string", "HTTP v1: a value of `data` is not a string."),
         Self("fcm.condition-too-long", "The condition has more than five topics."),
-        Self("fcm.condition-malformed", "The condition has an unclosed quote or parenthesis."),
+        Self("fcm.condition-malformed", "The condition is not a string, or its syntax is invalid: Google rejects it."),
         Self("fcm.several-targets", "The message has more than one of token, fid, topic and condition."),
         Self("fcm.too-many-actions", "A web notification has more than 1,000 buttons. The rest is not read."),
         Self(

@@ -120,7 +120,7 @@ extension PushNotification {
     private mutating func readEffect(_ effect: JSONValue, in parser: JSONParser) -> Action {
         if effect["a_t"]?.text == nil {
             warn(
-                "braze.action-type-missing", "The effect of a button has a type.", key: "a_t", of: effect, in: parser)
+                "braze.action-type-missing", "The button's action has no type.", key: "a_t", of: effect, in: parser)
         }
         return Braze.action(
             type: effect["a_t"], link: effect["a_uri"], inWebView: effect["a_use_webview"]?.appleFlag == true)

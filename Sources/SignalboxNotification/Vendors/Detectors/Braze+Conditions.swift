@@ -32,12 +32,12 @@ struct BrazeConditions {
     /// The conditions, of which one is enough. Conditions of unknown types never come true.
     mutating func triggers(of trigger: JSONValue) throws(Unreadable) -> [MessageTrigger] {
         guard let list = trigger["trigger_condition"], list.isArray else {
-            throw fault("A trigger has a list of conditions.", at: trigger["trigger_condition"] ?? trigger)
+            throw fault("The trigger has no list of conditions.", at: trigger["trigger_condition"] ?? trigger)
         }
         var triggers: [MessageTrigger] = []
         for condition in list.elements {
             guard triggers.count + unknown.count <= Bounds.triggersPerMessage else {
-                throw fault("A message has at most \(Bounds.triggersPerMessage) conditions.", at: list)
+                throw fault("The message has more than \(Bounds.triggersPerMessage) conditions.", at: list)
             }
             triggers += try self.triggers(ofCondition: condition)
         }
@@ -52,14 +52,14 @@ struct BrazeConditions {
         case "open": return [.sessionStart]
         case "test": return [.test]
         case "custom_event", "custom_event_property":
-            let name = try text(data?["event_name"], "A condition names its event.", in: condition)
+            let name = try text(data?["event_name"], "The condition has no event name.", in: condition)
             return [.event(name: name, filter: try filter(data?["property_filters"]))]
         case "purchase", "purchase_property":
             let filter = try filter(data?["property_filters"])
             return [.purchase(product: try optionalText(data?["product_id"]), filter: filter)]
         case "push_click": return [.pushOpen(campaign: try optionalText(data?["campaign_id"]))]
         case "iam_click":
-            let id = "braze:" + (try text(data?["id"], "A condition names its message.", in: condition))
+            let id = "braze:" + (try text(data?["id"], "The condition has no message id.", in: condition))
             guard let buttons = data?["buttons"], !buttons.isNull else {
                 return [.messageClick(message: id, button: nil)]
             }
@@ -72,10 +72,11 @@ struct BrazeConditions {
 
     /// One trigger for each button.
     private mutating func clicks(on buttons: JSONValue, of id: MessageID) throws(Unreadable) -> [MessageTrigger] {
-        guard buttons.isArray else { throw fault("Buttons are a list.", at: buttons) }
+        guard buttons.isArray else { throw fault("The buttons are not a list.", at: buttons) }
         var clicks: [MessageTrigger] = []
         for button in buttons.elements.prefix(Bounds.triggersPerMessage + 1) {
-            clicks.append(.messageClick(message: id, button: try text(button, "A button has an id.", in: buttons)))
+            let name = try text(button, "The button id is neither a string nor a number.", in: buttons)
+            clicks.append(.messageClick(message: id, button: name))
         }
         return clicks.isEmpty ? [.messageClick(message: id, button: nil)] : clicks
     }
@@ -87,7 +88,7 @@ struct BrazeConditions {
         guard let value, let text = value.scalarText else { throw fault(reason, at: value ?? object) }
         // Also identifiers that the engine does not check.
         guard text.utf8.count <= Bounds.nameLength else {
-            throw fault("A name has at most \(Bounds.nameLength) bytes.", at: value)
+            throw fault("The name is longer than \(Bounds.nameLength) bytes.", at: value)
         }
         return text
     }
@@ -95,7 +96,7 @@ struct BrazeConditions {
     /// Nil for an absent value, which means any.
     private mutating func optionalText(_ value: JSONValue?) throws(Unreadable) -> String? {
         guard let value, !value.isNull else { return nil }
-        return try text(value, "This identifier is a string.", in: value)
+        return try text(value, "The identifier is neither a string nor a number.", in: value)
     }
 
     // MARK: Filters
@@ -103,11 +104,11 @@ struct BrazeConditions {
     /// A list of groups that must all hold; one condition of a group is enough.
     private mutating func filter(_ value: JSONValue?) throws(Unreadable) -> Filter? {
         guard let value, !value.isNull else { return nil }
-        guard value.isArray else { throw fault("Filters are a list of lists.", at: value) }
+        guard value.isArray else { throw fault("The filters are not a list of lists.", at: value) }
         var groups: [[Filter.Condition]] = []
         // One beyond the bound, which the engine then reports.
         for group in value.elements.prefix(Bounds.filterGroups + 1) {
-            guard group.isArray else { throw fault("Filters are a list of lists.", at: group) }
+            guard group.isArray else { throw fault("The filters are not a list of lists.", at: group) }
             var conditions: [Filter.Condition] = []
             for condition in group.elements.prefix(Bounds.conditionsPerGroup + 1) {
                 conditions.append(try self.condition(condition))
@@ -119,9 +120,9 @@ struct BrazeConditions {
 
     /// `{property_key, property_type, comparator, property_value}`.
     private mutating func condition(_ object: JSONValue) throws(Unreadable) -> Filter.Condition {
-        let key = try text(object["property_key"], "A filter names its property.", in: object)
+        let key = try text(object["property_key"], "The filter has no property name.", in: object)
         guard let code = object["comparator"]?.number else {
-            throw fault("A comparator is a number.", at: object["comparator"] ?? object)
+            throw fault("The comparator is missing or not a number.", at: object["comparator"] ?? object)
         }
         // "All" compares a list; the type is that of its elements.
         let type = code == 9 ? nil : try type(object["property_type"])
@@ -135,7 +136,7 @@ struct BrazeConditions {
         case "number": return .number
         case "string": return .text
         case "date": return .date
-        default: throw fault("A property is a boolean, number, string or date.", at: value)
+        default: throw fault("Unknown property type; expected boolean, number, string or date.", at: value)
         }
     }
 
@@ -178,7 +179,7 @@ struct BrazeConditions {
             if let number = value?.double { return .number(number) }
             if let text = value?.string { return .text(text) }
         }
-        throw fault("The value of a filter is of the property's type.", at: value ?? object)
+        throw fault("The filter's value is not of the property's type.", at: value ?? object)
     }
 
     private mutating func number(_ value: JSONValue?, in object: JSONValue) throws(Unreadable) -> Double {
@@ -201,7 +202,7 @@ struct BrazeConditions {
     private mutating func instant(_ value: JSONValue?, in object: JSONValue) throws(Unreadable) -> Instant {
         let text = value?.utf8.flatMap { Timestamp(iso8601: $0) }
         guard let time = text ?? value?.number.flatMap({ Timestamp(seconds: $0) }) else {
-            throw fault("A date is a number of seconds since 1970.", at: value ?? object)
+            throw fault("The date is neither a number of seconds since 1970 nor an ISO 8601 date.", at: value ?? object)
         }
         return time.milliseconds
     }

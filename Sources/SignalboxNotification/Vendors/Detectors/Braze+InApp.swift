@@ -107,7 +107,7 @@ extension PushNotification {
     private mutating func time(_ value: JSONValue?, in parser: JSONParser) -> String? {
         guard let value, let seconds = value.number, seconds != -1 else { return nil }
         if let date = Timestamp(seconds: seconds) { return date.text }
-        warn("braze.date-invalid", "A date is a number of seconds since 1970.", at: value, in: parser)
+        warn("braze.date-invalid", "The date is not a valid number of seconds since 1970.", at: value, in: parser)
         return nil
     }
 }

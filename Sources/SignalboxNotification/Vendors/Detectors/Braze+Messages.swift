@@ -46,7 +46,7 @@ private struct BrazeTrigger {
             throw conditions.fault("Unknown type of Braze trigger.", at: type)
         }
         guard let data = trigger["data"], data.isObject else {
-            throw conditions.fault("A trigger has its message in data.", at: trigger["data"] ?? trigger)
+            throw conditions.fault("The trigger has no message in data.", at: trigger["data"] ?? trigger)
         }
         // Analytics name the message by its trigger's id; the message repeats it (BrazeSDK.brs, `trigger_ids`).
         let id = trigger["id"]?.scalarText ?? data["trigger_id"]?.scalarText
@@ -86,7 +86,7 @@ private struct BrazeTrigger {
         guard let value, !value.isNull else { return VendorRules.rank(of: nil, vendor: "braze") }
         if let bucket = value.text.flatMap({ VendorRules.rank(ofBrazeBucket: $0.lowercased()) }) { return bucket }
         guard let number = value.number else {
-            throw conditions.fault("A priority is a number.", at: value)
+            throw conditions.fault("The priority is not a number.", at: value)
         }
         return VendorRules.rank(of: Int(clamping: number), vendor: "braze")
     }
@@ -95,16 +95,16 @@ private struct BrazeTrigger {
     private mutating func instant(_ value: JSONValue?) throws(Unreadable) -> Instant? {
         guard let value, !value.isNull, value.number != -1 else { return nil }
         guard let seconds = value.number, let time = Timestamp(seconds: seconds) else {
-            throw conditions.fault("A date is a number of seconds since 1970.", at: value)
+            throw conditions.fault("The date is not a valid number of seconds since 1970.", at: value)
         }
         return time.milliseconds
     }
 
-    /// A number of units of so many milliseconds.
+    /// A number of units. `unit`: in milliseconds.
     private mutating func span(_ value: JSONValue?, of unit: Double) throws(Unreadable) -> Span? {
         guard let value, !value.isNull, value.decimal != -1 else { return nil }
         guard let number = value.decimal, (0...1e11).contains(number) else {
-            throw conditions.fault("A time span is a number, 0 or more.", at: value)
+            throw conditions.fault("The time span is not a number of 0 or more.", at: value)
         }
         return Span((number * unit).rounded())
     }

@@ -22,15 +22,15 @@ struct Granify: VendorDetector {
         notification.kind = .inline
         let name = payload["name"]
         if name?.hasText != true {
-            notification.warn("granify.name-missing", "A label has a name.", key: "name", of: payload.root, in: parser)
+            notification.warn(
+                "granify.name-missing", "The label has no name.", key: "name", of: payload.root, in: parser)
         }
         let inline = PushNotification.Inline(
             name: name?.text, productId: payload["product_id"]?.scalarText, sku: payload["sku"]?.scalarText)
         notification.inline = inline
         if let sku = payload["sku"], inline.sku != nil, inline.productId == nil {
             notification.warn(
-                "granify.product-id-missing", "A sku distinguishes products of one product_id, which is missing.",
-                at: sku, in: parser)
+                "granify.product-id-missing", "The label has a sku, but no product_id.", at: sku, in: parser)
         }
         notification.fillCustom(from: payload, except: Self.label)
         if notification.readsMessages { notification.bringInline(inline, of: payload.root, in: parser) }
@@ -48,7 +48,8 @@ extension PushNotification {
         guard let name = inline.name, inline.sku == nil || inline.productId != nil else { return }
         let isReadable = [label["product_id"], label["sku"]].allSatisfy { $0 == nil || $0?.scalarText != nil }
         guard isReadable, [inline.productId, inline.sku].allSatisfy({ $0?.utf8.count ?? 0 <= Bounds.nameLength }) else {
-            return rejectMessage("Product and sku are short strings or numbers.", at: label, in: parser)
+            return rejectMessage(
+                "The product_id or the sku is too long, or neither a string nor a number.", at: label, in: parser)
         }
         var writer = JSONWriter()
         writer.beginObject()

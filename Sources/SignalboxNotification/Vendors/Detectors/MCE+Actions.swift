@@ -49,12 +49,12 @@ extension PushNotification {
     /// The action that an object describes; warns of a missing type. Nil, with a warning, for any other value.
     mutating func readMCEAction(_ value: JSONValue, in parser: JSONParser) -> Action? {
         guard value.isObject else {
-            warn("mce.action-not-an-object", "An action is an object.", at: value, in: parser)
+            warn("mce.action-not-an-object", "The action is not an object.", at: value, in: parser)
             return nil
         }
         let action = JSONObject(value)
         guard let word = action["type"]?.text else {
-            warn("mce.action-type-missing", "An action has a type.", key: "type", of: value, in: parser)
+            warn("mce.action-type-missing", "The action has no type.", key: "type", of: value, in: parser)
             let arguments = MCE.arguments(of: action, except: action["value"])
             return Action(.custom, value: action["value"]?.scalarText, arguments: arguments)
         }
@@ -90,7 +90,7 @@ extension PushNotification {
         case .snooze:
             // The documentation writes the minutes as a string. Android has them under `time`, also as a string.
             guard let value, !value.isNull, value.number == nil, value.decimal == nil else { return }
-            warn("mce.snooze-not-a-number", "The minutes of a snooze are a number.", at: value, in: parser)
+            warn("mce.snooze-not-a-number", "The snooze minutes are not a number.", at: value, in: parser)
         default: return
         }
     }
@@ -138,7 +138,7 @@ extension PushNotification {
             let title = button["name"]?.text
             if title == nil {
                 warn(
-                    "mce.action-name-missing", "The name of an action is the title of its button.", key: "name",
+                    "mce.action-name-missing", "The action has no name, so its button has no title.", key: "name",
                     of: value, in: parser)
             }
             buttons.append(
@@ -164,7 +164,7 @@ extension PushNotification {
             if let value = button[key], !value.isNull { return value.appleFlag }
             if !hasDefaults {
                 warn(
-                    "mce.action-option-missing", "Only rich, dial and url have defaults for their options.",
+                    "mce.action-option-missing", "The button lacks the option; only rich, dial and url have defaults.",
                     key: key.description, of: button.value, in: parser)
             }
             return standard

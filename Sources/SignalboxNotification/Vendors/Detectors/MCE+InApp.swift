@@ -7,18 +7,21 @@ extension PushNotification {
     mutating func bringMCEMessage(_ inApp: JSONValue, from start: Timestamp?, to end: Timestamp?, in parser: JSONParser)
     {
         guard let rules = inApp["rules"], let keywords = MCE.keywords(rules) else {
-            return rejectMessage("The rules are a list of strings.", at: inApp["rules"] ?? inApp, in: parser)
+            return rejectMessage(
+                "The rules are missing or not a list of strings.", at: inApp["rules"] ?? inApp, in: parser)
         }
         guard let template = inApp["template"]?.text, template.utf8.count <= Bounds.nameLength else {
-            return rejectMessage("A message names its template.", at: inApp["template"] ?? inApp, in: parser)
+            return rejectMessage(
+                "The message has no template, or the template's name is too long.", at: inApp["template"] ?? inApp,
+                in: parser)
         }
         guard let content = inApp["content"], content.isObject else {
-            return rejectMessage("A message has a content.", at: inApp["content"] ?? inApp, in: parser)
+            return rejectMessage("The message has no content object.", at: inApp["content"] ?? inApp, in: parser)
         }
         let views = inApp["maxViews"].flatMap { $0.isNull ? nil : $0 }
         // One view without a number (developer.goacoustic.com, "In-app content").
         guard let count = views.map(\.number) ?? 1 else {
-            return rejectMessage("The number of views is a whole number.", at: views ?? inApp, in: parser)
+            return rejectMessage("The number of views is not a whole number.", at: views ?? inApp, in: parser)
         }
         // The mailing is the same for all devices, the identifier of the message may be one device's.
         let mailing = [campaign?.id, inApp["inAppContentId"]?.scalarText].compactMap(\.self).joined(separator: "/")

@@ -220,7 +220,7 @@ extension PushNotification {
         guard let value, !value.isNull else { return nil }
         let date = value.utf8.map { Timestamp(iso8601: $0) } ?? value.integer.map { Timestamp(seconds: $0) }
         if let date, let date { return date }
-        warn("mce.date-invalid", "Dates are written like 2012-04-23T18:25:43Z.", at: value, in: parser)
+        warn("mce.date-invalid", "Invalid date; expected a form like 2012-04-23T18:25:43Z.", at: value, in: parser)
         return nil
     }
 }

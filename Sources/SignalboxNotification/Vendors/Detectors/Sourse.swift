@@ -89,7 +89,8 @@ extension PushNotification {
         guard let value = payload[key], string(key, payload) != nil else { return nil }
         if let date = value.utf8.flatMap({ Timestamp(iso8601: $0) }) { return date }
         warn(
-            "sourse.date-invalid", "Dates are written like 2012-04-23T18:25:43.234Z.", at: value, in: payload.parser)
+            "sourse.date-invalid", "Invalid date; expected a form like 2012-04-23T18:25:43.234Z.", at: value,
+            in: payload.parser)
         return nil
     }
 
@@ -98,7 +99,7 @@ extension PushNotification {
         _ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload
     ) -> String? {
         if payload[key] == nil, let object = payload.fields.object(with: "handler") {
-            warn(code, "A smart notification has a \(key).", key: key.description, of: object, in: payload.parser)
+            warn(code, "The key \(key) is missing.", key: key.description, of: object, in: payload.parser)
         }
         return string(key, payload)
     }
@@ -108,9 +109,7 @@ extension PushNotification {
     private mutating func string(_ key: StaticString, _ payload: borrowing PlatformPayload) -> String? {
         guard let value = payload[key], !value.isNull else { return nil }
         if !value.isString, payload.envelope != .fcmLegacy || !value.hasScalarText {
-            warn(
-                "sourse.value-not-a-string", "All values of a smart notification are strings.", at: value,
-                in: payload.parser)
+            warn("sourse.value-not-a-string", "The value is not a string.", at: value, in: payload.parser)
         }
         return value.scalarText
     }

@@ -102,7 +102,7 @@ extension PushNotification {
             let identifier = button["identifier"]?.scalarText
             if identifier == nil {
                 warn(
-                    "synerise.button-identifier-missing", "A button has an identifier.", key: "identifier", of: value,
+                    "synerise.button-identifier-missing", "The button has no identifier.", key: "identifier", of: value,
                     in: parser)
             }
             buttons.append(
@@ -117,7 +117,9 @@ extension PushNotification {
         switch type.string {
         case "single-image":
             if addMedia(media["single-image"]?["image"], as: .attachment, kind: .image) == nil {
-                warn("synerise.image-missing", "A single image has a URL.", key: "single-image", of: media, in: parser)
+                warn(
+                    "synerise.image-missing", "The single image has no URL.", key: "single-image", of: media,
+                    in: parser)
             }
         case "carousel": readCarousel(media["carousel"], in: parser)
         default:
@@ -133,7 +135,7 @@ extension PushNotification {
             let media = addMedia(item["image"], as: .carousel)
             if media == nil {
                 warn(
-                    "synerise.image-missing", "An item of a carousel has an image.", key: "image", of: item, in: parser)
+                    "synerise.image-missing", "The carousel item has no image.", key: "image", of: item, in: parser)
             }
             items.append(
                 .init(
@@ -166,7 +168,7 @@ extension PushNotification {
             // The documentation shows the structure of a push with empty content.
             guard !content.isEmptyContainer else { return }
             let object = payload["content"] ?? payload.root
-            return warn("synerise.page-missing", "A banner has a page.", key: "page", of: object, in: parser)
+            return warn("synerise.page-missing", "The banner has no page.", key: "page", of: object, in: parser)
         }
         if page["close_button"]?["is_enabled"].map({ !$0.appleFlag }) == true { kind = .mandatoryUpgrade }
         action = readAction(page["action"], in: parser)

@@ -33,12 +33,12 @@ extension PushNotification {
         var trigger: MessageTrigger?
         if let event = content["trigger"], !event.isNull {
             guard let name = event.text else {
-                return rejectMessage("The trigger of a banner is the name of an event.", at: event, in: parser)
+                return rejectMessage("The banner's trigger is not the name of an event.", at: event, in: parser)
             }
             trigger = .event(name: name, filter: nil)
         } else if let type = content["campaign"]?["type"], type.utf8?.equalsIgnoringCase("trigger") == true {
             // Unverified: the documents name the value TRIGGER, but not its key.
-            return rejectMessage("A banner with a trigger names its event.", at: type, in: parser)
+            return rejectMessage("The banner has a trigger but no event name.", at: type, in: parser)
         }
         var pushed = PushedMessage(
             vendor, id: campaign?.id, kind: .banner, triggers: [trigger ?? .immediate],

@@ -150,14 +150,14 @@ extension PushNotification {
         kind = isForSDK ? .control : .silent
         for key in ["class_name", "method_name"] as [StaticString] where content[key] == nil {
             warn(
-                "synerise.command-incomplete", "A command names a class and a method.", key: key.description,
-                of: content, in: parser)
+                "synerise.command-incomplete", "The command has no \(key).", key: key.description, of: content,
+                in: parser)
         }
     }
 
     /// The SDK rejects a push without one of these keys, although it comes from Synerise.
     private mutating func warnOfMissing(_ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload) {
         guard payload[key] == nil, let object = payload.fields.object(with: "issuer") else { return }
-        warn(code, "Every Synerise push has a \(key).", key: key.description, of: object, in: payload.parser)
+        warn(code, "The key \(key) is missing.", key: key.description, of: object, in: payload.parser)
     }
 }
