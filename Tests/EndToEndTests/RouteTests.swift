@@ -168,7 +168,7 @@ import Testing
                        2 |   { "name": "x", "payload": {}, "expect": ["brace"] },
                          |                                            ^~~~~~~
                       hint: did you mean "braze"?
-                    cases.json:3:3: error: /1: a case has either a "payload", an "event", or a "file" that holds one of them
+                    cases.json:3:3: error: /1: a case must have either a "payload", an "event", or a "file" that holds one of them
                        3 |   { "name": "y", "expect": [] }
                          |   ^
                     cases.json: 2 errors

@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: [
         ("ftp://hunter2.example/", "", "is not an http or https URL"),
         ("https://user:hunter2@a.example/", "", "is not an http or https URL"),
-        ("http://hunter2.example/", #", "tls": { "minimum": "1.3" }"#, "is an http URL, which knows no TLS"),
+        ("http://hunter2.example/", #", "tls": { "minimum": "1.3" }"#, "is an http URL; \"tls\" needs https"),
     ])
     func rejectsAReferenceToAnotherTextWithoutShowingIt(_ text: String, _ more: String, _ problem: String) throws {
         guard case .failure(let error) = try url("env:CHAT_URL", text, more: more) else {

@@ -182,7 +182,7 @@ import Testing
         #expect(faults(["", "  "]).first == "t: The timeline is empty: write one object in each line.")
         #expect(faults([String(repeating: " ", count: Timeline.Bounds.bytes + 1)]).count == 1)
         let many = Array(repeating: line(0), count: Timeline.Bounds.lines + 5)
-        #expect(faults(many) == ["t:20001: A timeline has at most 20000 lines."])
+        #expect(faults(many) == ["t:20001: A timeline can have at most 20000 lines."])
         let wrong = Array(repeating: "x", count: 100)
         #expect(faults(wrong).count == Timeline.Bounds.faults)
     }

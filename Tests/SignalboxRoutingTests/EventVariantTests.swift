@@ -53,7 +53,7 @@ import Testing
         let made = try #require(writer.variant(of: event, for: target, with: JSONParser()))
         #expect(
             String(decoding: made, as: UTF8.self)
-                == #"{"id":"1","data":{"warnings":[{"code":"route.transform-failed","path":"","message":"The route's transformation failed: the template output is not valid JSON from line 1, column 7 of the output on."}]}}"#
+                == #"{"id":"1","data":{"warnings":[{"code":"route.transform-failed","path":"","message":"The route's transformation failed: the template output is not valid JSON (line 1, column 7)."}]}}"#
         )
         #expect(writer.counts.all["r"] == .init(matched: 0, failed: 1))
     }

@@ -169,7 +169,7 @@ package struct SecretResolver: Sendable {
                 option, "\(reference) is not an http or https URL with a host, and without user name or fragment")
         }
         guard webhook.transport.tls == TransportOptions.TLS() || !url.lowercased().hasPrefix("http:") else {
-            throw refusal(option, "\(reference) is an http URL, which knows no TLS; leave \"tls\" out")
+            throw refusal(option, "\(reference) is an http URL; \"tls\" needs https")
         }
         return url
     }

@@ -47,7 +47,7 @@ extension GatewayConfig.Categories {
         Option(
             "actions", \.self,
             Category.Button.type.list(
-                of: "buttons", 1...most, orElse: "a category has 1 to \(most) actions; no system shows more"),
+                of: "buttons", 1...most, orElse: "a category must have 1 to \(most) actions"),
             required: "a category needs its \"actions\", an array of objects with \"identifier\" and \"title\"",
             "The buttons, in the order of display.")
     } check: { buttons, value, reader in
@@ -70,7 +70,7 @@ extension GatewayConfig.Categories {
     ) { identifier in
         let reserved = CategoryResolution.prefix
         if !(1...longestIdentifier).contains(identifier.utf8.count) {
-            return "the identifier of a category has 1 to \(longestIdentifier) bytes"
+            return "the identifier of a category must have 1 to \(longestIdentifier) bytes"
         }
         return identifier.hasPrefix(reserved)
             ? "names that begin with \"\(reserved)\" are made by the gateway; take another"
@@ -150,7 +150,7 @@ extension ActionTypes {
     private static let words = KeyRule(
         entries: "the vendor's word for each type", plural: "types of actions", most: ConfigBounds.actionTypes,
         placeholder: "WORD", schema: ["minLength": 1], isLine: true
-    ) { $0.isEmpty ? "a type of actions has a name: the \"type\" in payloads" : nil }
+    ) { $0.isEmpty ? "a type of actions must have a name: the \"type\" in payloads" : nil }
 
     /// Schemes in lower case, without their colon (RFC 3986, 3.1). Repeats count once.
     private static let uriSchemes = OptionType<String>.string("URI scheme", pattern: "^[A-Za-z][A-Za-z0-9+.-]*$") {

@@ -24,7 +24,7 @@ extension ArgumentSchema {
     private static let type = OptionType<ArgumentSchema>(TypeInfo("JSON Schema", ["$ref": "#/$defs/argument"])) {
         value, reader in
         guard value.isObject else {
-            reader.note(value, "a schema is an object, such as {\"type\": \"string\"}")
+            reader.note(value, "a schema must be an object, such as {\"type\": \"string\"}")
             return nil
         }
         guard let word = value["type"] else {

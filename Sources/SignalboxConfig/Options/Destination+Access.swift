@@ -106,7 +106,7 @@ extension Destination.Handshake {
 
     /// Names without dots are accepted, because `gateway.name` may have none.
     private static let hostName = OptionType<String>.string("host name", pattern: "^[A-Za-z0-9._-]{1,253}$") { _ in
-        "an origin is 1 to 253 letters, digits, -, _ or ., such as \"gateway.example.com\""
+        "an origin must have 1 to 253 letters, digits, -, _ or ., such as \"gateway.example.com\""
     } _: {
         allows(origin: $0) ? $0 : nil
     }

@@ -249,11 +249,11 @@ extension Destination {
                 reader.note(value, "this format needs a \"template\", such as " + example)
             }
             if let tls = value["tls"], case .text(let text) = url, text.lowercased().hasPrefix("http:") {
-                reader.note(tls, "the \"url\" is http, which knows no TLS; write https, or leave \"tls\" out")
+                reader.note(tls, "the \"url\" is http; \"tls\" needs https")
             }
             if let oauth2 = value["oauth2"], webhook.headers.contains(where: { $0.name == "authorization" }) {
                 reader.note(
-                    oauth2, "this sets the header \"authorization\", which stands under \"headers\" too; remove one")
+                    oauth2, "this sets the header \"authorization\", which is under \"headers\" too; remove one")
             }
         }
     }

@@ -24,9 +24,9 @@ package struct FailureRule: Sendable, Equatable {
 
     // MARK: Counting
 
-    /// Every so many selected pushes; nil for each.
+    /// The rule applies to every nth selected push; nil for each.
     package var every: Int?
-    /// Only so many selected pushes after ``after``; nil for all.
+    /// The most selected pushes after ``after``; nil for all.
     package var first: Int?
     /// The selected pushes that the rule leaves alone before it begins.
     package var after = 0
@@ -142,8 +142,8 @@ extension FailureRule {
         Option(
             "match", \.match, RouteOptions.pattern,
             "Only pushes whose event matches this pattern, in the language of a route's `match`.")
-        Option("every", \.every, .whole(1...1_000_000), "Only every so many of the selected pushes.")
-        Option("first", \.first, .whole(1...1_000_000), "Only so many of the selected pushes.")
+        Option("every", \.every, .whole(1...1_000_000), "Only every nth of the selected pushes.")
+        Option("first", \.first, .whole(1...1_000_000), "At most this number of the selected pushes.")
         Option(
             "after", \.after, .whole(0...1_000_000),
             "The number of selected pushes before the rule begins; `first` and `every` count from there.")
@@ -173,7 +173,7 @@ extension FailureRule {
 
 extension FailureRule.Answer {
     /// The error for an answer with both of them, or none.
-    private static let either = "an answer has either a \"reason\", or a \"status\" of 429, 500 or 503"
+    private static let either = "an answer must have either a \"reason\", or a \"status\" of 429, 500 or 503"
 
     /// `timestamp` needs a reason with the status 410.
     fileprivate static let options = Section(

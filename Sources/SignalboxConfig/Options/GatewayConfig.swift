@@ -186,7 +186,7 @@ extension GatewayConfig {
             "Vendors of your own, in the format of the catalogue (`signalbox schema detector`).")
     } check: { config, value, reader in
         guard let custom = value["custom"], let chain = config.chain, !chain.contains("catalogue") else { return }
-        reader.note(custom, "the chain never asks these; add \"catalogue\" to it")
+        reader.note(custom, "detectors.chain does not contain \"catalogue\", so custom detectors never run; add it")
     }
 
     /// Checked here, compiled when the vendor chain is made.

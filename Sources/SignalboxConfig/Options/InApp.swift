@@ -192,7 +192,7 @@ private struct InAppLimit: Sendable {
         guard let text = reader.text(value) else { return nil }
         let span = Duration(text: text)
         if let span, !(.seconds(1)...(.seconds(400 * 86_400))).contains(span) {
-            reader.note(value, "a window in time has 1s to 400d; write \"lifetime\" for no end")
+            reader.note(value, "a window in time must be 1s to 400d; write \"lifetime\" for no end")
             return nil
         }
         do throws(InputFault) {

@@ -67,7 +67,8 @@ extension RouteOptions.Redaction {
     ) -> String? {
         guard let pointer = ConfigReader.boundedPointer(text), pointer.tokens.count > 1, pointer.tokens[0] == "data"
         else {
-            return "this must be a JSON Pointer into the data, such as \"/data/custom/email\"; the envelope stays"
+            return "this must be a JSON Pointer into the data, such as \"/data/custom/email\""
+                + "; attributes outside of data cannot be redacted"
         }
         guard !redactions.contains(where: { $0.pointer.overlaps(pointer) }) else {
             return "another pointer here leads to the same place, into it or around it; keep one of them"
@@ -131,7 +132,7 @@ extension DataField {
     ) { value, reader in
         var left = most
         let fields = fields(value, depth: 1, left: &left, &reader)
-        if left < 0 { reader.note(value, "a map has at most \(most) names; make it shorter, or write a template") }
+        if left < 0 { reader.note(value, "a map can have at most \(most) names; make it shorter, or write a template") }
         return fields
     }
 

@@ -168,7 +168,7 @@ extension RouteOptions {
             "include", \.including, .parts(eventParts, EventParts.named),
             "Parts to add to events: `apns` is the APNs payload as a device shows it.")
         Option(
-            "media", \.mediaForm, .choice(expected: "a route has media as \"stored\", \"link\" or \"none\""),
+            "media", \.mediaForm, .choice(expected: "this must be \"stored\", \"link\" or \"none\""),
             "How destinations receive the files of events: downloaded, as the vendor's links, or not at all.")
         Option(
             "mediaWait", \.mediaWait, .duration(from: "0ms", to: "1d", example: "30s"),

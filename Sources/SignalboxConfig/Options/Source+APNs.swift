@@ -56,7 +56,7 @@ extension GatewayConfig.APNsSource {
     private static let missing =
         "an APNs source needs a way to prove its identity: \"keys\", \"certificates\" or \"secrets\""
     private static let missingKey = "a key needs a \"team\", a \"key\" (its identifier) and a \"publicKey\""
-    private static let oneProof = "a certificate has either a \"sha256\" or a \"uid\""
+    private static let oneProof = "a certificate must have either a \"sha256\" or a \"uid\""
 
     /// Requires at least one proof, so that a source never accepts every client.
     static let options = Section(GatewayConfig.APNsSource()) {

@@ -26,7 +26,8 @@ extension GatewayConfig {
         package var may: Set<SourceRight>?
     }
 
-    /// Rejects repeats of a value that the source sent within a time window.
+    /// Answers repeats of a value that the source sent within a time window with the id of the first event. A repeat is
+    /// accepted, but makes no event.
     package struct Dedupe: Sendable, Equatable {
         /// Leads into the event.
         package var key: JSONPointer
@@ -150,7 +151,8 @@ extension GatewayConfig.Source {
             value,
             Vendors.names.contains(name)
                 ? "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\""
-                : "no source can be of \"\(name)\"" + ConfigReader.suggestion(for: name, among: Vendors.namedBySource))
+                : "unknown source vendor \"\(name)\""
+                    + ConfigReader.suggestion(for: name, among: Vendors.namedBySource))
         return nil
     }
 }

@@ -132,7 +132,7 @@ extension GatewayConfig.Store {
 
     /// Needs no quotes in SQL.
     private static let schemaName = OptionType<String>.string("name", pattern: "^[a-z_][a-z0-9_]{0,62}$") { _ in
-        "a schema has 1 to 63 lower-case letters, digits and underscores, and does not begin with a digit"
+        "a schema must have 1 to 63 lower-case letters, digits and underscores, and must not begin with a digit"
     } _: { text in
         let isFit = text.utf8.allSatisfy {
             (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_")

@@ -15,12 +15,12 @@ extension TransportOptions.TLS {
             "pin", \.pins,
             pin.oneOrMore(
                 of: "pins", upTo: 5,
-                orElse: "this must be one pin, or an array of 1 to 5 of them, any of which is good"),
+                orElse: "this must be one pin, or an array of 1 to 5 pins, one of which must match"),
             "The server must have one of these public keys: `sha256//` and the Base64 of the key's SHA-256."
         )
         Option(
             "minimum", \.minimum,
-            .choice(expected: "this must be \"1.2\" or \"1.3\"; nothing older is spoken"),
+            .choice(expected: "this must be \"1.2\" or \"1.3\"; older TLS versions are not supported"),
             "The oldest TLS version to use.")
     } check: { _, value, reader in
         if let key = value["key"], value["certificate"] == nil {

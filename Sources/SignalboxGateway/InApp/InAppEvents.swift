@@ -28,7 +28,7 @@ struct InAppEvents: Sendable {
         routes.workLimit = min(routes.workLimit, Self.workLimit)
         self.routes = routes
         self.variants = variants
-        // Destinations that want the payload do not take these events, so that decision is another one.
+        // Destinations that want the payload do not receive in-app events, so this decision does not apply to them.
         uniform = routes.uniformDecision.flatMap { $0.wantsPayload ? nil : UniformRouting($0) }
     }
 
@@ -74,7 +74,7 @@ struct InAppEvents: Sendable {
                     let decision = try routes.decide(root, hasPayload: false)
                     return (RoutedEvent(event, decision, in: root, variants: variants), false)
                 } catch {
-                    // The decision is made; only its event is less well routed.
+                    // The in-app decision is final; only the fallback receives its event.
                     return (RoutedEvent(event, routes.fallbackDecision(on: root), in: root, variants: variants), true)
                 }
             }

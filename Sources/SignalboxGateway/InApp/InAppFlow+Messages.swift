@@ -89,7 +89,7 @@ extension InAppFlow {
             throw .malformed(
                 FormFault(
                     .outOfRange, "",
-                    "The id in the path has 1 to \(Bounds.nameLength) bytes of UTF-8 and no control characters."))
+                    "The id in the path must have 1 to \(Bounds.nameLength) bytes of UTF-8 and no control characters."))
         }
     }
 

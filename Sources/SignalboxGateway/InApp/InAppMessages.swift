@@ -257,7 +257,7 @@ package final class InAppMessages: Sendable {
         guard form.message.kind != .inline || form.bytes <= inlineLimit else {
             throw FormFault(
                 FormFault.Code.tooLarge, "/content",
-                "Content and action of an inline message have at most \(inlineLimit) bytes together.")
+                "Content and action of an inline message can have at most \(inlineLimit) bytes together.")
         }
         return try form.definition()
     }

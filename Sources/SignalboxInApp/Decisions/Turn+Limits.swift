@@ -4,7 +4,7 @@ extension Turn {
     struct Usage {
         /// Displays in the window of the limit, or all of them if they are fewer than its count.
         var used: Int
-        /// Running leases, or at least so many.
+        /// Running leases; a lower bound unless ``isKnown``.
         var reserved: Int
         /// Whether all leases were counted.
         var isKnown: Bool

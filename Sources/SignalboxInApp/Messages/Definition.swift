@@ -65,7 +65,7 @@ package final class Definition: Sendable {
         try InputFault.check(count: topics.count, atMost: Bounds.filterGroups, at: "/requires/topics")
         for (index, group) in topics.enumerated() {
             let pointer = "/requires/topics/\(index)"
-            guard !group.isEmpty else { throw InputFault(.empty, pointer, "a group has at least one topic") }
+            guard !group.isEmpty else { throw InputFault(.empty, pointer, "a group must have at least one topic") }
             try InputFault.check(count: group.count, atMost: Bounds.conditionsPerGroup, at: pointer)
             for (position, topic) in group.enumerated() {
                 try InputFault.check(topic, at: "\(pointer)/\(position)")

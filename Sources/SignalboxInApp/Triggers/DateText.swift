@@ -30,7 +30,7 @@ enum DateText {
         return seconds * 1000 + fraction
     }
 
-    /// A number of so many digits, with the character after it.
+    /// A number of `digits` digits, with the character after it.
     private static func number(_ rest: inout ArraySlice<UInt8>, _ digits: Int, before mark: Unicode.Scalar? = nil)
         -> Int64?
     {

@@ -33,7 +33,7 @@ package struct InputFault: Error, Sendable, Hashable {
     static func check(id: String, at pointer: String) throws(InputFault) {
         try check(id, at: pointer)
         guard id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw InputFault(.outOfRange, pointer, "an id has no control characters")
+            throw InputFault(.outOfRange, pointer, "an id must not have control characters")
         }
     }
 

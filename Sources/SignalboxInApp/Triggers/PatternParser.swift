@@ -151,7 +151,7 @@ struct PatternParser {
         }
     }
 
-    /// A character by its number, in so many digits.
+    /// A character by its number, of `count` hexadecimal digits.
     private mutating func hexadecimal(_ count: Int) throws(InputFault) -> Unicode.Scalar {
         var value: UInt32 = 0
         for _ in 0..<count {

@@ -180,7 +180,7 @@ struct RuleSearch {
 private struct BitSet: BitwiseCopyable {
     private let words: UnsafeMutablePointer<Int32>
 
-    /// The words of memory for a set of so many numbers.
+    /// The words of memory for a set of `count` numbers.
     static func words(for count: Int) -> Int { (count + 31) / 32 }
 
     /// Starts empty. `words`: ``words(for:)`` of them.

@@ -80,7 +80,7 @@ extension PatternReader {
     /// Reads an object such as `{"prefix": "spring-"}`. An object with several keys is a mistake, because a reader
     /// could not tell whether all or one of them must hold.
     private mutating func comparison(_ value: JSONValue) -> Pattern.Condition? {
-        let words = "a comparison is an object with one key, such as {\"prefix\": \"spring-\"}"
+        let words = "a comparison must be an object with one key, such as {\"prefix\": \"spring-\"}"
         guard let (name, operand) = only(value, words) else { return nil }
         switch name {
         case "exactly": return string(operand).map { .string(Array($0.utf8)) }

@@ -123,10 +123,13 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
         case .unreadable: "the event is too large"
         case .unknownRoute: "the config no longer has this transformation"
         case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
-        case .notJSON(let position):
-            "the template output is not valid JSON"
-                + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
+        case .notJSON(let position): "the template output is not valid JSON" + Self.words(position)
         }
+    }
+
+    /// The position in parentheses, with a space before it; empty if it is unknown.
+    static func words(_ position: TextPosition?) -> String {
+        position.map { " (line \($0.line), column \($0.column))" } ?? ""
     }
 }
 

@@ -163,7 +163,7 @@ extension JSONWriter {
         }
     }
 
-    /// The stars for a string of so many bytes: they tell only roughly how long it is. Masking them again changes
+    /// The stars for a string of `count` bytes: they tell only roughly how long it is. Masking them again changes
     /// nothing.
     private static func stars(_ count: Int) -> Int {
         switch count {

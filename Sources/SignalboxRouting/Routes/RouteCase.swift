@@ -100,7 +100,7 @@ extension ConfigReader {
     private mutating func input(of value: JSONValue) -> RouteCase.Input? {
         let given = [value["payload"], value["event"], value["file"]].compactMap { $0 }
         guard let input = given.first, given.count == 1 else {
-            note(value, "a case has either a \"payload\", an \"event\", or a \"file\" that holds one of them")
+            note(value, "a case must have either a \"payload\", an \"event\", or a \"file\" that holds one of them")
             return nil
         }
         if value["file"] != nil { return line(input).map { .file($0) } }

@@ -39,7 +39,7 @@ package struct EventTemplate: Sendable, Equatable {
         } catch {
             throw InvalidTemplate(error)
         }
-        let names = ["an event that has everything", "an event that has only the required members"]
+        let names = ["a full sample event", "a sample event that has only the required members"]
         for (sample, name) in zip(Self.samples, names) { try render(sample: sample, called: name) }
     }
 
@@ -77,11 +77,12 @@ package struct EventTemplate: Sendable, Equatable {
         do throws(RenderingFailure) {
             _ = try render(sample, with: JSONParser())
         } catch {
-            var advice = ""
-            if case .notJSON = error {
-                advice = "; a value that may be missing stands in quotes, or in {{#name}}…{{/name}}"
+            guard case .notJSON(let position) = error else {
+                throw InvalidTemplate(message: "\(error), tried with \(name)")
             }
-            throw InvalidTemplate(message: "of \(name), \(error)\(advice)")
+            throw InvalidTemplate(
+                message: "output is not valid JSON\(RenderingFailure.words(position)), tried with \(name)"
+                    + "; put a value that may be missing in quotes or in {{#name}}…{{/name}}")
         }
     }
 }

@@ -80,7 +80,7 @@ struct TemplateScan {
             tags.append(TemplateTag(content.first == UInt8(ascii: "#") ? .section : .inverted, content, at: start))
             depth += 1
             if depth > Self.depthLimit {
-                throw mistake(at: start, "more than \(Self.depthLimit) sections stand within each other here")
+                throw mistake(at: start, "more than \(Self.depthLimit) sections are nested here")
             }
             try checkFunctions(content, at: start)
         case UInt8(ascii: "/"):
@@ -108,7 +108,7 @@ struct TemplateScan {
     private func checkFunctions(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let parts = content.split(separator: UInt8(ascii: "("), omittingEmptySubsequences: false).dropLast()
         if parts.count > Self.nestedFunctions {
-            throw mistake(at: start, "more than \(Self.nestedFunctions) functions stand within each other here")
+            throw mistake(at: start, "more than \(Self.nestedFunctions) functions are nested here")
         }
         for part in parts {
             let name = String(String(decoding: part, as: UTF8.self).drop { !$0.isLetter })

@@ -200,7 +200,7 @@ struct FormObject {
         var values: [String: Value] = [:]
         for (key, member) in value.members {
             guard !key.isEmpty, key.count <= length else {
-                throw FormFault(key.isEmpty ? .empty : .tooLong, pointer, "A name has 1 to \(length) bytes.")
+                throw FormFault(key.isEmpty ? .empty : .tooLong, pointer, "A name must have 1 to \(length) bytes.")
             }
             guard values.count < limit else { throw .tooMany(pointer, limit) }
             let name = String(decoding: key, as: UTF8.self)

@@ -91,7 +91,7 @@ package struct MessageForm: Sendable, Hashable {
         case (let user?, nil): return .user(user)
         case (nil, let device?): return .device(device)
         default:
-            throw FormFault(.contradictory, address.pointer, "An address has either a user or a device.")
+            throw FormFault(.contradictory, address.pointer, "An address must have either a user or a device.")
         }
     }
 }
@@ -201,7 +201,7 @@ extension FormObject {
         guard isName, let first = vendor.utf8.first, isFirst(first) else {
             throw FormFault(
                 FormFault.Code.invalidValue, pointer("vendor"),
-                "A vendor's name has lower-case letters, digits, \".\", \"_\" and \"-\", such as braze.")
+                "A vendor's name can have only lower-case letters, digits, \".\", \"_\" and \"-\", such as braze.")
         }
         return vendor
     }

@@ -17,9 +17,8 @@ extension Timeline {
             separator: UInt8(ascii: "\n"), maxSplits: Bounds.lines, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             guard index < Bounds.lines else {
-                reader.add(
-                    TimelineFault(line: index + 1, pointer: "", detail: "A timeline has at most \(Bounds.lines) lines.")
-                )
+                let detail = "A timeline can have at most \(Bounds.lines) lines."
+                reader.add(TimelineFault(line: index + 1, pointer: "", detail: detail))
                 break
             }
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
