@@ -70,7 +70,7 @@ public struct NodeMeasure: Sendable {
         }
     }
 
-    /// Appends batches, on each node from so many tasks at once. `begin`: called once, when the stores are open.
+    /// Appends batches, on each node from `tasks` tasks at once. `begin`: called once, when the stores are open.
     public func append(
         _ rounds: Int, by size: Int, tasks: Int = 2, nodes: Int = 1, begin: () throws -> Void = {}
     ) async throws -> Double {
@@ -130,7 +130,7 @@ public struct NodeMeasure: Sendable {
         _ = try await append(count / size / 2, by: size)
     }
 
-    /// Events a second. `work`: returns the number of events; runs in so many tasks for each store.
+    /// Events a second. `work`: returns the number of events; runs in `tasks` tasks for each store.
     private func rate(
         of stores: [PostgresStore], tasks: Int, _ work: @escaping @Sendable (PostgresStore) async throws -> Int
     ) async throws -> Double {

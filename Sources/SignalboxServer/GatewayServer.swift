@@ -91,7 +91,7 @@ package struct GatewayServer: Service {
             hosts != former?.uncoveredHosts
         else { return }
         logger.warning(
-            "Proxy refuses hosts that the certificate of gateway.listen.tls is not for.",
+            "Proxy rejects hosts that the TLS certificate does not cover.",
             metadata: ["hosts": "\(hosts.joined(separator: " "))"])
     }
 

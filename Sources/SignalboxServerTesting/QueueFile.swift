@@ -6,7 +6,7 @@ package struct QueueFile: Sendable {
     /// The path of `queue.db`.
     private let path: String
 
-    /// `path`: the path of `queue.db`.
+    /// Does not open the file.
     package init(_ path: String) { self.path = path }
 
     /// Holds the lock of writers while `body` runs. Returns after the lock is released. Rethrows the error of `body`.
@@ -26,8 +26,9 @@ package struct QueueFile: Sendable {
         return try result.get()
     }
 
-    /// Copies the committed pages to another file, and then overwrites all of them except the first. No process may
-    /// write the file meanwhile. The copy restores it.
+    /// Copies the committed pages to another file, and then overwrites everything from byte 4096 on: the second half of
+    /// the first page, which has 8 KiB, and all other pages. No process may write the file meanwhile. The copy restores
+    /// it.
     package func damage(keeping copy: String) async throws {
         let process = try python(
             """

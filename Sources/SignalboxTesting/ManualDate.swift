@@ -11,7 +11,7 @@ package final class ManualDate: Sendable {
 
     /// The wall clock.
     package var now: Date { date.withLock { $0 } }
-    /// Time that only ever passes.
+    /// A monotonic clock.
     package var elapsed: Duration { passed.withLock { $0 } }
 
     /// Moves both clocks.

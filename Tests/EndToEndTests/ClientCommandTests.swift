@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Waits until so many streams are open.
+    /// Waits until `count` streams are open.
     private func connected(_ count: Int, at gateway: Gateway) async throws {
         while try await !gateway.metrics().contains("signalbox_console_streams \(count)\n") { await Task.yield() }
     }

@@ -20,7 +20,7 @@ import Testing
         try await Self.play(.transaction, pool: 10, connections: 1, settings: ["max_prepared_statements = 500"])
     }
 
-    /// `connections`: at least so many from the pool to the server.
+    /// `connections`: the fewest from the pool to the server.
     private static func play(
         _ mode: PgBouncer.Mode, pool: Int, connections: Int, settings: [String] = []
     ) async throws {

@@ -154,7 +154,7 @@ final class ScriptedSender: Sender {
     var events: [String] { made.withLock { $0 } }
     var attempts: Int { events.count }
 
-    /// Returns once so many attempts have begun.
+    /// Returns once `wanted` attempts have begun.
     func begun(_ wanted: Int) async {
         while attempts < wanted { await Task.yield() }
     }

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func diesWithTheLastAttempt() {
-        let dead = Outcome.dead(status: 503, reason: "answered 503, the last attempt that retry.attempts permits")
+        let dead = Outcome.dead(status: 503, reason: "answered 503; attempt 4 of 4 (retry.attempts)")
         #expect(outcome(503, number: 4) == dead)
         #expect(outcome(503, after: .seconds(9), number: 4) == dead)
     }

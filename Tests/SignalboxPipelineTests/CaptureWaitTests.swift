@@ -147,6 +147,6 @@ import Testing
 }
 
 extension ManualClock {
-    /// Returns once so many tasks sleep.
+    /// Returns once `count` tasks sleep.
     fileprivate func waitForSleepers(_ count: Int) async { while sleepers < count { await Task.yield() } }
 }

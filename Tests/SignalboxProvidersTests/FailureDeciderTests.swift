@@ -17,7 +17,7 @@ import Testing
         return decider
     }
 
-    /// The names of the rules that take so many pushes, each of which every rule selects.
+    /// The names of the rules that apply to `count` pushes, each of which every rule selects.
     private func names(_ count: Int, by decider: inout FailureDecider) -> [String?] {
         (0..<count).map { _ in decider.decide(decider.entries.map(\.id))?.name }
     }

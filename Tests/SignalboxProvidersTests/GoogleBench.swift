@@ -34,7 +34,7 @@ struct GoogleBench {
         }}
         """
 
-    /// The source `mobile` may send so many pushes in a second, with a burst of as many.
+    /// The source `mobile` may send `rate` pushes in a second, with a burst of as many.
     static func sources(perSecond rate: Int) -> String {
         sources.replacing("\"auth\": {", with: "\"limits\": {\"pushesPerSecond\": \(rate)}, \"auth\": {")
     }

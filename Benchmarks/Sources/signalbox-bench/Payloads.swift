@@ -45,7 +45,7 @@ struct Payloads {
         return sizes.min { abs($0.bytes.count - meanSize) < abs($1.bytes.count - meanSize) }?.bytes ?? []
     }
 
-    /// Writes so many payloads as NDJSON, in pieces: a process that is started inherits how large this one once was.
+    /// Writes `count` payloads as NDJSON, in pieces: a process that is started inherits how large this one once was.
     func writeNDJSON(_ count: Int, to path: String) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))

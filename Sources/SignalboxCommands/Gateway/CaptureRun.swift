@@ -8,7 +8,7 @@ package struct CaptureRun: Sendable {
     /// Also the time that the report of an incomplete run names.
     private let timeout: Duration
 
-    /// `until`: completes the run after so many pushes; nil for a run that never ends by itself. `timeout`: the longest
+    /// `until`: completes the run after this number of pushes; nil for a run without an end. `timeout`: the longest
     /// wait for them. Without `until`, `timeout` has no effect.
     package init(_ connection: GatewayConnection, _ request: CaptureRequest, until: Int?, timeout: Duration) {
         follow = CaptureFollow(

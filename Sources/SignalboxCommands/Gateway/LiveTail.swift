@@ -13,7 +13,7 @@ package struct LiveTail: Sendable {
         package var types: [String] = ["event", "delivery", "destination"]
         /// The JSON text of an event pattern, for frames of events.
         package var pattern: String?
-        /// Ends the run after so many lines. Frames of counts and of gaps are lines too.
+        /// Ends the run after this number of lines. Frames of counts and of gaps are lines too.
         package var limit: Int?
 
         /// Every kind of frame except counts, without an end.

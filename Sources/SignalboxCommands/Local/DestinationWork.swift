@@ -57,7 +57,7 @@ package enum DestinationWork {
         try await queue.set(
             nil, of: destination.name,
             as: .command("destinations.resume", target: destination.name.name, reason: reason))
-        guard asJSON else { return "\(destination.name) is active" }
+        guard asJSON else { return "\(destination.name) is no longer paused or disabled" }
         return JSONText.members { json in
             json.member("name", destination.name.name)
             json.member("state", "active")

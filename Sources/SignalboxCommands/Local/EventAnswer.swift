@@ -80,11 +80,11 @@ package struct EventAnswer: Sendable {
     private var routes: [String] {
         guard detail.routes != nil else { return ["  The routes are too costly to evaluate."] }
         let named = namedRoutes
-        guard !named.isEmpty else { return ["  No route of the present config names \(destination)."] }
+        guard !named.isEmpty else { return ["  No route of the active config names \(destination)."] }
         let reasons = named.map { "  route \($0.name): \($0.verdict.words)" }
         guard named.contains(where: { $0.verdict == .taken }) else { return reasons }
         return reasons + [
-            "  The present config differs from the one that routed the event, or the delivery was purged."
+            "  The active config differs from the one that routed the event, or the delivery was purged."
         ]
     }
 }

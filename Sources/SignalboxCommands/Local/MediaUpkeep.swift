@@ -85,7 +85,7 @@ package struct MediaUpkeep: Sendable {
             }
         }
         return directory == nil
-            ? "\(Counted.words(count, "file")) forgotten; the running gateway removes them within the hour."
+            ? "\(Counted.words(count, "file")) forgotten; the running gateway deletes them within an hour."
             : "\(Counted.words(count, "file")) removed."
     }
 

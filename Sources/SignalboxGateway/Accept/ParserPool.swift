@@ -24,7 +24,7 @@ package final class ParserPool: Sendable {
     /// Parsers with the limits of events, shared by every flow of the process.
     package static let events = ParserPool(limits: EventDocument.limits)
 
-    /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it. Throws the
+    /// Throws if an event of `bytes` bytes exceeds the limits of events, for callers that do not parse it. Throws the
     /// rejection that ``JSONParser/read(event:at:)`` throws for such an event.
     package static func check(eventOf bytes: Int, at place: PayloadPosition) throws(Rejection) {
         guard bytes <= EventDocument.limits.bytes else { throw .eventTooLarge(at: place) }

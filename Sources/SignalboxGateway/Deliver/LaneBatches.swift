@@ -15,7 +15,7 @@ struct LaneBatches: Sendable {
         cutter = limits.map { BatchCutter($0) }
     }
 
-    /// Number of deliveries to claim for so many requests. Zero while complete batches wait, to bound the memory.
+    /// Number of deliveries to claim for `places` requests. Zero while complete batches wait, to bound the memory.
     func room(for places: Int) -> Int {
         guard let limits, let cutter else { return places }
         return ready.isEmpty ? max(0, min(places * limits.count, Self.mostAtOnce) - cutter.count) : 0

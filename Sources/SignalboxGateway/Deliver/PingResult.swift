@@ -24,7 +24,9 @@ package struct PingResult: Sendable {
         duration = Int(result.attempt.duration / .milliseconds(1))
         remote = result.attempt.remote
         let what = if case .failed(let error) = result.answer { error.description } else { "answered \(status ?? 0)" }
-        words = what + " after \(duration) ms" + (remote.map { " (\($0))" } ?? "")
+        // Most reasons of libcurl have the time already.
+        let time = what.contains(" after ") ? "" : " after \(duration) ms"
+        words = what + time + (remote.map { " (\($0))" } ?? "")
     }
 
     /// A test that was not sent, with the reason. The destination received at most the request for permission.

@@ -60,7 +60,8 @@ package struct RetryPolicy: Sendable {
         _ number: Int, _ now: Date, _ random: Double, status: Int?, reason: String, retryAfter: RetryAfter?
     ) -> Outcome {
         guard number < retry.attempts else {
-            return .dead(status: status, reason: "\(reason), the last attempt that retry.attempts permits")
+            let attempt = "attempt \(number) of \(retry.attempts) (retry.attempts)"
+            return .dead(status: status, reason: "\(reason); \(attempt)")
         }
         // In addition to the requested time, so that senders with the same `Retry-After` do not return at once.
         let asked = min(retryAfter?.delay(from: now) ?? 0, Self.longestRetryAfter)

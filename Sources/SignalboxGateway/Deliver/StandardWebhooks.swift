@@ -167,7 +167,7 @@ package enum WebhookVerificationError: Error, Equatable, CustomStringConvertible
         case .missingHeader: "webhook-id, webhook-timestamp or webhook-signature is missing"
         case .malformedTimestamp: "webhook-timestamp is not a whole number of seconds"
         case .timestampTooFar: "webhook-timestamp is more than five minutes away from now"
-        case .noMatchingSignature: "no signature matches: another secret, or the message was changed"
+        case .noMatchingSignature: "no signature matches: the secret differs, or the body was modified"
         }
     }
 }

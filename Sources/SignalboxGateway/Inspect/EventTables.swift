@@ -33,13 +33,14 @@ extension EventDetail {
     /// delivery. `waits`: explains why deliveries wait. Lines have no line end. Control characters become spaces.
     package func lines(attempts: [Int64: [AttemptRecord]], waits: DeliveryWaits, now: Date = Date()) -> [String] {
         let summary = EventSummary(record)
+        let payload = record.hasPayload ? "payload stored" : "payload not stored"
         var lines = [
             "Event", "  \(record.id)  \(record.subject)  \(Timestamp(record.acceptedAt).text)",
-            "  from \(record.source.name), \(record.body.count) bytes, payload \(record.hasPayload ? "kept" : "gone")",
+            "  from \(record.source.name), \(record.body.count) bytes, \(payload)",
         ]
         if let title = summary.title { lines.append("  \(title)") }
         lines += summary.warnings.map { "  warning \($0)" }
-        lines.append("Routes of the present config")
+        lines.append("Routes of the active config")
         lines += routes.map { $0.routes.map { "  \($0.name): \($0.verdict.words)" } } ?? ["  too costly to evaluate"]
         lines.append(deliveries.isEmpty ? "Deliveries: none" : "Deliveries")
         for delivery in deliveries {

@@ -33,7 +33,7 @@ package struct MediaCleanup: Sendable {
     /// Files that a waiting delivery needs are never forgotten.
     package func forget() async throws -> Int { try await forget(beyond: retention().bytes) { _ in } }
 
-    /// Forgets files that are too old or exceed so many bytes, least recently used first, and deletes those that are
+    /// Forgets files that are too old or exceed `bytes`, least recently used first, and deletes those that are
     /// old enough. Throws the first error of the disk after all steps. `young` counts the forgotten files that stay
     /// on the disk for now.
     func remove(beyond bytes: Int64) async throws -> MediaJanitor.Removal {

@@ -8,7 +8,7 @@ import SignalboxStore
 package struct MediaJanitor: Service {
     /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
     struct Work: Sendable {
-        /// Removes files that are too old, or exceed so many bytes, and that no waiting delivery needs.
+        /// Removes files that are too old, or exceed `bytes`, and that no waiting delivery needs.
         let remove: @Sendable (_ bytes: Int64) async throws -> Removal
         /// Deletes files that the queue does not know; returns how many.
         let sweep: @Sendable () async throws -> Int

@@ -112,7 +112,7 @@ package struct MediaService: Service {
     private func leaveDownloads() async {
         do throws(StoreError) { try await queue.closeMedia() } catch {
             logger.notice(
-                "Downloads not handed over; other gateways wait until this process has ended.",
+                "Cannot hand over downloads; other gateways take them when this process ends.",
                 metadata: ["error": "\(error)"])
         }
     }

@@ -110,8 +110,8 @@ package struct MediaStore: Sendable {
         return bytes
     }
 
-    /// Opens a file. `read` returns so many bytes from an offset, fewer at the end of the file. Closes the file when
-    /// `body` ends. Blocks during each read.
+    /// Opens a file. `read` returns up to `count` bytes from an offset, fewer at the end of the file. Closes the file
+    /// when `body` ends. Blocks during each read.
     func withReader<R>(
         of media: StoredMedia,
         _ body: (_ read: (_ offset: Int, _ count: Int) throws(MediaError) -> [UInt8]) throws(MediaError) -> R

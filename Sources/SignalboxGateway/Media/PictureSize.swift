@@ -13,8 +13,8 @@ package struct PictureSize: Sendable, Equatable {
     private static let mostSegments = 1024
 
     /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for
-    /// other kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes
-    /// from an offset, fewer at the end of the file.
+    /// other kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns up to
+    /// `count` bytes from an offset, fewer at the end of the file.
     package init?<E: Error>(
         of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
     ) throws(E) {

@@ -104,7 +104,7 @@ package struct Gateway: Sendable {
             try await queue.checkpoint()
         } catch {
             logger.notice(
-                "Store not closed; the next start, or another gateway, completes what is left.",
+                "Store did not close cleanly; unfinished work resumes at the next start or on another gateway.",
                 metadata: ["error": "\(error)"])
         }
     }

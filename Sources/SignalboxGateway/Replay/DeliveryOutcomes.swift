@@ -24,7 +24,8 @@ package struct DeliveryOutcomes: Sendable {
     let delivered: Int
     let dead: Int
     let expired: Int
-    /// More deliveries wait than before the run, by this number. With other gateways, at most so many of the run.
+    /// More deliveries wait than before the run, by this number. With other gateways, not all of them need be of the
+    /// run.
     let waiting: Int
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int

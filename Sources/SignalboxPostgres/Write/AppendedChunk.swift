@@ -43,7 +43,7 @@ struct AppendedChunk {
         }
     }
 
-    /// Plans a delivery of an event. `reserve`: reserves room in memory for so many bytes; false when there is none.
+    /// Plans a delivery of an event. `reserve`: reserves memory for a number of bytes; false when there is none.
     mutating func plan(_ position: Int, of index: Int, reserve: (Int) -> Bool) -> Plan {
         let routed = stored[index].routed
         let order = routed.deliveries[position]

@@ -200,7 +200,7 @@ extension Problem {
     /// The key is not repeated, because it may be long.
     static let badIdempotencyKey = Problem(
         .badRequest, "idempotency-key-malformed",
-        "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
+        "An idempotency-key must have 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
 
     /// 413 for too large payloads, 422 for too costly ones, otherwise 400. `title`: the title of the kind of request.
     /// The detail is the rejection's message, with its position in the body.
@@ -220,9 +220,9 @@ extension Problem {
     /// used with another body is 422.
     init(_ failure: Intake.Failure) {
         switch failure {
-        case .tooManyPayloads: self = .batchTooLarge("A batch has at most \(Intake.batchLimit) payloads")
+        case .tooManyPayloads: self = .batchTooLarge("A batch can have at most \(Intake.batchLimit) payloads")
         case .tooManyInteractions:
-            self = .batchTooLarge("A batch has at most \(InteractionIntake.batchLimit) interactions")
+            self = .batchTooLarge("A batch can have at most \(InteractionIntake.batchLimit) interactions")
         case .interactionsTooLarge:
             self = .batchTooLarge(
                 "The events of one request have at most \(InteractionIntake.bytesLimit) bytes, with snoozed notifications"

@@ -25,8 +25,8 @@ options = argparse.ArgumentParser()
 options.add_argument("--certificate")
 options.add_argument("--key")
 options.add_argument("--streams", type=int, default=1000, help="permitted until the first answer; 1000 afterwards")
-options.add_argument("--together", type=int, default=1, help="answers only when so many requests of a connection wait")
-options.add_argument("--requests", type=int, default=0, help="ends a connection after so many answers")
+options.add_argument("--together", type=int, default=1, help="answers when this number of requests of a connection wait")
+options.add_argument("--requests", type=int, default=0, help="ends a connection after this number of answers")
 options = options.parse_args()
 
 TIMESTAMP = 1795210140123

@@ -28,7 +28,7 @@ package struct LedgerEdit {
     /// In their order; nil for a removed total.
     private var totals: [(key: Ledger.Key, total: Ledger.Total?)] = []
 
-    /// From so many changes on, displays are found by a dictionary: a merge removes hundreds of them.
+    /// From this number of changes on, a dictionary finds displays: a merge removes hundreds of them.
     private static let many = 8
 
     /// Inserts a display, or replaces that of the same offer.

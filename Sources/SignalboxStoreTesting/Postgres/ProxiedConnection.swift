@@ -5,7 +5,7 @@ import Synchronization
 /// Cuts at random.
 struct RandomCuts {
     var generator: SeededGenerator
-    /// One commit in so many is cut.
+    /// One commit in this number is cut.
     let number: Int
     let cuts: [CuttingProxy.Cut]
 

@@ -11,8 +11,7 @@ struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Prove from the queue that no event was lost.",
         discussion: """
-            Every accepted delivery must be in exactly one state, or have been removed in one. Also while the gateway \
-            runs.
+            Checks that every accepted delivery is in exactly one state or was removed. Works while the gateway runs.
             """)
 
     /// Only the data directory is read from the config, which may be missing.

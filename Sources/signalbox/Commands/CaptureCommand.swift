@@ -10,9 +10,9 @@ struct CaptureCommand: AsyncParsableCommand {
         commandName: "capture",
         abstract: "Print pushes that reach the provider endpoints of a running gateway.",
         discussion: """
-            Begins with the pushes that the gateway still has in memory, unless --new is given. With --until, exits with \
-            0 as soon as so many pushes came, and with 1 after --timeout; standard error then names the pushes that came \
-            instead, each with the first condition that it does not meet.
+            Begins with the pushes that the gateway still has in memory, unless --new is given. With --until COUNT, \
+            exits with 0 when COUNT pushes have arrived, and with 1 after --timeout. Standard error then lists the \
+            other pushes, each with the first condition that failed.
 
             A gateway with admin tokens needs one: SIGNALBOX_ADMIN_TOKEN in the environment, or --admin-token.
             """)
@@ -35,7 +35,7 @@ struct CaptureCommand: AsyncParsableCommand {
             valueName: "pattern"))
     var match: String?
 
-    @Option(help: ArgumentHelp("Exit after so many pushes.", valueName: "count")) var until: Int?
+    @Option(help: ArgumentHelp("Exit after this number of pushes.", valueName: "count")) var until: Int?
     @Option(help: ArgumentHelp("With --until: give up after this time (default: 10s).", valueName: "time"))
     var timeout: String?
     @Flag(help: "Leave out pushes that came before the start.") var new = false

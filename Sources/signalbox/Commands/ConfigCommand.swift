@@ -5,7 +5,7 @@ import SignalboxRouting
 /// Groups the commands that describe the config.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Describe the configuration that applies.", subcommands: [Show.self])
+        commandName: "config", abstract: "Show the effective settings and config.", subcommands: [Show.self])
 
     /// Reads no secrets and opens no queue.
     struct Show: ParsableCommand {

@@ -36,8 +36,8 @@ struct MediaFiles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Compare every file with its digest; also while the gateway runs.",
             discussion: """
-                Lists files that are missing or damaged, and ends with 1 if there are any. With --forget they are \
-                removed, and downloaded again for the next event that names them.
+                Lists files that are missing or damaged, and ends with 1 if there are any. With --forget, their \
+                entries are removed; the next event that uses such a file downloads it again.
                 """)
 
         /// Only the data directory is read from the config, which may be missing.
@@ -59,8 +59,8 @@ struct MediaFiles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "prune", abstract: "Remove files that are unused or exceed the quota.",
             discussion: """
-                Keeps every file that a waiting delivery needs. Without options, media.retention applies. While a \
-                gateway runs, it removes the files from the disk within the hour.
+                Keeps every file that a waiting delivery needs. Without options, media.retention applies. If a \
+                gateway runs, the gateway deletes the files within an hour.
                 """)
 
         /// The config supplies the limits that the options do not replace, and the data directory.

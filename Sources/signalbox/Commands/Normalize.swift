@@ -14,7 +14,7 @@ struct Normalize: AsyncParsableCommand {
         discussion: """
             Reads NDJSON, a JSON array, or concatenated JSON texts, also compressed by gzip or zstd; --payload-at finds \
             payloads in recordings of other tools. Device tokens are replaced by their hash under the gateway's key in \
-            --data-dir, or in the database of --store; without one, under a key that lasts as long as the run.
+            --data-dir, or in the database of --store. Without a key, a random one is used for this run.
             """)
 
     /// Read in this order, one at a time. Empty: standard input.

@@ -5,7 +5,7 @@ import SignalboxJSON
 /// An assertion by which a service account requests an access token: a JSON Web Token signed with RS256 (RFC 7523).
 /// Parsed, not verified.
 struct ServiceAssertion: Sendable {
-    /// Clocks may differ by so many seconds.
+    /// The permitted difference of clocks, in seconds.
     static let skew = 300.0
     /// The longest period of an assertion, in seconds, as Google limits it.
     static let longest = 3600.0

@@ -32,7 +32,7 @@ final class ContentMemory: Sendable {
         deinit { budget.release(bytes.load(ordering: .relaxed), of: holder) }
     }
 
-    /// The memory of one push of several, until it is answered: its copy of the payload, of so many bytes, and its
+    /// The memory of one push of several, until it is answered: its copy of the payload, of `payload` bytes, and its
     /// event, which contains the payload and the fields of the gateway.
     static func bytes(ofPush payload: Int) -> Int { 2 * (payload + 512) }
 
