@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    /// The exit handlers of a library must not run while the workers of the command use it. Repeated, because a
+    /// crash needs a worker that uses the library at that moment.
+    @Test func aCommandWithWorkersReportsAFullOutputAndDoesNotCrash() async throws {
+        try await withTemporaryDirectory { directory in
+            let line = #"{"message":{"token":"abc","data":{"a":"b"}}}"# + "\n"
+            try Data(String(repeating: line, count: 100_000).utf8)
+                .write(to: URL(fileURLWithPath: directory + "/many.ndjson"))
+            for _ in 0..<10 {
+                let failed = try await binary.run(
+                    ["normalize", "many.ndjson"], in: directory,
+                    behind: ["sh", "-c", "exec \"$0\" \"$@\" >/dev/full"])
+                #expect(failed.status == 2, "\(failed.errors)")
+                #expect(failed.errors.contains("cannot write standard output"), "\(failed.errors)")
+            }
+        }
+    }
+
     /// Long-running commands continue: their output is lost, and the exit code reports it.
     @Test func continuesWhenTheInboxCannotBePrintedAndReportsIt() async throws {
         try await withTemporaryDirectory { directory in

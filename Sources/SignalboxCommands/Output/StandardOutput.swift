@@ -31,7 +31,8 @@ package struct StandardOutput: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Exits with 2 when the output cannot be written, such as on a full disk.
+    /// Exits with 2 when the output cannot be written, such as on a full disk. Runs no exit handlers: those of the
+    /// libraries would free locks that the threads of the command still use. Standard error has no buffer to flush.
     private func put(_ bytes: UnsafeRawBufferPointer) {
         guard !writeAll(bytes, to: STDOUT_FILENO) else { return }
         if errno == EPIPE {
@@ -40,7 +41,7 @@ package struct StandardOutput: ~Copyable {
             raise(SIGPIPE)
         }
         StandardError.write("signalbox: cannot write standard output: \(String(cString: strerror(errno))).\n")
-        exit(2)
+        _exit(2)
     }
 
     /// Writes a text at once, for short output. The buffer of another value is not flushed before it.
