@@ -14,8 +14,9 @@ import SignalboxStore
 
 /// The composition root of all commands.
 extension GatewayOptions {
-    /// Reads and checks the config. Throws all errors of the config at once.
-    func loadConfig() throws(ConfigRefusal) -> RoutedConfig { try RoutedConfig(path: configPath) }
+    /// Reads and checks the config, which may be a pipe: for the start of a command. Throws all errors of the config at
+    /// once.
+    func loadConfig() throws(ConfigRefusal) -> RoutedConfig { try RoutedConfig(path: configPath, orPipe: true) }
 
     /// The config; an empty one if the command line names none and the default file does not exist. For commands that
     /// work without a config. Throws for a config that exists and has errors.

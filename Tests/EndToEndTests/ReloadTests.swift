@@ -80,6 +80,24 @@ import Testing
         }
     }
 
+    /// A pipe without a writer would block the reload, all later reloads, and the end of the process.
+    @Test func aNamedPipeInPlaceOfTheConfigIsRejectedAndBlocksNoReload() async throws {
+        try await run { gateway, receiver in
+            let path = gateway.directory + "/routes.json"
+            // Renamed: the config is never missing, so the first rejection is that of the pipe.
+            try #require(mkfifo(path + ".new", 0o600) == 0 && rename(path + ".new", path) == 0)
+            gateway.process.signal(SIGHUP)
+            let lines = await Self.log(of: gateway, until: Self.refused)
+            #expect(lines.contains { $0.contains("routes.json cannot be read") }, "\(lines)")
+            try Data(Gateway.config(to: receiver.url + "/new").utf8).write(to: URL(fileURLWithPath: path + ".new"))
+            try #require(rename(path + ".new", path) == 0)
+            gateway.process.signal(SIGHUP)
+            _ = await Self.log(of: gateway, until: Self.inForce)
+            #expect(try await gateway.post(Self.payload).status == 202)
+            #expect(await receiver.next().first?.path == "/hooks/new")
+        }
+    }
+
     /// One alternative of the pattern requires a value and a field below it.
     @Test func acceptsAValueInAdditionToFieldsBelowIt() async throws {
         try await run { gateway, receiver in

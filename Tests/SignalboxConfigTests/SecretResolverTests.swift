@@ -202,6 +202,15 @@ import Testing
         }
     }
 
+    /// The test would never end if opening the pipe waited for a writer.
+    @Test func rejectsAPipeUnlessTheCommandNamesIt() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/routes.json"
+            try #require(mkfifo(path, 0o600) == 0)
+            #expect(throws: ConfigRefusal.self) { try ConfigFiles(path) }
+        }
+    }
+
     @Test func rejectsTooManyFiles() async throws {
         try await withTemporaryDirectory { directory in
             try write("{}", to: directory + "/routes.json")

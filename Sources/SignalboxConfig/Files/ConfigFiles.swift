@@ -17,9 +17,10 @@ package struct ConfigFiles: Sendable {
     /// Reads all files. Their sizes and contents are not checked. Throws for a missing or unreadable file, and for
     /// more than 200 files in the folder. Reads 16 MiB and one byte at most. `path` may be relative. Only files that
     /// end in `.json` and do not begin with a dot are read from the folder; subfolders are not. A file beyond the
-    /// limit is cut, and the reader then rejects the config.
-    package init(_ path: String) throws(ConfigRefusal) {
-        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true) else {
+    /// limit is cut, and the reader then rejects the config. `orPipe`: the config's own file may be a pipe, and this
+    /// blocks until it has a writer. For the first read of a command only: a gateway that runs must not block.
+    package init(_ path: String, orPipe: Bool = false) throws(ConfigRefusal) {
+        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: orPipe) else {
             throw ConfigRefusal(
                 FileManager.default.fileExists(atPath: path)
                     ? "\(path) cannot be read."

@@ -20,9 +20,9 @@ extension RoutedConfig {
     }
 
     /// Reads and checks the config at `path`. A file that cannot be read is an error too, with the reason of the
-    /// system.
-    package init(path: String) throws(ConfigRefusal) {
-        let files = try ConfigFiles(path)
+    /// system. `orPipe`: see ``ConfigFiles/init(_:orPipe:)``.
+    package init(path: String, orPipe: Bool = false) throws(ConfigRefusal) {
+        let files = try ConfigFiles(path, orPipe: orPipe)
         do throws(InvalidConfig) { try self.init(files) } catch { throw ConfigRefusal(error, in: files.texts) }
     }
 }

@@ -42,7 +42,7 @@ struct Routes: ParsableCommand {
         /// that cannot be used.
         func run() throws {
             let file = file ?? options.configPath
-            let check = ConfigCheck(try ConfigFiles(file).texts)
+            let check = ConfigCheck(try ConfigFiles(file, orPipe: true).texts)
             if json {
                 print(Results.check(check))
             } else {
