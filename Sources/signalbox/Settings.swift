@@ -61,7 +61,7 @@ struct GatewayOptions: ParsableArguments {
     var isConfigImplied: Bool { config == nil && variable("config") == nil }
 
     /// True if no config is named and the default file does not exist.
-    var isConfigMissing: Bool { isConfigImplied && !FileManager.default.fileExists(atPath: configPath) }
+    var isConfigMissing: Bool { isConfigImplied && configPath.lookupError == ENOENT }
 
     /// `file`: the value of the config, which has the lowest precedence before the default.
     func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }

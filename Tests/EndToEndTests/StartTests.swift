@@ -28,6 +28,19 @@ import Testing
         }
     }
 
+    /// The second command works without a config, but not with one that it cannot read.
+    @Test(arguments: [["serve"], ["events", "list"]])
+    func reportsAConfigThatCannotBeRead(_ command: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/routes.json", withDestinationPath: "routes.json")
+            #expect(
+                try await refusal(command, in: directory)
+                    == "signalbox: routes.json cannot be read: Too many levels of symbolic links. Correct that, or name "
+                    + "another file with --config.\n")
+        }
+    }
+
     @Test func reportsAConfigErrorWithItsPosition() async throws {
         try await withTemporaryDirectory { directory in
             try write(

@@ -207,7 +207,33 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/routes.json"
             try #require(mkfifo(path, 0o600) == 0)
-            #expect(throws: ConfigRefusal.self) { try ConfigFiles(path) }
+            let error = #expect(throws: ConfigRefusal.self) { try ConfigFiles(path) }
+            #expect(error?.problems.first?.contains("cannot be read: it is a named pipe.") == true)
+        }
+    }
+
+    @Test func saysWhyAConfigCannotBeRead() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/routes.json"
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "routes.json")
+            let remedy = "Correct that, or name another file with --config."
+            for (name, reason) in [
+                (path, "Too many levels of symbolic links"), (directory, "it is a directory"),
+                ("/dev/null", "it is a device, not a file"),
+            ] {
+                let error = #expect(throws: ConfigRefusal.self) { try ConfigFiles(name) }
+                #expect(error?.problems == ["\(name) cannot be read: \(reason). \(remedy)"])
+            }
+        }
+    }
+
+    @Test func rejectsAFolderThatIsALoopOfLinks() async throws {
+        try await withTemporaryDirectory { directory in
+            try write("{}", to: directory + "/routes.json")
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/routes.d", withDestinationPath: "routes.d")
+            let error = #expect(throws: ConfigRefusal.self) { try ConfigFiles(directory + "/routes.json") }
+            #expect(error?.problems.first?.contains("Too many levels of symbolic links") == true)
         }
     }
 

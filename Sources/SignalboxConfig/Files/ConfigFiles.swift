@@ -20,11 +20,14 @@ package struct ConfigFiles: Sendable {
     /// limit is cut, and the reader then rejects the config. `orPipe`: the config's own file may be a pipe, and this
     /// blocks until it has a writer. For the first read of a command only: a gateway that runs must not block.
     package init(_ path: String, orPipe: Bool = false) throws(ConfigRefusal) {
-        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1, orPipe: orPipe) else {
+        let text: [UInt8]
+        do throws(UnreadableFile) {
+            text = try ConfigText.contents(of: path, upTo: ConfigBounds.bytes + 1, orPipe: orPipe)
+        } catch {
             throw ConfigRefusal(
-                FileManager.default.fileExists(atPath: path)
-                    ? "\(path) cannot be read."
-                    : "\(path): there is no such file. Write one, or name another with --config.")
+                error.isMissing
+                    ? "\(path): there is no such file. Write one, or name another with --config."
+                    : "\(path) cannot be read: \(error.reason). Correct that, or name another file with --config.")
         }
         let parent = path.parentPath
         try self.init(
@@ -41,9 +44,11 @@ package struct ConfigFiles: Sendable {
         var left = max(ConfigBounds.bytes + 1 - own.bytes.count, 0)
         for name in try Self.names(in: folder) {
             let part = folder + "/" + name
-            guard let text = ConfigText.beginning(of: part, upTo: left) else {
+            let text: [UInt8]
+            do throws(UnreadableFile) { text = try ConfigText.contents(of: part, upTo: left) } catch {
                 throw ConfigRefusal(
-                    "\(part) cannot be read; it belongs to the config, because it is in \(Self.folderName).")
+                    "\(part) cannot be read: \(error.reason). It belongs to the config, because it is in "
+                        + "\(Self.folderName).")
             }
             texts.append(ConfigText(name: part, bytes: text))
             left -= text.count
@@ -53,6 +58,10 @@ package struct ConfigFiles: Sendable {
 
     /// Sorted by bytes, so that the order does not depend on the machine's language. Files of editors begin with a dot.
     private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
+        if let error = folder.lookupError, error != ENOENT {
+            throw ConfigRefusal(
+                "\(folder) cannot be read: \(UnreadableFile(error).reason). Files in it belong to the config.")
+        }
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
             return []
