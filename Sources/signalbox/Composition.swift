@@ -31,14 +31,14 @@ extension GatewayOptions {
     /// status that they have in the gateway. Creates no key.
     func normalizer(for config: GatewayConfig, mediaStatus: Media.Status = .skipped) throws -> Normalizer {
         // The gateway's own key hashes tokens as the gateway does. Without it, hashes last for this run.
-        let key = existingTokenKey(config) ?? randomBytes(32)
+        let key = existingTokenKey(config) ?? randomBytes(Self.keySize)
         return Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: TokenHash(key: key),
             registersMessages: config.inapp.registersPayloads, mediaStatus: mediaStatus, actions: config.actions,
             categories: config.categories.statics)
     }
 
-    /// The key of the database or of the data directory; nil without one. Warns of a database that cannot be read.
+    /// The key of the database or of the data directory; nil without one. Warns of a key that cannot be read.
     private func existingTokenKey(_ config: GatewayConfig) -> [UInt8]? {
         do {
             if let target = try database(of: config) { return try PostgresTables.tokenKey(of: target) }
@@ -48,9 +48,28 @@ extension GatewayOptions {
                 "The gateways' key cannot be read: device tokens have other hashes than there. \(reason)")
             return nil
         }
-        let file = dataDirectory(file: config.gateway.dataDirectory) + "/token.key"
-        return FileManager.default.contents(atPath: file).map { Array($0) }
+        return existingTokenKey(in: dataDirectory(file: config.gateway.dataDirectory))
     }
+
+    /// The key of a data directory; nil without one. Warns of a key that cannot be read or that no gateway would use.
+    private func existingTokenKey(in directory: String) -> [UInt8]? {
+        let file = directory + "/token.key"
+        let reason: String
+        do throws(UnreadableFile) {
+            let key = try ConfigText.contents(of: file, upTo: Self.keySize + 1)
+            if key.count == Self.keySize { return key }
+            reason = "it is not whole"
+        } catch {
+            guard !error.isMissing else { return nil }
+            reason = error.reason
+        }
+        StandardError.warn(
+            "The gateway's key \(file) cannot be read: device tokens have other hashes than there. \(reason).")
+        return nil
+    }
+
+    /// Bytes of the key of a data directory.
+    private static let keySize = 32
 
     /// Opens the queue next to running gateways. Does not lock the data directory. Throws
     /// ``StoreError/missing(path:)`` when there is no queue.

@@ -62,6 +62,27 @@ import Testing
         }
     }
 
+    /// An event that looks like the gateway's, but has another token, must not go unnoticed.
+    @Test(arguments: [["normalize"], ["explain"], ["replay", "--dry-run"]])
+    func warnsThatTheKeyOfTheDataDirectoryCannotBeRead(_ command: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            let files = FileManager.default
+            for name in ["loop", "short"] {
+                try files.createDirectory(atPath: directory + "/" + name, withIntermediateDirectories: true)
+            }
+            try files.createSymbolicLink(atPath: directory + "/loop/token.key", withDestinationPath: "token.key")
+            try Data([7]).write(to: URL(fileURLWithPath: directory + "/short/token.key"))
+            try Data(#"{ "routes": [] }"#.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            for (name, reason) in [("loop", "Too many levels of symbolic links"), ("short", "it is not whole")] {
+                let result = try await binary.run(
+                    command + ["--data-dir", name], input: Data(#"{"aps":{"alert":"x"}}"#.utf8), in: directory)
+                #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
+                let warning = "signalbox: The gateway's key \(name)/token.key cannot be read: device tokens have other "
+                #expect(result.errors.contains(warning + "hashes than there. \(reason).\n"), "\(result.errors)")
+            }
+        }
+    }
+
     @Test func rejectsUnknownLogLevels() async throws {
         let levels = "trace, debug, info, notice, warning, error or critical."
         let cases: [([String], [String: String])] = [
