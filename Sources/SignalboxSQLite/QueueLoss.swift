@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SignalboxNotification
 package import SignalboxStore
 
 /// The way in which the queue of a data directory was lost. Detects it at the start, before the gateway accepts
@@ -84,13 +85,22 @@ enum QueueLoss: Equatable {
 extension SQLiteQueue {
     /// Opens the queue of a gateway that may be running. Throws when there is none. For commands that run next to the
     /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without
-    /// a file, and the same errors for a lost queue as the owner's initializer. Reads and writes through connections
-    /// of its own; SQLite's locks order its writes with the gateway's. Applies no migrations, because a running gateway
+    /// a file, ``StoreError/directory(path:reason:)`` if it may not look for one, and the same errors for a lost queue
+    /// as the owner's initializer. Reads and writes through connections of its own; SQLite's locks order its writes
+    /// with the gateway's. Applies no migrations, because a running gateway
     /// relies on its tables: throws ``StoreError/otherSchema(path:isNewer:)`` for the queue of another version.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
-        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else { throw .missing(path: directory) }
+        try findQueue(in: directory)
         return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory), migrates: false)
+    }
+
+    /// Throws ``StoreError/missing(path:)`` for a directory without a queue, and
+    /// ``StoreError/directory(path:reason:)`` for one in which this process cannot look for it.
+    static func findQueue(in directory: String) throws(StoreError) {
+        guard let error = (directory + "/queue.db").lookupError else { return }
+        guard error == ENOENT else { throw .directory(path: directory, reason: String(cString: strerror(error))) }
+        throw .missing(path: directory)
     }
 
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws

@@ -5,11 +5,12 @@ package import SignalboxStore
 /// The tables of a queue, for the command line.
 extension SQLiteQueue {
     /// Reads which migrations the queue of a data directory has. Writes nothing, also next to a gateway. Throws
-    /// ``StoreError/missing(path:)`` without a queue, and the errors of a lost one.
+    /// ``StoreError/missing(path:)`` without a queue, ``StoreError/directory(path:reason:)`` if this process cannot
+    /// look for it, and the errors of a lost one.
     package static func tables(in directory: String) throws(StoreError) -> TableStatus {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
         let path = directory + "/queue.db"
-        guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: directory) }
+        try findQueue(in: directory)
         do {
             let (known, applied) = try SQLiteFile.migrations(at: path)
             guard !applied.isEmpty else { throw StoreError.missing(path: directory) }

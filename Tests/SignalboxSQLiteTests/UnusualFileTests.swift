@@ -22,6 +22,28 @@ import Testing
         return queue
     }
 
+    /// A command must not report a queue that it cannot see as missing.
+    @Test func aDirectoryThatCannotBeSearchedIsReportedWithTheReason() async throws {
+        try await withTemporaryDirectory { directory in
+            let data = directory + "/data"
+            try FileManager.default.createSymbolicLink(atPath: data, withDestinationPath: "data")
+            let error = StoreError.directory(path: data, reason: "Too many levels of symbolic links")
+            #expect(throws: error) { try SQLiteQueue.existing(in: data) }
+            #expect(throws: error) { try SQLiteQueue.tables(in: data) }
+        }
+    }
+
+    /// Does not apply to root, which may search any directory.
+    @Test(.enabled(if: getuid() != 0)) func aDirectoryOfAnotherUserIsReportedWithTheReason() async throws {
+        try await withTemporaryDirectory { directory in
+            _ = try open(directory)
+            try #require(chmod(directory, 0) == 0)
+            defer { chmod(directory, 0o700) }
+            let error = StoreError.directory(path: directory, reason: "Permission denied")
+            #expect(throws: error) { try SQLiteQueue.existing(in: directory) }
+        }
+    }
+
     /// Does not apply to root, which may write to any directory.
     @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsReportedUntilItIsWritable() async throws {
         try await withTemporaryDirectory { directory in
