@@ -41,6 +41,17 @@ import Testing
         }
     }
 
+    @Test func aFileThatCannotBeFoundForAnotherReasonIsNotANewRun() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/resume"
+            #expect(try ResumeFile(path: path).load() == nil)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "resume")
+            let sentence =
+                "Cannot read \(path): Too many levels of symbolic links. Name another file with --resume."
+            #expect(throws: ReplayError.refused(sentence)) { try ResumeFile(path: path).load() }
+        }
+    }
+
     @Test func describesTheDifferenceToAnotherRun() {
         let inputs = [InputIdentity(name: "a", size: 10, head: "x"), InputIdentity(name: "b", size: 20, head: "y")]
         let begun = state(options: ["vendor": "mce", "to": "http://a"], inputs: inputs)

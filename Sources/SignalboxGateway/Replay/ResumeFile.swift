@@ -15,8 +15,11 @@ package struct ResumeFile: Sendable {
     /// Reads the whole file: it grows with the names of vendors and routes only.
     package func load() throws(ReplayError) -> ResumeState? {
         guard let bytes = FileManager.default.contents(atPath: path) else {
-            guard !FileManager.default.fileExists(atPath: path) else {
-                throw .refused("Cannot read \(path). Name another file with --resume.")
+            // A file that exists but cannot be found may have a state: a new run would send its events again.
+            let error = path.lookupError
+            guard error == ENOENT else {
+                let reason = error.map { ": " + String(cString: strerror($0)) } ?? ""
+                throw .refused("Cannot read \(path)\(reason). Name another file with --resume.")
             }
             return nil
         }
