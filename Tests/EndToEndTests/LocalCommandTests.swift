@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    /// A new authority in place of one that cannot be read would not be trusted by its senders.
+    @Test func certsKeepsAnAuthorityThatCannotBeRead() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = FileManager.default
+            try files.createDirectory(atPath: directory + "/certs", withIntermediateDirectories: true)
+            for name in ["ca.crt", "ca.key"] {
+                try files.createSymbolicLink(atPath: directory + "/certs/" + name, withDestinationPath: name)
+            }
+            let result = try await binary.run(["certs", "new"], in: directory)
+            #expect(result.status == 2)
+            let reason = "certs/ca.crt: Too many levels of symbolic links"
+            #expect(result.errors.hasPrefix("signalbox: Cannot read \(reason)."), "\(result.errors)")
+            #expect(try files.contentsOfDirectory(atPath: directory + "/certs").sorted() == ["ca.crt", "ca.key"])
+        }
+    }
+
     @Test func unknownCommandsSuggest() async throws {
         let unknown = try await binary.run(["evnts", "list"])
         #expect(unknown.status == 64)

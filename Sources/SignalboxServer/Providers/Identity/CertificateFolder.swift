@@ -22,7 +22,7 @@ package struct CertificateFolder {
     /// Writes a server certificate for this machine, the hosts of providers and `hosts`, and an authority if there is
     /// none. An existing authority stays, so senders trust a renewed certificate at once. Returns the paths of the
     /// authority's certificate, the server's and its key. Throws if the certificate exists and `renew` is false, if
-    /// the authority is incomplete, and if a file cannot be written.
+    /// the authority is incomplete, and if a file cannot be read or written.
     package func issue(
         for hosts: [String], renew: Bool
     ) throws(Failure) -> (authority: String, certificate: String, key: String) {
@@ -39,7 +39,7 @@ package struct CertificateFolder {
 
     /// The authority of the directory, which is made if there is none.
     private func authority() throws(Failure) -> CertificateMaker {
-        let (certificate, key) = (contents("ca.crt"), contents("ca.key"))
+        let (certificate, key) = (try contents("ca.crt"), try contents("ca.key"))
         if let certificate, let key {
             if let maker = CertificateMaker(authority: .init(certificate: certificate, key: key)) { return maker }
             throw Failure(
@@ -64,9 +64,16 @@ package struct CertificateFolder {
 
     private func path(_ name: String) -> String { directory + "/" + name }
 
-    /// Nil for a file that does not exist or cannot be read.
-    private func contents(_ name: String) -> String? {
-        FileManager.default.contents(atPath: path(name)).map { String(decoding: $0, as: UTF8.self) }
+    /// Nil for a file that does not exist. Throws for one that cannot be read: a new authority would replace it.
+    private func contents(_ name: String) throws(Failure) -> String? {
+        let path = path(name)
+        if let data = FileManager.default.contents(atPath: path) { return String(decoding: data, as: UTF8.self) }
+        let error = access(path, R_OK) == 0 ? EISDIR : errno
+        guard error == ENOENT else {
+            let reason = String(cString: strerror(error))
+            throw Failure(sentence: "Cannot read \(path): \(reason). Correct that, or choose another --directory.")
+        }
+        return nil
     }
 
     /// Replaces the file as a whole, so a running gateway never reads a part. A secret file is for its owner only.
