@@ -153,6 +153,11 @@ func checkUsage(_ check: () throws -> Void) throws {
     }
 }
 
+/// Rejects a `--limit` below 1, with which a list would look empty. ArgumentParser prints the sentence with the usage.
+func checkLimit(_ limit: Int) throws {
+    guard limit >= 1 else { throw ValidationError("Invalid --limit \(limit): use 1 or more.") }
+}
+
 extension SourceName {
     /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects. ArgumentParser
     /// prints the error with the usage.

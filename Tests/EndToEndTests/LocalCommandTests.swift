@@ -67,6 +67,15 @@ import Testing
         }
     }
 
+    /// A list without rows would look like an empty queue.
+    @Test(arguments: [["events", "list"], ["deliveries", "list"], ["media", "list"], ["tail"]], ["0", "-5"])
+    func aListHasALimitOfAtLeastOne(_ command: [String], _ limit: String) async throws {
+        let result = try await binary.run(command + ["--limit=\(limit)"], in: NSTemporaryDirectory())
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("Invalid --limit \(limit): use 1 or more."), "\(result.errors)")
+    }
+
     @Test func unknownCommandsSuggest() async throws {
         let unknown = try await binary.run(["evnts", "list"])
         #expect(unknown.status == 64)

@@ -14,10 +14,10 @@ package struct DeliveryListing: Sendable {
         self.waits = waits
     }
 
-    /// A row or an object for each delivery, the newest first. An empty result has the heading only. A negative `limit`
-    /// counts as 0.
+    /// A row or an object for each delivery, the newest first. An empty result has the heading only. `limit`: at
+    /// least 1.
     package func list(_ filter: DeliveryFilter, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
-        let records = try await queue.deliveries(filter, limit: max(0, limit))
+        let records = try await queue.deliveries(filter, limit: limit)
         if !asJSON { print(DeliveryWaits.heading) }
         for record in records { print(asJSON ? record.json(waits.wait(of: record)) : waits.row(record)) }
     }

@@ -17,14 +17,14 @@ package struct EventListing: Sendable {
         self.config = config
     }
 
-    /// A row or an object for each event, the newest first. An empty result has the heading only. A negative `limit`
-    /// counts as 0. Throws for an unknown vendor and for invalid conditions.
+    /// A row or an object for each event, the newest first. An empty result has the heading only. `limit`: at
+    /// least 1. Throws for an unknown vendor and for invalid conditions.
     package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         try KnownNames.check(vendor: search.vendor, config)
         let filter = try search.filter(now: Date())
         FilterCheck.warnings(about: search.pattern, vendors: Set(config.vendorNames)).forEach(StandardError.warn)
         if !asJSON { print(EventTable.heading) }
-        try await EventSearch.newest(max(0, limit), filter, in: queue) { record in
+        try await EventSearch.newest(limit, filter, in: queue) { record in
             print(asJSON ? JSONText.object { $0.event(record) } : EventTable.row(record))
         }
     }

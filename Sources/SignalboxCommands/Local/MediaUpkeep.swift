@@ -20,16 +20,16 @@ package struct MediaUpkeep: Sendable {
         store = MediaStore(besideOwnerOf: files ?? path + "/media")
     }
 
-    /// Prints one page of files, or of pending and failed downloads. The page is the first one; a negative `limit`
-    /// counts as 0.
+    /// Prints one page of files, or of pending and failed downloads. The page is the first one. `limit`: at least
+    /// 1.
     package func list(downloads: Bool, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         if downloads {
             if !asJSON { print(MediaURLRecord.heading) }
-            let records = try await queue.mediaURLs([.wanted, .resting, .failed], before: nil, limit: max(0, limit))
+            let records = try await queue.mediaURLs([.wanted, .resting, .failed], before: nil, limit: limit)
             for record in records { print(asJSON ? record.json : record.row) }
         } else {
             if !asJSON { print(MediaFileRecord.heading) }
-            let records = try await queue.mediaFiles(after: nil, limit: max(0, limit))
+            let records = try await queue.mediaFiles(after: nil, limit: limit)
             for record in records { print(asJSON ? record.json : record.row) }
         }
     }

@@ -53,10 +53,12 @@ struct Deliveries: AsyncParsableCommand {
 
         @OptionGroup var options: GatewayOptions
         @OptionGroup var selection: Selection
-        /// A negative number counts as 0. There is no cursor: use `GET /v1/deliveries` to page through a large queue.
+        /// At least 1. There is no cursor: use `GET /v1/deliveries` to page through a large queue.
         @Option(help: "Maximum number of deliveries.") var limit = 50
         /// The same objects as in the operations API, without a heading.
         @Flag(help: "Print one JSON object per line.") var json = false
+
+        func validate() throws { try checkLimit(limit) }
 
         /// The column of the wait needs the config and the status of destinations; both are read once. An empty
         /// result prints the heading only and is a success.

@@ -24,7 +24,7 @@ struct Events: AsyncParsableCommand {
         @Option(help: "Only events that match this pattern, written as in a route.") var filter: String?
         @Option(help: "Only events accepted since this time (RFC 3339) or age (24h).") var since: String?
         @Option(help: "Only events accepted before this time or age.") var until: String?
-        /// A negative number counts as 0.
+        /// At least 1.
         @Option(help: "Maximum number of events.") var limit = 50
         /// The same objects as in the API, without a heading.
         @Flag(help: "Print one JSON object per line.") var json = false
@@ -37,6 +37,7 @@ struct Events: AsyncParsableCommand {
         }
 
         func validate() throws {
+            try checkLimit(limit)
             try checkUsage {
                 try KnownNames.check(kind: kind)
                 _ = try search.filter(now: Date())

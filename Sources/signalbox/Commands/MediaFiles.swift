@@ -18,10 +18,12 @@ struct MediaFiles: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// The newest request first.
         @Flag(help: "List URLs whose download is pending or failed instead.") var downloads = false
-        /// A negative number counts as 0.
+        /// At least 1.
         @Option(help: "Maximum number of lines.") var limit = 50
         /// Replaces the table, and has all fields.
         @Flag(help: "Print one JSON object per line.") var json = false
+
+        func validate() throws { try checkLimit(limit) }
 
         /// Reads one page, also of a large queue. Reads the queue only: a listed file may be missing on the disk,
         /// which `verify` finds.

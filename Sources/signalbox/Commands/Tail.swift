@@ -26,7 +26,7 @@ struct Tail: AsyncParsableCommand {
 
     func validate() throws {
         if let sentence = LiveTail.Request.mistake(inTypes: types) { throw ValidationError(sentence) }
-        if let limit, limit < 1 { throw ValidationError("Invalid --limit \(limit): use 1 or more.") }
+        if let limit { try checkLimit(limit) }
     }
 
     /// Exits with 130 after ^C, with 2 for a gateway that cannot be reached or refuses the request.
