@@ -37,8 +37,10 @@ package struct JSONFault: Sendable, Equatable {
         case unclosedString
         /// A control character in a string.
         case control
-        /// An unknown escape in a string, or half a surrogate pair.
+        /// An unknown escape in a string.
         case escape
+        /// The escape of one half of a surrogate pair without the other.
+        case halfSurrogate
         /// A closing bracket of the other kind, or without an opening one.
         case wrongClosing
         /// The text ends with an open bracket.
@@ -215,7 +217,7 @@ private struct JSONFaultFinder {
             if byte == 0x0A || byte == 0x0D { return JSONFault(.unclosedString, start..<position) }
             if byte < 0x20 { return here(.control) }
             guard let length = byte == UInt8(ascii: "\\") ? escapeLength() : 1 else {
-                return JSONFault(.escape, position..<min(position + 2, text.count))
+                return faultyEscape
             }
             position += length
         }
@@ -233,6 +235,14 @@ private struct JSONFaultFinder {
         guard (0xD800...0xDBFF).contains(unit) else { return 6 }
         guard let low = codeUnit(at: position + 6), (0xDC00...0xDFFF).contains(low) else { return nil }
         return 12
+    }
+
+    /// The whole escape of half a surrogate pair, or the first two bytes of one that JSON does not have.
+    private var faultyEscape: JSONFault {
+        if let unit = codeUnit(at: position), (0xD800...0xDFFF).contains(unit) {
+            return JSONFault(.halfSurrogate, position..<position + 6)
+        }
+        return JSONFault(.escape, position..<min(position + 2, text.count))
     }
 
     /// The number in `\u` and four hexadecimal digits; nil for anything else.

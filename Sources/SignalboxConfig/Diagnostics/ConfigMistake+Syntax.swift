@@ -99,6 +99,8 @@ extension ConfigMistake {
         case .unclosedString: "this string is not closed on its line; a quote is missing"
         case .control: "a string has a control character here; escape it, a tab as \\t"
         case .escape: "there is no such escape; write \\\\ for a backslash"
+        case .halfSurrogate:
+            "this is half of a surrogate pair; write both halves, such as \\ud83d\\ude00, or the character itself"
         case .furtherText:
             "there is text after the end of the \(carrier == .file ? "config" : "JSON value"); remove it, or look for a bracket that closes too early"
         case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
