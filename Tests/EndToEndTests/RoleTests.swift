@@ -198,6 +198,29 @@ import Testing
         }
     }
 
+    /// The gateway makes the identifiers of these buttons of their values.
+    @Test func aTokenWithoutContentSeesNoValuesInIdentifiers() async throws {
+        try await Self.run { gateway, _ in
+            let payload = """
+                {"aps":{"alert":"Hi","mutable-content":1},"notification-action":{"type":"openApp"},"category-actions":[
+                  {"name":"Map","type":"url","value":"https://cars.example.com/boston/map"},
+                  {"name":"Call","type":"dial","value":"+16175550100"}]}
+                """
+            let sent = try await gateway.request("POST", "/v1/notifications", payload, token: "app-token")
+            let id = try #require(sent.json["id"] as? String)
+            for path in ["/v1/categories", "/v1/events/\(id)", "/v1/events/\(id)/explain"] {
+                let seenAnswer = try await gateway.request("GET", path, token: "ann-token").json
+                let seen = "\(seenAnswer)"
+                #expect(seen.contains("dial:+16175550100") && seen.contains("boston/map"), "\(path): \(seen)")
+                let hiddenAnswer = try await gateway.request("GET", path, token: "rita-token").json
+                let hidden = "\(hiddenAnswer)"
+                #expect(hidden.contains("dial:[hidden]"), "\(path): \(hidden)")
+                #expect(hidden.contains("url:https://cars.example.com/[hidden]"), "\(path): \(hidden)")
+                #expect(!hidden.contains("16175550100") && !hidden.contains("boston"), "\(path): \(hidden)")
+            }
+        }
+    }
+
     @Test func everyListRefusesWhatItDoesNotKnow() async throws {
         try await Gateway.run { gateway, _, _ in
             let lists = ["deliveries", "events", "actions", "captures", "categories", "inapp/messages"]

@@ -25,11 +25,32 @@ import Testing
         ("myapp://secret-token/path", "[hidden]"), ("HTTPS://shop.example/a", "HTTPS://shop.example/[hidden]"),
         ("tel:+48123", "[hidden]"),
         ("javascript:alert(1)", "[hidden]"),
+        ("https://[::1]:8080/a", "https://[::1]:8080/[hidden]"), ("https://[::1]", "https://[::1]/[hidden]"),
+        ("https://shop.example:secret/", "[hidden]"),
+        ("https://shop.example/\u{301}secret", "https://shop.example/[hidden]"),
         ("not a://link", "[hidden]"), ("://", "[hidden]"), ("https://", "[hidden]"), ("", ""),
     ])
     func linksKeepTheirHost(link: String, shown: String) throws {
         let masked = try Self.event(#"{"action":{"type":"openUrl","value":"\#(link)"}}"#)
         #expect(masked.hasSuffix(#""data":{"action":{"type":"openUrl","value":"\#(shown)"}}}"#), "\(masked)")
+    }
+
+    /// The gateway makes them of a button's type, value and title if the vendor sends none.
+    @Test(arguments: [
+        ("url:https://cars.example.com/boston/map", "url:https://cars.example.com/[hidden]"),
+        ("url:https://cars.example.com/boston/map:Map#2", "url:https://cars.example.com/[hidden]"),
+        ("url:https://cars.example.com:Secret title", "url:[hidden]"), ("dial:+16175550100", "dial:[hidden]"),
+        ("dial:\u{301}+16175550100", "dial:[hidden]"), ("dismiss:No thanks", "dismiss:[hidden]"),
+        ("dismiss", "dismiss"), ("ACCEPT", "ACCEPT"), ("openApp:", "openApp:"),
+    ])
+    func theIdentifierOfAButtonKeepsItsTypeOnly(identifier: String, shown: String) throws {
+        func category(_ identifier: String) -> String {
+            #"{"identifier":"car:1","actions":[{"identifier":"\#(identifier)","type":"dial"}]}"#
+        }
+        let masked = try Self.event(#"{"category":\#(category(identifier))}"#)
+        #expect(masked.hasSuffix(#""data":{"category":\#(category(shown))}}"#), "\(masked)")
+        let definition = try #require(ContentMask.object(Array(category(identifier).utf8)))
+        #expect(String(decoding: definition, as: UTF8.self) == category(shown))
     }
 
     @Test func hidesEveryValueOfTheSender() throws {

@@ -85,16 +85,22 @@ struct ContentMask {
     }
 
     /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``. Numbers and
-    /// booleans stay outside of foreign members; null stays everywhere.
+    /// booleans stay outside of foreign members; null stays everywhere. The identifier of a category stays as it is,
+    /// that of a button as ``identifier(_:)`` shows it.
     private static func write(
         _ value: JSONValue, named name: String = "", isForeign: Bool = false, into json: inout JSONWriter
     ) {
         if value.isObject {
+            let isCategory = value["actions"] != nil
             json.object { json in
                 for (key, member) in value.members {
                     json.key(utf8: key)
                     let key = String(decoding: key, as: UTF8.self)
-                    write(member, named: key, isForeign: isForeign || foreign.contains(key), into: &json)
+                    if key == "identifier", !isCategory, !isForeign, let text = member.string {
+                        json.string(identifier(text))
+                    } else {
+                        write(member, named: key, isForeign: isForeign || foreign.contains(key), into: &json)
+                    }
                 }
             }
         } else if value.isArray {
@@ -113,14 +119,33 @@ struct ContentMask {
     /// A web link keeps its scheme and host, without the user.
     static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
 
+    /// The form of a button's identifier. The gateway makes those that the vendor does not send of the button's type,
+    /// a colon, its value, and perhaps its title: hides everything behind the first colon as a value.
+    static func identifier(_ text: String) -> String {
+        // A byte: a combining mark makes another character of the colon.
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return text }
+        let rest = text.utf8.index(after: colon)
+        return "\(text[..<rest])\(hide(String(text[rest...])))"
+    }
+
     /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the text
-    /// after them may be an identifier or a token. Hides a link with a host of more than 255 bytes as a whole.
+    /// after them may be an identifier or a token. Hides a link with a host of more than 255 bytes as a whole, and one
+    /// whose host ends with other text than a port.
     static func link(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), ["http", "https"].contains(text[..<end.lowerBound].lowercased())
         else { return hidden }
-        let rest = text[end.upperBound...].prefix { !"/?#".contains($0) }
-        let host = rest.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        guard !host.isEmpty, host.utf8.count <= 255 else { return hidden }
-        return "\(text[..<end.upperBound])\(host)/\(hidden)"
+        // Bytes: a combining mark makes another character of a slash.
+        let rest = text[end.upperBound...].utf8.prefix { !"/?#".utf8.contains($0) }
+        let host = rest.lastIndex(of: UInt8(ascii: "@")).map { rest[rest.index(after: $0)...] } ?? rest[...]
+        guard !host.isEmpty, host.count <= 255, endsWithHostOrPort(host) else { return hidden }
+        return "\(text[..<end.upperBound])\(Substring(host))/\(hidden)"
+    }
+
+    /// False for other text than a port behind the last colon, such as the title in the identifier of a button.
+    private static func endsWithHostOrPort(_ host: Substring.UTF8View) -> Bool {
+        let isAddress = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
+        guard !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return true }
+        let port = host[host.index(after: colon)...]
+        return port.count <= 5 && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

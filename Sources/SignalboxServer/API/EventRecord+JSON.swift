@@ -55,7 +55,8 @@ extension JSONWriter {
                 json.object { json in
                     json.member("id", interaction.id)
                     json.member("time", interaction.time)
-                    json.member("action", interaction.action)
+                    let action = interaction.action
+                    json.member("action", hidesContent ? action.map { ContentMask.identifier($0) } : action)
                     json.member("outcome", interaction.outcome)
                 }
             }
