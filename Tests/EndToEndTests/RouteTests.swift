@@ -177,6 +177,33 @@ import Testing
         }
     }
 
+    @Test func saysWhyTheFileOfACaseCannotBeRead() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(routes, to: directory + "/routes.json")
+            try write(
+                "[\n  { \"name\": \"x\", \"file\": \"nope.json\", \"expect\": [] },\n"
+                    + "  { \"name\": \"y\", \"file\": \"/dev/zero\", \"expect\": [] }\n]",
+                to: directory + "/cases.json")
+            let result = try await binary.run(["routes", "test", "cases.json"], in: directory)
+            #expect(result.status == 2 && result.output.isEmpty)
+            #expect(
+                result.errors == """
+                    cases.json:2:26: error: /0/file: this file cannot be read: No such file or directory
+                       2 |   { "name": "x", "file": "nope.json", "expect": [] },
+                         |                          ^~~~~~~~~~~
+                      hint: it should hold the payload or the event
+                    cases.json:3:26: error: /1/file: this file cannot be read: it is a device, not a file
+                       3 |   { "name": "y", "file": "/dev/zero", "expect": [] }
+                         |                          ^~~~~~~~~~~
+                      hint: it should hold the payload or the event
+                    cases.json: 2 errors
+
+                    """)
+            let missing = try await binary.run(["routes", "test", "none.json"], in: directory)
+            #expect(missing.errors.hasPrefix("signalbox: Cannot read none.json: No such file or directory."))
+        }
+    }
+
     @Test func readsCasesFromStandardInput() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")

@@ -17,15 +17,19 @@ package enum CaptureWords {
     /// begins with a brace is JSON. A pipe may take the place of the file.
     package static func pattern(_ argument: String) throws(CommandFailure) -> [UInt8] {
         let isJSON = argument.drop { $0.isWhitespace }.hasPrefix("{")
-        let text =
-            isJSON
-            ? Array(argument.utf8) : ConfigText.beginning(of: argument, upTo: ConfigBounds.bytes + 1, orPipe: true)
-        guard let text else {
-            throw .refused("Cannot read \(argument); --match takes JSON or the path of a file.")
+        let text: [UInt8]
+        do throws(UnreadableFile) {
+            text = try isJSON ? Array(argument.utf8) : file(argument)
+        } catch {
+            throw .refused("Cannot read \(argument): \(error.reason). --match takes JSON or the path of a file.")
         }
         guard let pattern = CaptureRequest.pattern(text) else {
             throw .refused("The pattern of --match is not a JSON object.")
         }
         return pattern
+    }
+
+    private static func file(_ path: String) throws(UnreadableFile) -> [UInt8] {
+        try ConfigText.contents(of: path, upTo: ConfigBounds.bytes + 1, orPipe: true)
     }
 }

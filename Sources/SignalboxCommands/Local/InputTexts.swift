@@ -38,18 +38,23 @@ package enum InputTexts {
         }
     }
 
-    /// The cases of `routes test`. Throws all errors of the cases. `config`: the only routes and destinations that
-    /// cases may expect. `-` is standard input.
-    package static func cases(_ path: String, for config: GatewayConfig) throws -> [RouteCase] {
+    /// The cases of `routes test`, and their text for reports. Throws all errors of the cases. `config`: the only
+    /// routes and destinations that cases may expect. `-` is standard input.
+    package static func cases(
+        _ path: String, for config: GatewayConfig
+    ) throws -> (text: ConfigText, cases: [RouteCase]) {
         StandardError.announceInput([path], of: "cases")
         let most = ConfigBounds.bytes + 1
         let isFile = path != "-"
-        guard let bytes = try isFile ? ConfigText.beginning(of: path, upTo: most, orPipe: true) : input(upTo: most)
-        else {
-            throw CommandFailure.refused("Cannot read \(path): it must hold a JSON array of cases.")
+        let bytes: [UInt8]
+        do {
+            bytes = try isFile ? ConfigText.contents(of: path, upTo: most, orPipe: true) : input(upTo: most)
+        } catch let error as UnreadableFile {
+            throw CommandFailure.refused(
+                "Cannot read \(path): \(error.reason). It must hold a JSON array of cases.")
         }
         let text = ConfigText(name: isFile ? path : "standard input", bytes: bytes)
-        do throws(InvalidConfig) { return try RouteCase.read(text, for: config) } catch {
+        do throws(InvalidConfig) { return (text, try RouteCase.read(text, for: config)) } catch {
             throw ConfigRefusal(error, in: [text])
         }
     }

@@ -12,16 +12,25 @@ package struct RouteTestRun {
 
     /// Runs every case of a file, also after a failed one, in their order. `path`: `-` is standard input. `now`: the
     /// time of cases without one. Files that cases name are relative to the folder of `path`. Throws for a file that
-    /// cannot be read, and all mistakes of the cases.
+    /// cannot be read, and all mistakes of the cases. Files of cases that cannot be read are such mistakes.
     package init(_ path: String, for config: GatewayConfig, by trials: RouteTrials, at now: Date) throws {
         let folder = path.parentPath
-        results = try InputTexts.cases(path, for: config).map { item in
-            guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: now) else {
-                throw CommandFailure.refused(
-                    "\(path == "-" ? "standard input" : path): cannot read the file of the case \"\(item.name)\".")
+        let (text, cases) = try InputTexts.cases(path, for: config)
+        var results: [RouteCaseResult] = []
+        var diagnostics = ConfigDiagnostics()
+        for item in cases {
+            do throws(UnreadableFile) {
+                results.append(try RouteCaseResult(running: item, from: folder, by: trials, at: now))
+            } catch {
+                guard case .file(_, let location) = item.input else { continue }
+                diagnostics.error(
+                    at: location, "this file cannot be read: \(error.reason); it should hold the payload or the event")
             }
-            return result
         }
+        do throws(InvalidConfig) { try diagnostics.throwErrors(in: [text]) } catch {
+            throw ConfigRefusal(error, in: [text])
+        }
+        self.results = results
         failed = results.count { !$0.passed }
     }
 

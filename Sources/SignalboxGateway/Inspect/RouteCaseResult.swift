@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
@@ -9,17 +10,18 @@ package struct RouteCaseResult {
     private let item: RouteCase
     private let outcome: Result<RouteTrial, Rejection>
 
-    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: the folder of the file of cases, for
-    /// relative paths. `now`: the arrival of payloads whose case has no time. Reads the file at once. A file is read
-    /// without a limit of size; the normalizer rejects a payload beyond ``Normalizer/payloadLimit``.
-    package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
+    /// Routes the payload of a case. Throws if its file cannot be read. `folder`: the folder of the file of cases, for
+    /// relative paths. `now`: the arrival of payloads whose case has no time. Reads the file at once, up to the first
+    /// byte beyond ``Normalizer/payloadLimit``: the normalizer rejects a larger payload.
+    package init(
+        running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date
+    ) throws(UnreadableFile) {
         let input: [UInt8]
         switch item.input {
         case .text(let text): input = text.bytes
-        case .file(let path):
+        case .file(let path, _):
             let whole = path.hasPrefix("/") || folder.isEmpty ? path : folder + "/" + path
-            guard let bytes = FileManager.default.contents(atPath: whole) else { return nil }
-            input = Array(bytes)
+            input = try ConfigText.contents(of: whole, upTo: Normalizer.payloadLimit + 1)
         }
         self.item = item
         outcome = Result { () throws(Rejection) in

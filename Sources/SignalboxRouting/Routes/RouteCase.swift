@@ -22,8 +22,8 @@ package struct RouteCase: Sendable {
     package enum Input: Sendable {
         /// The JSON of the case, used unchanged.
         case text(JSONText)
-        /// The path of its file, relative to the folder of the cases.
-        case file(String)
+        /// The path of its file, relative to the folder of the cases, and the location of the path in the file of cases.
+        case file(String, ConfigLocation)
     }
 
     /// The most cases of one file.
@@ -62,14 +62,15 @@ extension ConfigReader {
             return []
         }
         let (routes, destinations) = (Set(config.routes.map(\.name)), Set(config.destinations.map(\.name.name)))
-        return list(value, upTo: RouteCase.limit).compactMap {
-            routeCase($0, of: config, routes: routes, destinations: destinations)
+        return list(value, upTo: RouteCase.limit).enumerated().compactMap { index, item in
+            routeCase(item, at: index, of: config, routes: routes, destinations: destinations)
         }
     }
 
-    /// One case; nil after a mistake. `time` must be an RFC 3339 time; `name` must fit on one line.
+    /// One case; nil after a mistake. `index`: its position in the list. `time` must be an RFC 3339 time; `name` must
+    /// fit on one line.
     private mutating func routeCase(
-        _ value: JSONValue, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
+        _ value: JSONValue, at index: Int, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
     ) -> RouteCase? {
         let keys = ["name", "payload", "event", "file", "source", "time", "expect", "expectDestinations"]
         guard isObject(value, keys: keys) else { return nil }
@@ -78,7 +79,7 @@ extension ConfigReader {
         if value["expect"] == nil {
             note(value, "a case needs what to \"expect\": the names of the routes that take it, [] for none")
         }
-        let input = input(of: value)
+        let input = input(of: value, at: index)
         let source = value["source"].flatMap { text($0) }
         if let member = value["source"], let source, !NameRule.allows(source) {
             note(member, "invalid name: " + NameRule.words)
@@ -97,13 +98,16 @@ extension ConfigReader {
 
     /// The one input of a case; nil after a mistake. Exactly one of the members `payload`, `event` and `file` must be
     /// present.
-    private mutating func input(of value: JSONValue) -> RouteCase.Input? {
+    private mutating func input(of value: JSONValue, at index: Int) -> RouteCase.Input? {
         let given = [value["payload"], value["event"], value["file"]].compactMap { $0 }
         guard let input = given.first, given.count == 1 else {
             note(value, "a case must have either a \"payload\", an \"event\", or a \"file\" that holds one of them")
             return nil
         }
-        if value["file"] != nil { return line(input).map { .file($0) } }
+        if value["file"] != nil {
+            let location = ConfigLocation(pointer: "/\(index)/file")
+            return line(input).map { .file($0, location) }
+        }
         guard input.isObject else {
             note(input, "this must be an object, in braces")
             return nil
