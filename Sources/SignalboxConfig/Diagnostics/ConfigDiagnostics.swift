@@ -122,14 +122,19 @@ package struct ConfigDiagnostics: Sendable {
     }
 
     /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the
-    /// config, because findings refer to them by index. Searches the text once for each finding. Findings at one
-    /// position keep the order of reading. Traps for an index without a file.
+    /// config, because findings refer to them by index. Searches the text once for each finding, and counts the lines
+    /// of a file once. Findings at one position keep the order of reading. Traps for an index without a file.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
+        var lines: [Int: TextLines] = [:]
+        for finding in findings where lines[finding.location.file] == nil {
+            lines[finding.location.file] = TextLines(files[finding.location.file].bytes)
+        }
         let mistakes = findings.map { finding in
-            let text = files[finding.location.file].bytes
+            let place = finding.location.range(in: files[finding.location.file].bytes)
+            let position = place.flatMap { lines[finding.location.file]?.position(of: $0.lowerBound) }
             var mistake = ConfigMistake(
-                finding.severity, file: finding.location.file, pointer: finding.location.pointer,
-                place: finding.location.range(in: text), in: text, message: finding.message)
+                finding.severity, file: finding.location.file, pointer: finding.location.pointer, place: place,
+                at: position, message: finding.message)
             mistake.mayBeSecret = finding.mayBeSecret
             mistake.notes = finding.related.compactMap { location, message in
                 location.range(in: files[location.file].bytes).map {

@@ -63,16 +63,26 @@ package struct ConfigMistake: Sendable, Equatable {
     /// The remedy; nil for a message without one.
     package var hint: String? { ConfigReport.parts(of: message).hint }
 
-    /// Computes ``position`` from `place`. `text`: the contents of the file.
+    /// Computes ``position`` from `place`, for which it reads the text up to there: for a single mistake of a file.
+    /// `text`: the contents of the file.
     package init(
         _ severity: Severity = .error, file: Int, pointer: String, place: Range<Int>?, in text: [UInt8],
+        message: String
+    ) {
+        let position = place.map { TextPosition(offset: $0.lowerBound, in: text) }
+        self.init(severity, file: file, pointer: pointer, place: place, at: position, message: message)
+    }
+
+    /// `position`: that of `place`, which is known.
+    init(
+        _ severity: Severity, file: Int, pointer: String, place: Range<Int>?, at position: TextPosition?,
         message: String
     ) {
         self.severity = severity
         self.file = file
         self.pointer = pointer
         self.place = place
-        position = place.map { TextPosition(offset: $0.lowerBound, in: text) }
+        self.position = position
         self.message = message
     }
 }

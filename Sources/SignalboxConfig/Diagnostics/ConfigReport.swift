@@ -18,9 +18,11 @@ package struct ConfigReport {
     /// The report, in the order of the mistakes. Each mistake ends with a line feed. Notes follow the mistake that
     /// they belong to.
     package func text(of mistakes: [ConfigMistake]) -> String {
-        let report = ConfigReport(
-            of: files.enumerated().map { $1.hidingSecrets(of: mistakes, in: $0) }, hasColor: hasColor)
-        return mistakes.map { report.text(of: $0) }.joined()
+        var texts: [Int: TextLines] = [:]
+        for file in Set(mistakes.flatMap { [$0.file] + $0.notes.map(\.file) }) {
+            texts[file] = TextLines(files[file].hidingSecrets(of: mistakes, in: file).bytes)
+        }
+        return mistakes.map { text(of: $0, in: texts) }.joined()
     }
 
     /// `name:line:column`, as editors understand it; the name alone for a mistake of the whole file.
@@ -73,8 +75,8 @@ package struct ConfigReport {
         return "\(files.first?.name ?? ""): \(counts.joined(separator: ", "))\n"
     }
 
-    /// The mistake, its line with a mark, its hint and its notes.
-    private func text(of mistake: ConfigMistake) -> String {
+    /// The mistake, its line with a mark, its hint and its notes. `texts`: without secrets, by the index of the file.
+    private func text(of mistake: ConfigMistake, in texts: [Int: TextLines]) -> String {
         let (problem, hint) = Self.parts(of: mistake.message)
         let pointer = mistake.pointer.isEmpty ? "" : Self.printable(Self.shortened(mistake.pointer)) + ": "
         let place = Self.place(of: mistake, in: files[mistake.file].name)
@@ -82,19 +84,21 @@ package struct ConfigReport {
         var text =
             colored(place + ": ", .bold) + colored(mistake.severity.rawValue + ": ", color)
             + colored(pointer + Self.printable(problem), .bold) + "\n"
-        if let range = mistake.place { text += excerpt(of: range, in: mistake.file, color) }
+        if let range = mistake.place, let lines = texts[mistake.file] {
+            text += shown(SourceExcerpt(of: range, in: lines), color)
+        }
         if let hint { text += colored("  hint: ", .cyan) + Self.printable(hint) + "\n" }
         for note in mistake.notes {
-            let excerpt = SourceExcerpt(of: note.place, in: files[note.file].bytes)
+            guard let lines = texts[note.file] else { continue }
+            let excerpt = SourceExcerpt(of: note.place, in: lines)
             text += colored("\(files[note.file].name):\(excerpt.line): ", .bold) + colored("note: ", .cyan)
-            text += Self.printable(note.message) + "\n" + self.excerpt(of: note.place, in: note.file, .cyan)
+            text += Self.printable(note.message) + "\n" + shown(excerpt, .cyan)
         }
         return text
     }
 
     /// Two lines: the text, and the mark below it.
-    private func excerpt(of place: Range<Int>, in file: Int, _ color: Color) -> String {
-        let excerpt = SourceExcerpt(of: place, in: files[file].bytes)
+    private func shown(_ excerpt: SourceExcerpt, _ color: Color) -> String {
         let number = String(excerpt.line)
         let gutter = String(repeating: " ", count: max(4, number.count) - number.count)
         let blank = String(repeating: " ", count: max(4, number.count))

@@ -21,13 +21,13 @@ struct SourceExcerpt {
 
     /// `place`: in bytes. The part on further lines is not marked. Decodes invalid UTF-8 with replacement characters.
     /// A place beyond the text marks the end of its last line. A byte order mark does not count as a column.
-    init(of place: Range<Int>, in text: [UInt8]) {
-        line = TextPosition(offset: place.lowerBound, in: text).line
-        let newline = UInt8(ascii: "\n")
+    init(of place: Range<Int>, in lines: TextLines) {
+        let text = lines.text
         let start = min(place.lowerBound, text.count)
-        var lineStart = text[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
-        if lineStart == 0, text.starts(with: [0xEF, 0xBB, 0xBF]) { lineStart = min(3, start) }
-        let lineEnd = text[start...].firstIndex(of: newline) ?? text.count
+        line = lines.position(of: start).line
+        let whole = lines.line(at: start)
+        let isMarked = whole.lowerBound == 0 && text.starts(with: [0xEF, 0xBB, 0xBF])
+        let (lineStart, lineEnd) = (isMarked ? min(3, start) : whole.lowerBound, whole.upperBound)
         // A character takes at most 4 bytes; combined ones may cut a line a little earlier.
         let first = Self.boundary(max(lineStart, start - 8 * Self.columns), in: text, before: start)
         let last = min(lineEnd, start + 8 * Self.columns)
