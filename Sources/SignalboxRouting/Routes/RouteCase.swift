@@ -22,7 +22,7 @@ package struct RouteCase: Sendable {
     package enum Input: Sendable {
         /// The JSON of the case, used unchanged.
         case text(JSONText)
-        /// The path of its file, relative to the folder of the cases, and the location of the path in the file of cases.
+        /// The path of its file, relative to the folder of the cases, and the location of the path in their file.
         case file(String, ConfigLocation)
     }
 

@@ -85,8 +85,8 @@ struct ContentMask {
     }
 
     /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``. Numbers and
-    /// booleans stay outside of foreign members; null stays everywhere. The identifier of a category stays as it is,
-    /// that of a button as ``identifier(_:)`` shows it.
+    /// booleans stay outside of foreign members; null stays everywhere. The identifier of a category stays; that of
+    /// a button has the form of ``identifier(_:)``.
     private static func write(
         _ value: JSONValue, named name: String = "", isForeign: Bool = false, into json: inout JSONWriter
     ) {
