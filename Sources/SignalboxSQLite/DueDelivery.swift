@@ -103,53 +103,101 @@ extension DueSearch {
         self.unreadable = unreadable
     }
 
-    /// `isReadable`: whether a delivery counts as found. An ordered search goes through the keys after the last served
-    /// one, and then from the beginning. Also finds out when the next delivery becomes due, with one step in
-    /// `deliveries_waiting`.
+    /// `isReadable`: whether a delivery counts as found. Also finds out when the next delivery becomes due, with one
+    /// step in `deliveries_waiting`.
     private mutating func run(by now: Date, in db: Database, isReadable: (Due) throws -> Bool) throws {
         if isOrdered {
-            try gather(Self.ordered(after: lastKey), ["last": nil], by: now, in: db, isReadable)
-            if let lastKey {
-                try gather(Self.ordered(after: nil), ["last": lastKey], by: now, in: db, isReadable)
-            }
+            unfinished = try gatherInOrder(by: now, in: db, isReadable)
         } else {
-            try gather(Self.unordered, [:], by: now, in: db, isReadable)
+            try gather(Self.unordered, by: now, in: db, isReadable)
         }
         nextDue = try db.number(
             "SELECT min(due) FROM deliveries WHERE state = 'waiting' AND destination = ? AND due > ?",
             [destination.name, now.milliseconds]
         ).map { Date(milliseconds: $0) }
-        isComplete = true
+        isComplete = unfinished == nil
     }
 
-    /// Stops as soon as the search has enough deliveries. `keys`: the arguments that only this query has.
+    /// Goes through the keys after the last served one, then through deliveries without a key, then through the keys
+    /// from the beginning. Or through the rest of such a round. Returns what is left after ``DueSearch/mostKeys``.
+    private mutating func gatherInOrder(
+        by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
+    ) throws -> Rest? {
+        var after = lastKey
+        let end: String?
+        switch rest ?? .toLastKey(thenUpTo: lastKey) {
+        case .toLastKey(let key):
+            guard try gatherKeys(after: after, upTo: nil, by: now, in: db, isReadable) else {
+                return .toLastKey(thenUpTo: key)
+            }
+            try gather(Self.unkeyed, by: now, in: db, isReadable)
+            (after, end) = (nil, key)
+        case .upTo(let key): end = key
+        }
+        guard let end else { return nil }
+        return try gatherKeys(after: after, upTo: end, by: now, in: db, isReadable) ? nil : .upTo(end)
+    }
+
+    /// Stops as soon as the search has enough deliveries. False when it has looked at ``DueSearch/mostKeys``: then
+    /// ``DueSearch/resumeKey`` is the last of them. A key that is not beyond `after` ends the search, because the index
+    /// is damaged: further searches would repeat it.
+    private mutating func gatherKeys(
+        after: String?, upTo last: String?, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
+    ) throws -> Bool {
+        var arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds, "last": last]
+        if let after { arguments += ["first": after] }
+        let statement = try db.cachedStatement(sql: Self.ordered(isFromStart: after == nil))
+        let rows = try StoredRow.fetchCursor(statement, arguments: arguments)
+        while wantsMore, let row = try rows.next() {
+            keyCount += 1
+            if try row.flag(2) {
+                let due = Due(id: try row.number(0), key: try row.text(1))
+                if accepts(due), try isReadable(due) { add(due) }
+            }
+            guard keyCount >= Self.mostKeys, wantsMore else { continue }
+            let key = try row.text(1)
+            // As SQLite compares texts.
+            guard after?.utf8.lexicographicallyPrecedes(key.utf8) ?? true else { return true }
+            resumeKey = key
+            return false
+        }
+        return true
+    }
+
+    /// Stops as soon as the search has enough deliveries.
     private mutating func gather(
-        _ sql: String, _ keys: StatementArguments, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
+        _ sql: String, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
     ) throws {
-        var arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds]
-        arguments += keys
-        if sql.contains(":first") { arguments += ["first": lastKey] }
+        let arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds]
         let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         while wantsMore, let row = try rows.next() {
-            let due = Due(id: try row.number(0), key: try row.optionalText(1))
+            let due = Due(id: try row.number(0), key: nil)
             if accepts(due), try isReadable(due) { add(due) }
         }
     }
 
     /// Served by the index `deliveries_waiting`.
     private static let unordered = """
-        SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
+        SELECT id FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
         ORDER BY due, id
         """
 
-    /// The first delivery of each key, if it is due, and deliveries without a key. The query steps from key to key in
-    /// the index, so it never reads the deliveries that wait behind the first one of a key. It starts after the key
-    /// served last, so that keys take turns. `UNION` ends the search even in an index whose keys are out of order.
-    private static func ordered(after first: String?) -> String {
+    /// Deliveries without an order key. Served by the same index.
+    private static let unkeyed = """
+        SELECT id FROM deliveries
+        WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
+        ORDER BY due, id
+        """
+
+    /// The first delivery of each key, its key, and whether it is due. The query steps from key to key in the index, so
+    /// it never reads the deliveries that wait behind the first one of a key. SQLite makes a step when its row is
+    /// read. It starts after `:first`, so that keys take turns, or with the first key. `UNION` ends the search even in
+    /// an index whose keys are out of order.
+    private static func ordered(isFromStart: Bool) -> String {
         """
         WITH RECURSIVE keys(key) AS (
             SELECT min(order_key) FROM deliveries WHERE state = 'waiting' AND destination = :destination
-                AND order_key \(first == nil ? "IS NOT NULL" : "> :first")
+                AND order_key \(isFromStart ? "IS NOT NULL" : "> :first")
             UNION
             SELECT (SELECT min(order_key) FROM deliveries
                 WHERE state = 'waiting' AND destination = :destination AND order_key > key)
@@ -160,11 +208,7 @@ extension DueSearch {
                 ORDER BY order_key, id LIMIT 1), key
             FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key <= :last)
         )
-        SELECT d.id, f.key FROM firsts f CROSS JOIN deliveries d ON d.id = f.id WHERE d.due <= :now
-        UNION ALL
-        SELECT id, NULL FROM deliveries
-            WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
-                AND :last IS NULL
+        SELECT d.id, f.key, coalesce(d.due <= :now, 0) FROM firsts f CROSS JOIN deliveries d ON d.id = f.id
         """
     }
 }

@@ -17,12 +17,25 @@ package struct DueSearch: Sendable {
         }
     }
 
+    /// The rest of a round through all order keys, which one search did not finish.
+    package enum Rest: Sendable, Equatable {
+        /// Up to the last key, then from the first key up to this one; nil for a round that began with the first key.
+        case toLastKey(thenUpTo: String?)
+        /// Up to this key.
+        case upTo(String)
+    }
+
+    /// Keys that one search looks at, so that it takes milliseconds even if no delivery of them is ready.
+    package static let mostKeys = 1000
+
     /// The destination whose deliveries are searched.
     package let destination: DestinationName
     /// Whether deliveries with equal keys are leased one after the other.
     package let isOrdered: Bool
     /// The order key served last: the search starts after it, so that keys take turns.
     package let lastKey: String?
+    /// The rest of the round that earlier searches began, after ``lastKey``; nil for a new round.
+    package let rest: Rest?
     private let limit: Int
     private let held: [Int64: Int]
     private let heldKeys: ExactTextSet
@@ -35,6 +48,10 @@ package struct DueSearch: Sendable {
     /// The key after which the next search starts, if the store left later keys to it. Nil: after the last one of
     /// ``found``.
     package var resumeKey: String?
+    /// The rest of the round, if the search ended at ``mostKeys``. ``resumeKey`` is the last key that it looked at.
+    package var unfinished: Rest?
+    /// Keys that the search looked at.
+    package var keyCount = 0
     /// Set when the store has offered every due delivery.
     package var isComplete = false
 
@@ -43,9 +60,9 @@ package struct DueSearch: Sendable {
     package init(of destination: DestinationName, limit: Int, _ lanes: Lanes) {
         self.destination = destination
         self.limit = limit
-        (held, heldKeys, isOrdered, lastKey) = lanes.withHandOff { handOff in
-            guard let lane = handOff.lanes[destination] else { return ([:], [], false, nil) }
-            return (lane.held, lane.heldKeys, lane.isOrdered, lane.lastKey)
+        (held, heldKeys, isOrdered, lastKey, rest) = lanes.withHandOff { handOff in
+            guard let lane = handOff.lanes[destination] else { return ([:], [], false, nil, nil) }
+            return (lane.held, lane.heldKeys, lane.isOrdered, lane.lastKey, lane.rest)
         }
     }
 

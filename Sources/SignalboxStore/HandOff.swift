@@ -104,6 +104,9 @@ extension HandOff {
         package let isOrdered: Bool
         /// The order key served last.
         package private(set) var lastKey: String?
+        /// The keys that the next search looks at, if nothing has changed for the others since earlier searches looked
+        /// at them; nil for all keys.
+        package private(set) var rest: DueSearch.Rest?
         /// Whether the store may hold due deliveries that are not held.
         package private(set) var mayHaveMore = true
         /// The earliest known time at which more may be due.
@@ -169,11 +172,15 @@ extension HandOff {
             _ = takeFresh(upTo: .max)
             held = [:]
             heldKeys = []
-            mayHaveMore = true
+            expectMore()
         }
 
         /// After a commit of deliveries that are in the store only.
-        package mutating func leaveToStore() { mayHaveMore = true }
+        package mutating func leaveToStore() { expectMore() }
+
+        /// Any key may be ready, also one that the round in progress has passed. So a search in progress starts a new
+        /// round, after its last key.
+        private mutating func expectMore() { (mayHaveMore, rest) = (true, nil) }
 
         /// After a commit of deliveries that become due then.
         package mutating func expect(_ due: Date?) { nextDue = [nextDue, due].compactMap { $0 }.min() }
@@ -216,6 +223,7 @@ extension HandOff {
             for delivery in search.unreadable { held[delivery] = 0 }
             heldKeys.formUnion(leases.compactMap(\.orderKey))
             reading = nil
+            rest = mayHaveMore ? nil : search.unfinished
             if !search.isWhole { mayHaveMore = true }
             expect(search.nextDue)
         }
@@ -224,7 +232,7 @@ extension HandOff {
         mutating func endReading(_ number: Int) {
             guard reading == number else { return }
             reading = nil
-            mayHaveMore = true
+            expectMore()
         }
 
         /// After the end of a lease. `due`: when its delivery is due next; nil for never. A later lease of the
@@ -234,14 +242,14 @@ extension HandOff {
             held[lease.delivery] = nil
             if let key = lease.orderKey { heldKeys.remove(key) }
             // The next delivery with this key can be leased now.
-            if isOrdered { mayHaveMore = true }
+            if isOrdered { expectMore() }
             expect(due)
         }
 
         /// True if the lane has a reason to claim. The lane then reads the store at its next claim.
         fileprivate mutating func wake(at now: Date, anyway: Bool) -> Bool {
-            guard anyway || mayHaveMore || nextDue.map({ $0 <= now }) ?? false else { return false }
-            mayHaveMore = true
+            guard anyway || nextDue.map({ $0 <= now }) ?? false else { return mayHaveMore }
+            expectMore()
             nextDue = nil
             return true
         }

@@ -81,6 +81,18 @@ extension StoreConformance {
             try await queue.append((1000..<1020).map { bench.event($0, under: "z\($0)") })
             #expect(try await bench.claimNumbers(queue, upTo: 50).sorted() == Array(1000..<1020))
         },
+        Self("aReadyKeyBehindManyThatAreNotDueIsServed") { bench in
+            let queue = try bench.open(isOrdered: true)
+            let later = bench.clock.now.addingTimeInterval(60)
+            for start in stride(from: 0, to: 2500, by: 500) {
+                try await queue.append((start..<start + 500).map { bench.event($0, under: "k\($0)", at: later) })
+            }
+            try await queue.append([bench.event(2500, under: "z")])
+            #expect(try await bench.claimNumbers(queue) == [2500])
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 60)
+            #expect(try await bench.claimNumbers(queue).count == 100)
+        },
         Self("orderHoldsAcrossACrash") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<3).map { bench.event($0, under: "a") })
@@ -93,7 +105,7 @@ extension StoreConformance {
 
 extension StoreBench {
     /// An event with a delivery to `crm`, which the check opens with `isOrdered`.
-    fileprivate func event(_ number: Int, under key: String) -> RoutedEvent {
-        event(number, to: [DeliveryOrder(to: crm, orderKey: key)])
+    fileprivate func event(_ number: Int, under key: String, at date: Date? = nil) -> RoutedEvent {
+        event(number, to: [DeliveryOrder(to: crm, notBefore: date, orderKey: key)])
     }
 }

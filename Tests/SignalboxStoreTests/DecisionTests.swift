@@ -38,6 +38,27 @@ import Testing
         #expect(!search.wantsMore && !search.isWhole)
     }
 
+    /// The key may be one that the round has passed.
+    @Test func aChangeOfAnyKeyBeginsANewRound() {
+        let lease = Lease(delivery: 1, event: "e", destination: crm, attempts: 0, body: [])
+        func rest(after change: (inout HandOff) -> Void) -> DueSearch.Rest? {
+            var handOff = HandOff()
+            handOff.open(crm, isOrdered: true)
+            handOff.withLane(crm) { _ = $0.claim(upTo: 1) }
+            var search = DueSearch(of: crm, limit: 1, Lanes())
+            (search.unfinished, search.resumeKey) = (DueSearch.Rest.upTo("k"), "a")
+            handOff.withLane(crm) { $0.finishReading([lease], of: search) }
+            change(&handOff)
+            return handOff.lanes[crm]?.rest
+        }
+        let unchanged = DueSearch.Rest.upTo("k")
+        #expect(rest { _ in } == unchanged)
+        #expect(rest { _ = $0.wake(at: now, all: false) } == unchanged, "it only continues")
+        #expect(rest { _ = $0.wake(at: now, all: true) } == nil)
+        #expect(rest { handOff in handOff.withLane(crm) { $0.leaveToStore() } } == nil)
+        #expect(rest { handOff in handOff.withLane(crm) { $0.release(lease, due: nil) } } == nil)
+    }
+
     // MARK: Retention
 
     @Test(arguments: [

@@ -1,0 +1,72 @@
+import Foundation
+import SignalboxNotification
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+/// Searches of an ordered destination with many keys whose deliveries are not due.
+@Suite struct OrderedSearchTests {
+    private let crm = DestinationName("crm")
+
+    @Test func oneSearchLooksAtABoundedNumberOfKeys() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try await queue(in: directory, keys: 2500)
+            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 500])
+        }
+    }
+
+    /// It goes through the keys after the one that was served last, then through the others.
+    @Test func aRoundLooksAtEachKeyOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try await queue(in: directory, keys: 2500)
+            try await queue.append([event(under: "k1200x")])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .delivered(status: 200))
+            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 500])
+        }
+    }
+
+    /// Otherwise it would search again at once, and keep the writer busy.
+    @Test func aLaneWaitsAfterARoundWithoutAReadyKey() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try await queue(in: directory, keys: 2500)
+            #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
+            #expect(queue.file.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore } == false)
+        }
+    }
+
+    /// `keys`: each has a delivery that is due in an hour.
+    private func queue(in directory: String, keys: Int) async throws -> SQLiteQueue {
+        let clock = ManualDate()
+        let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+        queue.openLane(crm, isOrdered: true) {}
+        let later = clock.now + 3600
+        try await queue.append((0..<keys).map { event(under: "k\(1000 + $0)", at: later) })
+        return queue
+    }
+
+    private func event(under key: String, at date: Date? = nil) -> RoutedEvent {
+        RoutedEvent(
+            event: Event([1]), routes: [], deliveries: [DeliveryOrder(to: crm, notBefore: date, orderKey: key)])
+    }
+
+    /// Searches as claims do, until a search is the last one of its round. Returns the keys that each looked at.
+    private func counts(ofRoundIn queue: SQLiteQueue) async throws -> [Int] {
+        let (lanes, now) = (queue.file.lanes, queue.now)
+        var counts: [Int] = []
+        while true {
+            lanes.withHandOff { [crm] handOff in _ = handOff.withLane(crm) { $0.claim(upTo: 1) } }
+            let search = try await queue.file.read { [crm] db in
+                var search = DueSearch(of: crm, limit: 1, lanes)
+                try search.run(by: now, in: db)
+                return search
+            }
+            lanes.withHandOff { [crm] handOff in _ = handOff.withLane(crm) { $0.finishReading([], of: search) } }
+            #expect(search.found.isEmpty && search.nextDue != nil)
+            counts.append(search.keyCount)
+            if search.isWhole { return counts }
+        }
+    }
+}
