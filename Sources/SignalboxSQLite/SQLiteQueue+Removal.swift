@@ -67,7 +67,7 @@ extension SQLiteQueue {
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
-        try await write { db, _ in
+        try await write { db, now in
             let rows = try db.rows(
                 """
                 SELECT seq, accepted_at, EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'waiting'),
@@ -80,7 +80,8 @@ extension SQLiteQueue {
             }
             if !old.isEmpty { try StoredNumbers.keep(in: db) }
             for event in old { try db.removeWithDeliveries(event: event.number(0)) }
-            let mayHaveMore = try rows.count == Self.step && rows.contains { try $0.date(1) < limits.latest }
+            let mayHaveMore =
+                try rows.count == Self.step && rows.contains { limits.allowRemoval(after: try $0.date(1), at: now) }
             guard mayHaveMore, let last = rows.last else { return (old.count, nil, nil) }
             return (old.count, try last.number(0).advanced(beyond: start, in: "events"), try last.date(1))
         }

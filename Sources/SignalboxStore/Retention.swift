@@ -33,8 +33,11 @@ package struct Retention: Sendable, Equatable {
         /// Takes two times of the store's clock.
         package init(ended: Date, dead: Date) { (self.ended, self.dead) = (ended, dead) }
 
-        /// Events accepted later are all kept.
-        package var latest: Date { max(ended, dead) }
+        /// Whether events that were stored after one of this time may be removed. An event after `now` does not end the
+        /// search: the clock ran ahead when it was accepted, so later ones may be older.
+        package func allowRemoval(after acceptedAt: Date, at now: Date) -> Bool {
+            acceptedAt < max(ended, dead) || acceptedAt > now
+        }
 
         /// `isWaiting`, `isDead`: whether a delivery of the event is in this state. A waiting one is never removed.
         package func allowRemoval(acceptedAt: Date, isWaiting: Bool, isDead: Bool) -> Bool {

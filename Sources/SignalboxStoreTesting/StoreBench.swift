@@ -35,16 +35,19 @@ struct StoreBench: Sendable {
     }
 
     /// An event whose body is this number. Goes to `crm` unless `orders` say otherwise. `size`: spaces after the
-    /// number, for large events. Each call makes a new id, so equal numbers are different events.
+    /// number, for large events. Each call makes a new id, so equal numbers are different events. `date`: when it was
+    /// accepted; nil for now.
     func event(
         _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], category: DefinedCategory? = nil,
         dedupe: RoutedEvent.Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = [], size: Int = 0,
-        from source: SourceName = .default, message: InAppRegistration? = nil, by vendor: VendorID = .unknown
+        from source: SourceName = .default, message: InAppRegistration? = nil, by vendor: VendorID = .unknown,
+        at date: Date? = nil
     ) -> RoutedEvent {
+        let date = date ?? clock.now
         var event = Event(
-            id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
-            source: source, acceptedAt: clock.now, vendor: vendor, kind: .alert, warnings: [],
+            id: EventID(at: date, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
+            source: source, acceptedAt: date, vendor: vendor, kind: .alert, warnings: [],
             body: Array(String(number).utf8) + Array(repeating: 32, count: size))
         event.category = category
         return RoutedEvent(

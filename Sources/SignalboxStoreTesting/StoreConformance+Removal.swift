@@ -102,6 +102,17 @@ extension StoreConformance {
             #expect(try await queue.counts()[bench.inbox] == [.waiting: 1100])
             #expect(try await queue.audit().isRight)
         },
+        Self("eventsOfAClockThatRanAheadDoNotEndARemoval") { bench in
+            let queue = try bench.open()
+            let now = bench.clock.now
+            for start in stride(from: 0, to: 1500, by: 500) {
+                try await queue.append((start..<start + 500).map { bench.event($0, to: [], at: now + 100 * day) })
+            }
+            try await queue.append((1500..<1800).map { bench.event($0, to: [], at: now) })
+            bench.clock.advance(by: 8 * day)
+            #expect(try await queue.remove(beyond: retention) == 300)
+            #expect(try await queue.eventCount() == 1500)
+        },
         Self("otherWritesRunBetweenTheStepsOfARemoval") { bench in
             let queue = try bench.open()
             for number in 0..<2000 { try await queue.append([], of: bench.request("\(number)", body: 1)) }

@@ -80,13 +80,14 @@ extension PostgresStore {
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64, upTo bytes: Int64 = .max
     ) async throws(StoreError) -> RemovalStep {
+        let now = now
         let (found, candidates) = try await readers.read { connection -> (RemovalStep, [Int64]) in
             let rows = try connection.run(Self.oldest, [.number(start), .number(Int64(Self.removalStep))])
             var (step, candidates): (RemovalStep, [Int64]) = (RemovalStep(), [])
             var (mayHaveMore, left) = (false, bytes)
             for row in rows where left > 0 {
                 let accepted = try row.date(1)
-                mayHaveMore = mayHaveMore || accepted < limits.latest
+                mayHaveMore = mayHaveMore || limits.allowRemoval(after: accepted, at: now)
                 (step.next, step.last) = (try row.number(0), accepted)
                 let isOld = limits.allowRemoval(
                     acceptedAt: accepted, isWaiting: try row.flag(2), isDead: try row.flag(3))
