@@ -133,6 +133,34 @@ import Testing
         #expect(world.trigger(.poll).offer?.message == "upgrade")
     }
 
+    /// The app restarts and begins a session before it sends the report. `lost`: leases that end meanwhile.
+    @Test(arguments: 0..<4) func aMandatoryMessageDoesNotComeBackAfterALateClick(lost: Int) throws {
+        var (world, offer) = try mandatory()
+        world.client.visible = []
+        var again = try #require(world.trigger(.sessionStart).offer)
+        for _ in 0..<lost {
+            world.wait(31 * second)
+            again = try #require(world.trigger(.poll).offer)
+        }
+        try world.report(.clicked(button: "store", closes: true), offer)
+        #expect(world.rows.offers[again.id]?.reason == EndReason.click)
+        world.wait(35 * second)
+        #expect(world.trigger(.poll).offer == nil)
+        // The client showed it before it sent the click.
+        try world.report(.shown, again.id)
+        #expect(world.state(again.id) == .done)
+        #expect(world.trigger(.sessionStart).offer == nil)
+    }
+
+    @Test func aMandatoryMessageOnTheScreenStaysAfterALateClick() throws {
+        var (world, offer) = try mandatory()
+        world.client.visible = []
+        let again = try #require(world.trigger(.sessionStart).offer)
+        try world.report(.shown, again.id)
+        try world.report(.clicked(button: "store", closes: true), offer)
+        #expect(world.state(again.id) == .shown)
+    }
+
     @Test func aWithdrawnMandatoryMessageDoesNotComeBack() throws {
         var (world, _) = try mandatory()
         world.messages.withdraw("upgrade")

@@ -124,7 +124,27 @@ extension Turn {
         if offer.state == .shown { offer.until = now + policy.silence }
         put(offer)
         record(.clicked, offer, button, flags: offer.clicks > 1 ? ["again"] : [])
-        if closes && offer.state == .shown { finish(offer, .done, EndReason.click) }
+        guard closes else { return }
+        if offer.state == .shown {
+            finish(offer, .done, EndReason.click)
+        } else if offer.flags.contains(.blocking) && offer.hasEngineReason {
+            endSuccessor(of: offer)
+        }
+    }
+
+    /// Ends the offer that continues a mandatory message, because the action of the message was taken before. Leaves
+    /// one that is on the screen.
+    private mutating func endSuccessor(of former: Offer) {
+        var id = former.successorID
+        while var offer = state.offers[id] {
+            if offer.state.isPending || offer.state == .offered {
+                // The client may show it before it knows; the impression is late then.
+                if offer.state == .offered { offer.unanswered += 1 }
+                return finish(offer, .discarded, EndReason.click)
+            }
+            guard offer.state.isEnded else { return }
+            id = offer.successorID
+        }
     }
 
     /// Ends an offer that was not shown, or puts it back on the stack: its reservation is released, and nothing is

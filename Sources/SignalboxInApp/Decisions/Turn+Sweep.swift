@@ -197,7 +197,7 @@ extension Turn {
 
 extension Offer {
     /// The id of an offer that continues this one: `of_x_2` after `of_x`, then `of_x_3`. It is as hard to guess.
-    fileprivate var successorID: OfferID {
+    var successorID: OfferID {
         let parts = id.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count > 2, let number = parts.last.flatMap({ Int($0) }) else { return id + "_2" }
         return parts.dropLast().joined(separator: "_") + "_\(number + 1)"

@@ -279,7 +279,7 @@ package enum EndReason {
     package static let scheduleEnded = "schedule.ended"
     /// Shown after the lease, while the screen was in use: counted and done.
     package static let late = "late"
-    /// A click that closes.
+    /// A click that closes, or one that was reported after the message was offered again.
     package static let click = "click"
     /// The device has the companion message (Sourse).
     package static let paired = "paired"
