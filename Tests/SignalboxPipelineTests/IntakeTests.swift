@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test func repeatsAreOfTheSameTypeAndValue() async throws {
+        let dedupe = #"{"key":"/data/custom/k","window":"1d"}"#
+        let sources = #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":\#(dedupe)}}}"#
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let intake = Intake(
+                normalizer: TestPipeline().normalizer, routes: RouteTable(routes: []), queue: queue,
+                sources: try RoutedConfig(Array(sources.utf8)).config.sources)
+            let values = ["5", #""5""#, "true", #""true""#, "[1]", #"{"a":1}"#, "1.5", #""1.5""#]
+            for value in values + values { _ = try await accept(#"{"aps":{"alert":"x"},"k":\#(value)}"#, by: intake) }
+            #expect(try await queue.eventCount() == values.count)
+        }
+    }
+
     /// ``Intake/accept(_:from:as:)`` and `readOne` also keep the same payload.
     @Test func bothPathsReadAPayloadAlike() async throws {
         try await withTemporaryDirectory { directory in

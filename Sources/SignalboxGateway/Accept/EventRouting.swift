@@ -154,12 +154,14 @@ extension DeliveryOrder {
 
 extension RoutedEvent.Dedupe {
     /// Nil if the event has no value at the key: it is not a repeat. The window starts at the event's own acceptance.
-    /// The key is a SHA-256 of the value's text.
+    /// The key is a SHA-256 of the value's text. A byte that no UTF-8 text has precedes other values than strings, so
+    /// that `5` and `"5"` differ.
     fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
         guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
+        let bytes = value.string.map { Array($0.utf8) } ?? [0xFF] + JSONText(value).bytes
         self.init(
             // A digest, because the value may be long or private.
-            key: hexadecimal(sha256(Array((value.string ?? JSONText(value).string).utf8))),
+            key: hexadecimal(sha256(bytes)),
             since: event.acceptedAt.addingTimeInterval(-(dedupe.window / .seconds(1))))
     }
 }
