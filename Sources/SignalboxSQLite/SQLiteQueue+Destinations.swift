@@ -15,8 +15,9 @@ extension SQLiteQueue {
         }
     }
 
-    /// The lanes follow after the commit. A resumed destination loses its withheld permission too. Durable when it
-    /// returns. The time of the status is that of the transaction, also for a repeated pause.
+    /// The lanes follow after the commit, in the order of all commits. A resumed destination loses its withheld
+    /// permission too. Durable when it returns. The time of the status is that of the transaction, also for a repeated
+    /// pause.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
@@ -25,10 +26,11 @@ extension SQLiteQueue {
             if let state { return try db.set(state, reason: action?.reason, since: now, until: until, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
+        } then: { [file] _ in
+            guard state == nil else { return file.lanes.deactivate(destination, until: until) }
+            file.lanes.permit(by: destination)
+            file.lanes.activate(destination)
         }
-        guard state == nil else { return file.lanes.deactivate(destination, until: until) }
-        file.lanes.permit(by: destination)
-        file.lanes.activate(destination)
     }
 
     /// Ends the pauses that are over, each with an action of the gateway in the same transaction. A pause that was
@@ -36,7 +38,7 @@ extension SQLiteQueue {
     func endPauses() async throws(StoreError) -> [DestinationName] {
         var resumed: [DestinationName] = []
         for destination in file.lanes.endedPauses(at: now) {
-            let isOver = try await write { db, now in
+            let isOver: Bool = try await write { db, now in
                 let count = try db.run(
                     "DELETE FROM destinations WHERE name = ? AND state = 'paused' AND until <= ?",
                     [destination.name, now.milliseconds])
@@ -46,15 +48,31 @@ extension SQLiteQueue {
                     reason: "the pause is over")
                 _ = try db.record(action, count: nil, at: now)
                 return true
+            } then: { [file] isOver in
+                if isOver { file.lanes.endPause(of: destination, at: file.clock.now) }
             }
             if isOver {
-                file.lanes.endPause(of: destination, at: now)
                 resumed.append(destination)
             } else {
-                try await file.read { [file] in try file.adoptStatuses(in: $0) }
+                try await adoptStatuses()
             }
         }
         return resumed
+    }
+
+    /// Passes the stored statuses to the lanes. Reads on the writer's connection: a change that this process commits
+    /// between the read and its effect would be lost in memory.
+    func adoptStatuses() async throws(StoreError) {
+        do {
+            try await file.pool.writeWithoutTransaction { [file] db in
+                try db.inTransaction(.deferred) {
+                    try file.adoptStatuses(in: db)
+                    return .commit
+                }
+            }
+        } catch {
+            throw file.failure(error)
+        }
     }
 
     /// Reads the waits only, which are few next to the deliveries: `CROSS JOIN` keeps SQLite from beginning with the
@@ -88,13 +106,19 @@ extension SQLiteQueue {
                 INSERT INTO withheld (destination, reason, since) VALUES (?, ?, ?)
                 ON CONFLICT (destination) DO UPDATE SET reason = excluded.reason
                 """, [destination.name, reason, now.milliseconds])
+        } then: { [file] _ in
+            // A read of other changes may not have seen it.
+            file.lanes.withhold(by: destination)
         }
     }
 
     /// The lane continues after the write. When the write fails, the lane stays stopped.
     package func permit(by destination: DestinationName) async throws(StoreError) {
-        try await write { db, _ in try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name]) }
-        file.lanes.permit(by: destination)
+        try await write { db, _ in
+            try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
+        } then: { [file] _ in
+            file.lanes.permit(by: destination)
+        }
     }
 
     // MARK: Backoffs

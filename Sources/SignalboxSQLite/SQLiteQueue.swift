@@ -77,14 +77,19 @@ package final class SQLiteQueue: Store {
 
     /// Performs a write transaction that does not belong to a commit group. `body` receives the connection and the
     /// time of the transaction, runs on the writer's thread, and is rolled back when it throws. It must not change
-    /// lanes: no effect in memory is undone. Waits for the group that is being committed. Throws
+    /// lanes: no effect in memory is undone. `then` does so, after the commit and before the next transaction: changes
+    /// in memory have the order of the commits. Waits for the group that is being committed. Throws
     /// ``StoreError/stalled(for:)`` instead of waiting behind a hanging disk.
     @discardableResult
-    func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
+    func write<T: Sendable>(
+        _ body: @escaping @Sendable (Database, Date) throws -> T, then: @escaping @Sendable (T) -> Void = { _ in }
+    ) async throws(StoreError) -> T {
         try checkDisk()
         do {
             return try await file.pool.writeWithoutTransaction { [file] db in
-                try file.transaction(in: db) { now in try body(db, now) }
+                let result = try file.transaction(in: db) { now in try body(db, now) }
+                then(result)
+                return result
             }
         } catch {
             throw file.failure(error)
@@ -197,7 +202,7 @@ package final class SQLiteQueue: Store {
     /// line. Wakes every lane, because any of them may have new work.
     private func adoptChanges() async throws(StoreError) {
         wakeAll()
-        try await file.read { [file] in try file.adoptStatuses(in: $0) }
+        try await adoptStatuses()
     }
 
     /// Moves all waits along with a clock that was set. Callers that compare stored times with the present call it

@@ -82,7 +82,7 @@ extension SQLiteFile {
         defer { health.commits.observe(ContinuousClock.now - begun) }
         do {
             outputs = try pool.writeWithoutTransaction { db in
-                try self.transaction(in: db) { now in
+                let outputs = try self.transaction(in: db) { now in
                     var transaction = WriteTransaction(file: self, db: db, now: now)
                     defer { effects = transaction.effects }
                     let outputs = try writes.map { try transaction.perform($0) }
@@ -90,6 +90,9 @@ extension SQLiteFile {
                     last = (transaction.rows.lastEvent, transaction.rows.lastDelivery)
                     return outputs
                 }
+                // Before another transaction resumes one of them.
+                for destination in effects.disabled { lanes.deactivate(destination) }
+                return outputs
             }
         } catch {
             effects.undo(in: lanes, categories)

@@ -17,7 +17,8 @@ package struct WriteEffects: Sendable {
     package var released: [(lease: Lease, due: Date?)] = []
     /// Searches that ended, with the leases that they led to.
     package var claimed: [(search: DueSearch, leases: [Lease])] = []
-    /// Destinations that a settlement disabled, for example after 410 Gone.
+    /// Destinations that a settlement disabled, for example after 410 Gone. The store tells the lanes itself, in the
+    /// order of its commits.
     package var disabled: Set<DestinationName> = []
     /// Categories that count as known before the commit.
     package var categories: [String] = []
@@ -51,7 +52,6 @@ package struct WriteEffects: Sendable {
             }
         }
         if !messages.isEmpty { observer()?(messages) }
-        for destination in disabled { lanes.deactivate(destination) }
         lanes.wake(spilled.union(fresh.map(\.destination)))
         if wakesDownloads { lanes.wakeDownloads() }
     }
