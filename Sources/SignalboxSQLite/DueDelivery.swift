@@ -118,11 +118,29 @@ extension DueSearch {
         isComplete = unfinished == nil
     }
 
+    /// The most due deliveries that a search of an ordered destination looks at instead of the keys.
+    private static let mostFew = 256
+
+    /// Whether at most ``mostFew`` deliveries are due, leased ones included.
+    private func hasFewDue(by now: Date, in db: Database) throws -> Bool {
+        let count = try db.number(
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM deliveries WHERE state = 'waiting' AND destination = ? AND due <= ? LIMIT ?)
+            """, [destination.name, now.milliseconds, Self.mostFew + 1])
+        return (count ?? 0) <= Int64(Self.mostFew)
+    }
+
     /// Goes through the keys after the last served one, then through deliveries without a key, then through the keys
-    /// from the beginning. Or through the rest of such a round. Returns what is left after ``DueSearch/mostKeys``.
+    /// from the beginning. Or through the rest of such a round. Returns what is left after ``DueSearch/mostKeys``. If
+    /// few deliveries are due, goes through these only, in the same order.
     private mutating func gatherInOrder(
         by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
     ) throws -> Rest? {
+        if try hasFewDue(by: now, in: db) {
+            try gather(Self.firsts, ["last": lastKey ?? ""], by: now, in: db, isReadable)
+            return nil
+        }
         var after = lastKey
         let end: String?
         switch rest ?? .toLastKey(thenUpTo: lastKey) {
@@ -164,27 +182,42 @@ extension DueSearch {
         return true
     }
 
-    /// Stops as soon as the search has enough deliveries.
+    /// Stops as soon as the search has enough deliveries. `more`: the arguments that only this query has.
     private mutating func gather(
-        _ sql: String, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
+        _ sql: String, _ more: StatementArguments = [:], by now: Date, in db: Database,
+        _ isReadable: (Due) throws -> Bool
     ) throws {
-        let arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds]
+        var arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds]
+        arguments += more
         let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         while wantsMore, let row = try rows.next() {
-            let due = Due(id: try row.number(0), key: nil)
+            let due = Due(id: try row.number(0), key: try row.optionalText(1))
             if accepts(due), try isReadable(due) { add(due) }
         }
     }
 
     /// Served by the index `deliveries_waiting`.
     private static let unordered = """
-        SELECT id FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
+        SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
         ORDER BY due, id
+        """
+
+    /// Due deliveries that are the first ones of their keys, or have none: keys after `:last`, deliveries without a
+    /// key, and the other keys. Served by the same index, with one step in `deliveries_ordered` for each delivery.
+    private static let firsts = """
+        SELECT d.id, d.order_key FROM deliveries d
+        WHERE d.state = 'waiting' AND d.destination = :destination AND d.due <= :now
+            AND (d.order_key IS NULL OR d.id = (
+                SELECT id FROM deliveries
+                WHERE state = 'waiting' AND destination = :destination AND order_key = d.order_key
+                ORDER BY order_key, id LIMIT 1))
+        ORDER BY CASE WHEN d.order_key > :last THEN 0 WHEN d.order_key IS NULL THEN 1 ELSE 2 END,
+            d.order_key, d.due, d.id
         """
 
     /// Deliveries without an order key. Served by the same index.
     private static let unkeyed = """
-        SELECT id FROM deliveries
+        SELECT id, NULL FROM deliveries
         WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
         ORDER BY due, id
         """

@@ -13,7 +13,14 @@ import Testing
     @Test func oneSearchLooksAtABoundedNumberOfKeys() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try await queue(in: directory, keys: 2500)
-            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 500])
+            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 501])
+        }
+    }
+
+    @Test func aSearchWithFewDueDeliveriesLooksAtNoKey() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try await queue(in: directory, keys: 2500, blocked: 200)
+            #expect(try await counts(ofRoundIn: queue) == [0])
         }
     }
 
@@ -24,7 +31,7 @@ import Testing
             try await queue.append([event(under: "k1200x")])
             let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
             try await queue.settle(lease, .delivered(status: 200))
-            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 500])
+            #expect(try await counts(ofRoundIn: queue) == [1000, 1000, 501])
         }
     }
 
@@ -37,13 +44,17 @@ import Testing
         }
     }
 
-    /// `keys`: each has a delivery that is due in an hour.
-    private func queue(in directory: String, keys: Int) async throws -> SQLiteQueue {
+    /// `keys`: each has a delivery that is due in an hour. `blocked`: due deliveries of one more key behind one that is
+    /// due in an hour.
+    private func queue(in directory: String, keys: Int, blocked: Int = 300) async throws -> SQLiteQueue {
         let clock = ManualDate()
         let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
         queue.openLane(crm, isOrdered: true) {}
         let later = clock.now + 3600
         try await queue.append((0..<keys).map { event(under: "k\(1000 + $0)", at: later) })
+        try await queue.append((0...blocked).map { _ in event(under: "a") })
+        let first = try #require(try await queue.claim(from: crm, upTo: 1).first)
+        try await queue.settle(first, .retry(after: .seconds(3600), status: 503, reason: "answered 503"))
         return queue
     }
 
