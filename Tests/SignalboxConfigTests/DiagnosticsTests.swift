@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxConfig
+import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import Testing

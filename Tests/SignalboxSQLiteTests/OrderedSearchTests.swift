@@ -40,7 +40,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try await queue(in: directory, keys: 2500)
             #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
-            #expect(queue.file.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore } == false)
+            let mayHaveMore = queue.file.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore }
+            #expect(mayHaveMore == false)
         }
     }
 
