@@ -7,24 +7,39 @@ import SignalboxNotification
 /// A class because all transfers of a client share it.
 final class OpenSockets: @unchecked Sendable {
     // Sendable: only the client's thread uses it.
-    /// Descriptors by local port; the connection of an entry may be closed.
-    private var descriptors: [Int32: Int32] = [:]
+    /// Both directions, so that a reused descriptor replaces the entry of its closed connection. The entry of an open
+    /// connection is always right: each new connection is recorded.
+    private var descriptors: [Ends: Int32] = [:]
+    private var ends: [Int32: Ends] = [:]
 
-    /// Records which of the descriptors has a local port. Called once for each new connection, when it is ready for
-    /// the request.
-    func record(_ opened: [Int32], port: Int32) {
-        if let descriptor = opened.first(where: { Self.port(of: $0) == port }) { descriptors[port] = descriptor }
+    /// Both ends of a connection. With a proxy, the remote end is the proxy's.
+    struct Ends: Hashable {
+        let remote: String
+        let remotePort: Int32
+        let localPort: Int32
+    }
+
+    /// Records the descriptor of a new connection, when it is ready for the first request. `opened`: the descriptors
+    /// that were opened for its addresses.
+    func record(_ opened: [Int32], as connection: Ends) {
+        let descriptor =
+            opened.count == 1 ? opened.first : opened.first { Self.port(of: $0) == connection.localPort }
+        guard let descriptor else { return }
+        if let earlier = ends.updateValue(connection, forKey: descriptor), descriptors[earlier] == descriptor {
+            descriptors[earlier] = nil
+        }
+        descriptors[connection] = descriptor
     }
 
     /// True when an idle HTTP/1 connection has bytes to read, or its peer closed it. `ssl`: OpenSSL's object of a TLS
     /// connection. Reads nothing from the socket. False if the descriptor of the connection is unknown.
-    func hasLeftovers(port: Int32, ssl: UnsafeMutableRawPointer?) -> Bool {
+    func hasLeftovers(on connection: Ends, ssl: UnsafeMutableRawPointer?) -> Bool {
         if let ssl {
             // HTTP/2 frames may come at any time and name their request.
             if sb_ssl_speaks_http2(ssl) != 0 { return false }
             if sb_ssl_pending(ssl) > 0 { return true }
         }
-        guard let descriptor = descriptors[port], Self.port(of: descriptor) == port else { return false }
+        guard let descriptor = descriptors[connection] else { return false }
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
         return count >= 0 || (errno != EAGAIN && errno != EINTR)

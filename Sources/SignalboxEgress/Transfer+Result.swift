@@ -4,9 +4,6 @@ import SignalboxNotification
 
 /// The result of a transfer, read from libcurl's handle before it is reset.
 extension Transfer {
-    /// True when the request has to be sent again over a new connection: it was not sent.
-    func needsRepeat(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && metLeftovers }
-
     /// The result of a finished transfer. Call it before the handle is reset.
     func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
         let wasCut = code == CURLE_WRITE_ERROR && !takesMore

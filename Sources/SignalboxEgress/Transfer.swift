@@ -10,12 +10,12 @@ final class Transfer: @unchecked Sendable {
     /// Kept alive for libcurl, which reads the body in place.
     let request: OutboundRequest
     private let policy: AddressPolicy
-    private let sockets: OpenSockets
+    let sockets: OpenSockets
     let completion: CheckedContinuation<OutboundResult, Never>
     /// Durations count from here.
     let begun = ContinuousClock.now
     /// libcurl's handle, from ``prepare(_:)`` on.
-    private var handle: UnsafeMutableRawPointer?
+    private(set) var handle: UnsafeMutableRawPointer?
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var body = Body.awaited
     /// The beginning of the body, up to the request's bound.
@@ -34,7 +34,7 @@ final class Transfer: @unchecked Sendable {
     /// Why the system has no socket.
     var exhaustion: String?
     /// Descriptors that were opened for the request.
-    private var opened: [Int32] = []
+    private(set) var opened: [Int32] = []
     /// True when the idle connection that libcurl chose had unread bytes.
     var metLeftovers = false
     /// libcurl writes its error here, ending in zero.
@@ -103,6 +103,7 @@ final class Transfer: @unchecked Sendable {
             sb_curl_set_write_callback(handle, Self.onWrite, context),
             sb_curl_set_header_callback(handle, Self.onHeader, context),
             sb_curl_set_socket_callback(handle, Self.onOpenSocket, context),
+            sb_curl_set_ready_callback(handle, Self.onReady, context),
             errorText.withUnsafeMutableBufferPointer {
                 sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
@@ -111,7 +112,6 @@ final class Transfer: @unchecked Sendable {
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond))
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds))
         }
-        if request.sink != nil { codes.append(sb_curl_set_ready_callback(handle, Self.onReady, context)) }
         if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
         if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
         // Concurrent requests of a group wait for its connection instead of opening others.
@@ -160,7 +160,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: Callbacks
 
-    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
         context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -228,20 +228,5 @@ final class Transfer: @unchecked Sendable {
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
         if descriptor >= 0 { transfer.opened.append(descriptor) }
         return descriptor
-    }
-
-    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112,
-    /// 6.3), and libcurl does not notice all of them.
-    private static let onReady: curl_prereq_callback = { context, _, _, _, port in
-        guard let transfer = of(context), let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
-        if number(CURLINFO_NUM_CONNECTS, of: handle) > 0 {
-            transfer.sockets.record(transfer.opened, port: port)
-        } else if !transfer.metLeftovers,
-            transfer.sockets.hasLeftovers(port: port, ssl: sb_curl_get_ssl(handle))
-        {
-            transfer.metLeftovers = true
-            return CURL_PREREQFUNC_ABORT
-        }
-        return CURL_PREREQFUNC_OK
     }
 }

@@ -29,6 +29,9 @@ options = options.parse_args()
 output = threading.Lock()
 served = 0
 asked = {}
+wanted = threading.Event()
+arrived = threading.Event()
+BUSY = b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n"
 
 
 def say(value):
@@ -72,13 +75,17 @@ def read_request(connection):
     return line
 
 
+def unescaped(reply):
+    return reply.encode("latin-1").decode("unicode_escape").encode("latin-1")
+
+
 def canned(connection):
     """Answers each request with the next --reply, the last one again and again."""
     global served
     while read_request(connection):
         reply = options.reply[min(served, len(options.reply) - 1)]
         served += 1
-        connection.sendall(reply.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        connection.sendall(unescaped(reply))
 
 
 def scripted(connection):
@@ -156,6 +163,24 @@ def hangs_up(connection):
 def hangs_up_at_once(connection):
     """Receives the first bytes and closes."""
     connection.recv(65536)
+
+
+def leftovers(connection):
+    """Answers two requests with 204 and later ones with 503. The first connection gets --reply, too, after its first
+    response. It has arrived when the second request is answered.
+    """
+    global served
+    while read_request(connection):
+        served += 1
+        number = served
+        if number == 2:
+            wanted.set()
+            arrived.wait()
+        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n" if number <= 2 else BUSY)
+        if number == 1:
+            wanted.wait()
+            connection.sendall(unescaped(options.reply[0]))
+            arrived.set()
 
 
 def resets(connection):
