@@ -36,13 +36,19 @@ final class OpenSockets: @unchecked Sendable {
     func hasLeftovers(on connection: Ends, ssl: UnsafeMutableRawPointer?) -> Bool {
         if let ssl {
             // HTTP/2 frames may come at any time and name their request.
-            if sb_ssl_speaks_http2(ssl) != 0 { return false }
+            if Self.speaksHTTP2(ssl) { return false }
             if sb_ssl_pending(ssl) > 0 { return true }
         }
         guard let descriptor = descriptors[connection] else { return false }
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
         return count >= 0 || (errno != EAGAIN && errno != EINTR)
+    }
+
+    /// `ssl`: OpenSSL's object of a TLS connection; nil without TLS, where HTTP/2 is not used.
+    static func speaksHTTP2(_ ssl: UnsafeMutableRawPointer?) -> Bool {
+        guard let ssl else { return false }
+        return sb_ssl_speaks_http2(ssl) != 0
     }
 
     /// The local port; nil for a descriptor without one.

@@ -80,18 +80,27 @@ extension Transfer {
     /// Why a transfer that libcurl ended with a code has no response. The reasons that the callbacks recorded win
     /// over libcurl's code, which only says that a callback failed.
     private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
-        let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let detail = errorDetail
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+        if case .repetition(let reason) = rejection { return .interrupted(reason) }
+        if start == nil, let error = connectionError(of: handle) { return error }
+        if hasTooManyHeaders { return .interrupted("the reply has too many headers") }
+        return TransportError(code, words, wasBegun: start != nil)
+    }
+
+    /// Why there is no connection, if this process or a proxy is the reason.
+    private func connectionError(of handle: UnsafeMutableRawPointer) -> TransportError? {
         if let denial, !wasAllowed { return .denied(denial) }
         if let exhaustion { return .exhausted(exhaustion) }
         let proxyStatus = Self.number(CURLINFO_HTTP_CONNECTCODE, of: handle)
         guard proxyStatus == 0 || (200..<300).contains(proxyStatus) else {
             return .refused("the proxy answered \(proxyStatus)")
         }
-        if hasTooManyHeaders { return .interrupted("the reply has too many headers") }
-        // Time until libcurl began to send: then the server may have the request.
-        var microseconds: curl_off_t = 0
-        sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
-        return TransportError(code, words, wasBegun: microseconds > 0)
+        return nil
+    }
+
+    /// libcurl's words for the error of the transfer; empty without them.
+    var errorDetail: String {
+        String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

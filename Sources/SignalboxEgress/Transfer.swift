@@ -35,8 +35,10 @@ final class Transfer: @unchecked Sendable {
     var exhaustion: String?
     /// Descriptors that were opened for the request.
     private(set) var opened: [Int32] = []
-    /// True when the idle connection that libcurl chose had unread bytes.
-    var metLeftovers = false
+    /// Why the request was not sent on the connection that libcurl chose last.
+    var rejection: Rejection?
+    /// The connection on which libcurl began to send the request; nil before.
+    var start: Start?
     /// libcurl writes its error here, ending in zero.
     var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
@@ -83,7 +85,7 @@ final class Transfer: @unchecked Sendable {
         self.handle = handle
         // A repeated request was prepared before.
         curl_slist_free_all(headers)
-        (headers, opened) = (nil, [])
+        (headers, opened, start) = (nil, [], nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
@@ -112,7 +114,7 @@ final class Transfer: @unchecked Sendable {
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond))
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds))
         }
-        if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
+        if rejection == .leftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
         if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
         // Concurrent requests of a group wait for its connection instead of opening others.
         if request.group != nil { codes.append(sb_curl_set_long(handle, CURLOPT_PIPEWAIT, 1)) }

@@ -2,11 +2,12 @@ internal import CCurl
 
 extension TransportError {
     /// Why a transfer that libcurl ended with this code has no response. `wasBegun`: libcurl began to send, so the
-    /// server may have the request.
+    /// server may have the request, also if libcurl failed to connect afterwards.
     init(_ code: CURLcode, _ words: String, wasBegun: Bool) {
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .unresolved(words)
-        case CURLE_COULDNT_CONNECT: self = .refused(words)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            self = wasBegun ? .interrupted(words) : .unresolved(words)
+        case CURLE_COULDNT_CONNECT: self = wasBegun ? .interrupted(words) : .refused(words)
         case CURLE_OPERATION_TIMEDOUT: self = wasBegun ? .timeoutReplying(words) : .timeoutConnecting(words)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:

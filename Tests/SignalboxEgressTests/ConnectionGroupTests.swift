@@ -192,4 +192,25 @@ import Testing
             #expect(connections == [1, 1, 2, 2, 3, 3])
         }
     }
+
+    @Test func aRefusedRequestIsSentAgain() async throws {
+        try await run(["--second", "refuse"]) { server, http in
+            for _ in 0..<2 { #expect(await send([server.request("a")], by: http) == [200]) }
+            let connections = try await server.connections(3)
+            #expect(connections == [1, 1, 2])
+        }
+    }
+
+    @Test func aRequestThatAServerMayHaveIsNotSentAgain() async throws {
+        try await run(["--second", "reset"]) { server, http in
+            #expect(await send([server.request("a")], by: http) == [200])
+            guard case .failure(.interrupted) = await http.attempt(server.request("a")).answer else {
+                Issue.record("The request was sent again.")
+                return
+            }
+            #expect(await send([server.request("a")], by: http) == [200])
+            let connections = try await server.connections(3)
+            #expect(connections.prefix(2) == [1, 1])
+        }
+    }
 }

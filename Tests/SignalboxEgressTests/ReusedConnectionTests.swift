@@ -47,4 +47,36 @@ import Testing
             }
         }
     }
+
+    /// The paths of the requests that arrived. The server answers `/first` only.
+    private func paths(_ method: OutboundRequest.Method) async throws -> [String] {
+        try await Peer.run(["hangs-up-later"]) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let url = "http://127.0.0.1:\(peer.port)"
+            let status = try await http.send(OutboundRequest(method: method, url: url + "/first")).status
+            #expect(status == 204)
+            for path in ["/second", "/last"] {
+                let result = await http.attempt(OutboundRequest(method: method, url: url + path))
+                guard case .failure(.interrupted) = result.answer else {
+                    Issue.record("\(path) has an answer.")
+                    break
+                }
+            }
+            var paths: [String] = []
+            while paths.last != "/last", let request = try await peer.next() {
+                paths.append(request.line.split(separator: " ").dropFirst().first.map { String($0) } ?? "")
+            }
+            return paths
+        }
+    }
+
+    @Test func aPostThatAServerMayHaveIsNotSentAgain() async throws {
+        #expect(try await paths(.post) == ["/first", "/second", "/last"])
+    }
+
+    /// Receivers of GET expect repetitions (RFC 9110, 9.2.2).
+    @Test func aGetMayBeSentAgain() async throws {
+        #expect(try await paths(.get) == ["/first", "/second", "/second", "/last"])
+    }
 }

@@ -160,6 +160,16 @@ def hangs_up(connection):
     read_request(connection)
 
 
+def hangs_up_later(connection):
+    """Answers the first request with 204. Takes each later one, and closes."""
+    global served
+    while read_request(connection):
+        served += 1
+        if served > 1:
+            return
+        connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
 def hangs_up_at_once(connection):
     """Receives the first bytes and closes."""
     connection.recv(65536)

@@ -12,12 +12,14 @@ import os
 import re
 import socket
 import ssl
+import struct
 import sys
 import threading
 import uuid
 
 import h2.config
 import h2.connection
+import h2.errors
 import h2.events
 import h2.settings
 
@@ -27,6 +29,7 @@ options.add_argument("--key")
 options.add_argument("--streams", type=int, default=1000, help="permitted until the first answer; 1000 afterwards")
 options.add_argument("--together", type=int, default=1, help="answers when this number of requests of a connection wait")
 options.add_argument("--requests", type=int, default=0, help="ends a connection after this number of answers")
+options.add_argument("--second", choices=["refuse", "reset"], help="instead of the second answer of connection 1")
 options = options.parse_args()
 
 TIMESTAMP = 1795210140123
@@ -72,6 +75,7 @@ def fcm_answer(token, headers, path, body):
 class Connection:
     def __init__(self, number, link):
         self.number, self.link, self.streams, self.waiting, self.answered = number, link, {}, [], 0
+        self.requests = 0
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
 
     def serve(self):
@@ -101,6 +105,9 @@ class Connection:
         fields = [(name, value) for name, value in headers if not name.startswith(":")]
         say({"connection": self.number, "method": pseudo[":method"], "path": pseudo[":path"],
              "authority": pseudo.get(":authority"), "headers": fields, "body": body.decode("latin-1")})
+        self.requests += 1
+        if options.second and self.number == 1 and self.requests == 2:
+            return self.end(stream)
         path, named = pseudo[":path"], dict(fields)
         if path.startswith("/v1/projects/"):
             message = json.loads(body)
@@ -119,6 +126,13 @@ class Connection:
         if options.requests and self.answered >= options.requests:
             self.h2.close_connection()
             self.send()
+            self.link.close()
+
+    def end(self, stream):
+        if options.second == "refuse":
+            self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
+        else:
+            self.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.link.close()
 
     def answer(self, stream, status, fields, body):
