@@ -1,54 +1,90 @@
 internal import CCurl
 import Foundation
 
-/// The connections of the groups of one loop, bounded in number and in idle time. Only the loop's thread uses it.
+/// The connections of one loop: those that ordinary requests share, and those of groups. Bounds the groups in number
+/// and in idle time. Only the loop's thread uses it.
 struct ConnectionGroups {
+    /// The connections of requests without a group, except those of ``Owner/origin(_:)``.
+    let common: ConnectionSet
     private let limits: ConnectionGroup.Limits
+    private let idleConnections: Int
     private let watcher: SocketWatcher
-    private var sets: [ConnectionGroup: ConnectionSet] = [:]
+    private var sets: [Owner: ConnectionSet] = [:]
+    /// How many of the sets belong to an origin.
+    private var origins = 0
     /// Connections that seem dead, while requests wait on them.
     private var retired: [ConnectionSet] = []
-    /// The connections of every group, in no order.
+    /// The sets besides ``common``, in no order.
     private(set) var all: [ConnectionSet] = []
 
-    init(_ limits: ConnectionGroup.Limits, _ watcher: SocketWatcher) {
-        self.limits = limits
-        self.watcher = watcher
+    /// The requests that use a set.
+    private enum Owner: Hashable {
+        case group(ConnectionGroup)
+        /// Requests without a group to a server whose common connection seems dead: `https://host:port`.
+        case origin(String)
     }
 
-    /// The connections of a group; new ones for a new group. Throws ``TransportError/exhausted(_:)`` when there
+    /// `idleConnections`: see ``OutboundHTTP``.
+    init(_ limits: ConnectionGroup.Limits, idleConnections: Int = 1024, _ watcher: SocketWatcher) {
+        self.limits = limits
+        self.idleConnections = idleConnections
+        self.watcher = watcher
+        common = ConnectionSet(idleConnections: idleConnections) { watcher.watch($1, for: $2, of: nil) }
+    }
+
+    /// The connections for a request; new ones for a new group. Throws ``TransportError/exhausted(_:)`` when there
     /// are too many groups with requests in progress.
+    mutating func connections(for request: OutboundRequest) throws(TransportError) -> ConnectionSet {
+        if let group = request.group { return try connections(of: group) }
+        guard origins > 0 else { return common }
+        return sets[.origin(Self.origin(of: request.url))] ?? common
+    }
+
+    /// The connections of a group; see ``connections(for:)``.
     mutating func connections(of group: ConnectionGroup) throws(TransportError) -> ConnectionSet {
-        if let set = sets[group] { return set }
-        if sets.count >= limits.most {
-            let idle = sets.filter { $0.value.running == 0 }
-            guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
-                throw .exhausted("\(limits.most) senders have requests in progress")
-            }
-            end(oldest.key)
-        }
+        if let set = sets[.group(group)] { return set }
+        guard makeRoom() else { throw .exhausted("\(limits.most) senders have requests in progress") }
+        return add(.group(group), idleConnections: nil)
+    }
+
+    /// Ends the set that has been idle longest if there are too many. False if none is idle.
+    private mutating func makeRoom() -> Bool {
+        guard sets.count >= limits.most else { return true }
+        let idle = sets.filter { $0.value.running == 0 }
+        guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return false }
+        end(oldest.key)
+        return true
+    }
+
+    private mutating func add(_ owner: Owner, idleConnections: Int?) -> ConnectionSet {
         let watcher = watcher
-        let set = ConnectionSet(idleConnections: nil) { watcher.watch($1, for: $2, of: $0) }
-        sets[group] = set
+        let set = ConnectionSet(idleConnections: idleConnections) { watcher.watch($1, for: $2, of: $0) }
+        sets[owner] = set
+        if case .origin = owner { origins += 1 }
         all.append(set)
         return set
     }
 
-    /// Records the result of a request that began at `begun`. A connection on which nothing arrived between the
-    /// request and its timeout gets no further requests: a network may drop a connection silently, and TCP
-    /// notices that after many minutes.
-    mutating func record(
-        _ result: OutboundResult, of group: ConnectionGroup, on set: ConnectionSet,
-        begunAt begun: ContinuousClock.Instant
-    ) {
-        switch result.answer {
-        case .success: set.lastReply = .now
-        case .failure(.timeoutReplying):
-            guard sets[group] === set, !set.hasReplied(since: begun) else { return }
-            sets[group] = nil
+    /// Replaces a connection on which nothing arrived between a request and its timeout: a network may drop a
+    /// connection silently, and TCP notices that after many minutes. Requests in progress stay on it; later ones of
+    /// the group use another. Without a group, later ones to the same origin do. `set`: the connections that the
+    /// request used.
+    mutating func replace(_ set: ConnectionSet, of request: OutboundRequest) {
+        let owner = request.group.map { Owner.group($0) } ?? .origin(Self.origin(of: request.url))
+        if sets[owner] === set {
+            remove(owner)
             retired.append(set)
-        case .failure: break
+        } else if set !== common || sets[owner] != nil {
+            // Replaced by an earlier timeout.
+            return
         }
+        if request.group == nil, makeRoom() { _ = add(owner, idleConnections: idleConnections) }
+    }
+
+    /// Scheme, host and port, as the URL spells them. Two spellings of an origin only cost a timeout each.
+    private static func origin(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        return String(url[..<(url[scheme.upperBound...].firstIndex { "/?#".contains($0) } ?? url.endIndex)])
     }
 
     /// Closes the connections of groups that have been idle for too long.
@@ -57,12 +93,18 @@ struct ConnectionGroups {
         for set in retired where set.running == 0 { close(set) }
         retired.removeAll { $0.running == 0 }
         let latest = ContinuousClock.now - limits.idle
-        for (group, set) in sets where set.running == 0 && set.lastUse < latest { end(group) }
+        for (owner, set) in sets where set.running == 0 && set.lastUse < latest { end(owner) }
     }
 
-    private mutating func end(_ group: ConnectionGroup) {
-        guard let set = sets.removeValue(forKey: group) else { return }
-        close(set)
+    private mutating func end(_ owner: Owner) {
+        if let set = remove(owner) { close(set) }
+    }
+
+    @discardableResult
+    private mutating func remove(_ owner: Owner) -> ConnectionSet? {
+        guard let set = sets.removeValue(forKey: owner) else { return nil }
+        if case .origin = owner { origins -= 1 }
+        return set
     }
 
     private mutating func close(_ set: ConnectionSet) {

@@ -16,8 +16,6 @@ final class ConnectionSet {
     private(set) var running = 0
     /// When the last transfer began or ended.
     private(set) var lastUse = ContinuousClock.now
-    /// When the last response ended; nil before the first one.
-    var lastReply: ContinuousClock.Instant?
     private let onSocket: SocketHandler
     /// The limit of connections, idle or in use, that libcurl has now.
     private var connectionLimit = 0
@@ -65,9 +63,6 @@ final class ConnectionSet {
         curl_multi_remove_handle(multi, handle)
         count(-1)
     }
-
-    /// Whether a response has ended since then.
-    func hasReplied(since time: ContinuousClock.Instant) -> Bool { lastReply.map { $0 >= time } ?? false }
 
     private func count(_ change: Int) {
         running += change

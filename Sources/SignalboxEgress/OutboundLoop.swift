@@ -9,8 +9,6 @@ import Synchronization
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {
     // Sendable: a lock guards `shared`; only the thread uses the rest, once it runs.
-    /// The connections of requests without a group.
-    private let common: ConnectionSet
     private var groups: ConnectionGroups
     private let makePoll: @Sendable () throws(TransportError) -> SocketPoll
     private let watcher = SocketWatcher()
@@ -53,9 +51,7 @@ final class OutboundLoop: @unchecked Sendable {
         precondition(Self.initialised, "libcurl could not be initialised.")
         self.policy = policy
         self.makePoll = makePoll
-        let watcher = watcher
-        common = ConnectionSet(idleConnections: idleConnections) { watcher.watch($1, for: $2, of: nil) }
-        self.groups = ConnectionGroups(groups, watcher)
+        self.groups = ConnectionGroups(groups, idleConnections: idleConnections, watcher)
     }
 
     deinit {
@@ -112,6 +108,7 @@ final class OutboundLoop: @unchecked Sendable {
     /// a stop it fails the transfers that are still running.
     private func run(with poll: SocketPoll) {
         watcher.poll = poll
+        let common = groups.common
         var ready: [SocketPoll.Ready] = []
         while let transfers = takeSubmitted() {
             for event in ready { (watcher.owner(of: event.socket) ?? common).perform(event.socket, event.mask) }
@@ -135,7 +132,7 @@ final class OutboundLoop: @unchecked Sendable {
 
     /// At most one second, in case libcurl sets no timer.
     private func timeUntilDue() -> Duration {
-        let due = groups.all.reduce(common.due) { earliest, connections in
+        let due = groups.all.reduce(groups.common.due) { earliest, connections in
             [earliest, connections.due].compactMap { $0 }.min()
         }
         return min(due.map { $0 - .now } ?? .seconds(1), .seconds(1))
@@ -171,8 +168,7 @@ final class OutboundLoop: @unchecked Sendable {
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
         do throws(TransportError) {
-            var connections = common
-            if let group = transfer.request.group { connections = try groups.connections(of: group) }
+            let connections = try groups.connections(for: transfer.request)
             try transfer.prepare(handle)
             guard connections.add(handle) else { throw .unusable("libcurl refused it") }
             running[handle] = Running(transfer: transfer, connections: connections)
@@ -193,8 +189,8 @@ final class OutboundLoop: @unchecked Sendable {
                 continue
             }
             let result = transfer?.result(code, of: handle)
-            if let transfer, let result, let group = transfer.request.group {
-                groups.record(result, of: group, on: connections, begunAt: transfer.begun)
+            if let transfer, let result, transfer.hasFoundSilence(result) {
+                groups.replace(connections, of: transfer.request)
             }
             // Until it is reset, the handle points into the transfer.
             connections.remove(handle)

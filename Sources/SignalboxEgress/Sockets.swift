@@ -9,7 +9,7 @@ final class OpenSockets: @unchecked Sendable {
     // Sendable: only the client's thread uses it.
     /// Both directions, so that a reused descriptor replaces the entry of its closed connection. The entry of an open
     /// connection is always right: each new connection is recorded.
-    private var descriptors: [Ends: Int32] = [:]
+    private var connections: [Ends: Entry] = [:]
     private var ends: [Int32: Ends] = [:]
 
     /// Both ends of a connection. With a proxy, the remote end is the proxy's.
@@ -19,16 +19,33 @@ final class OpenSockets: @unchecked Sendable {
         let localPort: Int32
     }
 
+    private struct Entry {
+        let descriptor: Int32
+        /// When the last response ended; nil before the first one.
+        var lastReply: ContinuousClock.Instant?
+    }
+
     /// Records the descriptor of a new connection, when it is ready for the first request. `opened`: the descriptors
     /// that were opened for its addresses.
     func record(_ opened: [Int32], as connection: Ends) {
         let descriptor =
             opened.count == 1 ? opened.first : opened.first { Self.port(of: $0) == connection.localPort }
         guard let descriptor else { return }
-        if let earlier = ends.updateValue(connection, forKey: descriptor), descriptors[earlier] == descriptor {
-            descriptors[earlier] = nil
+        if let earlier = ends.updateValue(connection, forKey: descriptor),
+            connections[earlier]?.descriptor == descriptor
+        {
+            connections[earlier] = nil
         }
-        descriptors[connection] = descriptor
+        connections[connection] = Entry(descriptor: descriptor)
+    }
+
+    /// Records that a response has ended.
+    func recordReply(on connection: Ends) { connections[connection]?.lastReply = .now }
+
+    /// Whether a response has ended since then.
+    func hasReplied(on connection: Ends, since time: ContinuousClock.Instant) -> Bool {
+        guard let lastReply = connections[connection]?.lastReply else { return false }
+        return lastReply >= time
     }
 
     /// True when an idle HTTP/1 connection has bytes to read, or its peer closed it. `ssl`: OpenSSL's object of a TLS
@@ -39,7 +56,7 @@ final class OpenSockets: @unchecked Sendable {
             if Self.speaksHTTP2(ssl) { return false }
             if sb_ssl_pending(ssl) > 0 { return true }
         }
-        guard let descriptor = descriptors[connection] else { return false }
+        guard let descriptor = connections[connection]?.descriptor else { return false }
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
         return count >= 0 || (errno != EAGAIN && errno != EINTR)

@@ -7,6 +7,7 @@ extension Transfer {
     struct Start {
         /// Connections that were opened for the request until then.
         let connects: Int
+        let connection: OpenSockets.Ends
         let isHTTP2: Bool
     }
 
@@ -44,7 +45,7 @@ extension Transfer {
             rejection = .leftovers
             return false
         }
-        start = Start(connects: connects, isHTTP2: OpenSockets.speaksHTTP2(ssl))
+        start = Start(connects: connects, connection: connection, isHTTP2: OpenSockets.speaksHTTP2(ssl))
         return true
     }
 
@@ -62,4 +63,18 @@ extension Transfer {
 
     /// True when the request has to be sent again over a new connection: it was not sent.
     func needsRepeat(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && rejection == .leftovers }
+
+    /// Records a response on an HTTP/2 connection. True if the result shows that the connection seems dead: nothing
+    /// arrived on it between the request and its timeout. libcurl closes HTTP/1 connections itself.
+    func hasFoundSilence(_ result: OutboundResult) -> Bool {
+        guard let start, start.isHTTP2 else { return false }
+        switch result.answer {
+        case .success:
+            sockets.recordReply(on: start.connection)
+            return false
+        case .failure(.timeoutReplying):
+            return headerBytes == 0 && !sockets.hasReplied(on: start.connection, since: begun)
+        case .failure: return false
+        }
+    }
 }

@@ -154,35 +154,68 @@ import Testing
         }
     }
 
-    @Test func aSilentServerEndsAtTheTimeout() async throws {
+    @Test(arguments: ["a", nil]) func aSilentServerEndsAtTheTimeout(group: String?) async throws {
         try await run { server, http in
-            let silent = server.request("a", path: Self.silentPath, timeout: .seconds(2))
+            #expect(await send([server.request(group)], by: http) == [200])
+            let silent = server.request(group, path: Self.silentPath, timeout: .seconds(2))
             guard case .failure(.timeoutReplying) = await http.attempt(silent).answer else {
                 Issue.record("The silent server has an answer.")
                 return
             }
-            // The connection may be dead, so the next request opens another one.
-            #expect(await send([server.request("a")], by: http) == [200])
-            let connections = try await server.connections(2)
-            #expect(connections == [1, 2])
+            // The connection may be dead, so the next requests use another one.
+            for _ in 0..<2 { #expect(await send([server.request(group)], by: http) == [200]) }
+            let connections = try await server.connections(4)
+            #expect(connections == [1, 1, 2, 2])
         }
     }
 
-    @Test func onlyATimeoutWithoutAnyReplyReplacesTheConnection() throws {
+    @Test func laterRequestsOfAGroupLeaveASilentConnection() throws {
         var groups = ConnectionGroups(ConnectionGroup.Limits(), SocketWatcher())
-        let group = ConnectionGroup([1])
-        let first = try groups.connections(of: group)
-        let timeout = OutboundResult(.failure(.timeoutReplying("")))
-        let begun = ContinuousClock.now
-        groups.record(OutboundResult(.success(OutboundReply(status: 200))), of: group, on: first, begunAt: begun)
-        groups.record(timeout, of: group, on: first, begunAt: begun)
-        let second = try groups.connections(of: group)
-        #expect(second === first, "another request had a reply meanwhile")
-        groups.record(timeout, of: group, on: first, begunAt: .now + .seconds(1))
-        let third = try groups.connections(of: group)
-        #expect(third !== first && groups.all.count == 2)
+        var request = OutboundRequest(url: "https://localhost/")
+        request.group = ConnectionGroup([1])
+        let first = try groups.connections(for: request)
+        groups.replace(first, of: request)
+        let second = try groups.connections(for: request)
+        // The timeout of another request on the same connection.
+        groups.replace(first, of: request)
+        let third = try groups.connections(for: request)
+        #expect(second !== first && third === second && groups.all.count == 2)
         groups.endIdle()
         #expect(groups.all.count == 1)
+    }
+
+    @Test func laterRequestsToAnOriginLeaveASilentConnection() throws {
+        var groups = ConnectionGroups(ConnectionGroup.Limits(), SocketWatcher())
+        let common = groups.common
+        let request = OutboundRequest(url: "https://localhost:1/a?b")
+        groups.replace(common, of: request)
+        let second = try groups.connections(for: request)
+        groups.replace(common, of: request)
+        let third = try groups.connections(for: OutboundRequest(url: "https://localhost:1"))
+        #expect(second !== common && third === second)
+        let other = try groups.connections(for: OutboundRequest(url: "https://localhost:2/a?b"))
+        #expect(other === common)
+        groups.replace(second, of: request)
+        let fourth = try groups.connections(for: request)
+        #expect(fourth !== common && fourth !== second && groups.all.count == 2)
+        groups.endIdle()
+        #expect(groups.all.count == 1)
+    }
+
+    @Test func anotherResponseShowsThatAConnectionIsAlive() {
+        let sockets = OpenSockets()
+        let first = OpenSockets.Ends(remote: "127.0.0.1", remotePort: 443, localPort: 50_000)
+        let second = OpenSockets.Ends(remote: "127.0.0.1", remotePort: 443, localPort: 50_001)
+        let begun = ContinuousClock.now
+        sockets.record([5], as: first)
+        #expect(!sockets.hasReplied(on: first, since: begun))
+        sockets.recordReply(on: first)
+        #expect(sockets.hasReplied(on: first, since: begun))
+        #expect(!sockets.hasReplied(on: first, since: .now + .seconds(1)))
+        // The first connection was closed: another one has its descriptor.
+        sockets.record([5], as: second)
+        sockets.recordReply(on: first)
+        #expect(!sockets.hasReplied(on: first, since: begun) && !sockets.hasReplied(on: second, since: begun))
     }
 
     @Test func aConnectionThatTheServerEndsIsReplaced() async throws {
