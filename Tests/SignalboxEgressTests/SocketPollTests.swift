@@ -81,6 +81,41 @@ import Testing
         }
     }
 
+    @Test func pausesSocketsThatAreOnlyReadyForWriting() throws {
+        let poll = try SocketPoll()
+        poll.pause = .seconds(3600)
+        try withPair { mine, other in
+            poll.watch(mine, for: pollIn | pollOut)
+            for _ in 0..<SocketPoll.streak { #expect(ready(poll) == [[mine, selectOut]]) }
+            #expect(ready(poll).isEmpty)
+            #expect(write(other, "x", 1) == 1)
+            #expect(ready(poll) == [[mine, selectIn]])
+            // The byte ended the pause.
+            #expect(ready(poll) == [[mine, selectIn | selectOut]])
+        }
+    }
+
+    @Test func watchesSocketsAgainAfterTheirPause() throws {
+        let poll = try SocketPoll()
+        poll.pause = .zero
+        try withPair { mine, _ in
+            poll.watch(mine, for: pollOut)
+            for _ in 0..<(3 * SocketPoll.streak) { #expect(ready(poll) == [[mine, selectOut]]) }
+        }
+    }
+
+    @Test func newEventsEndThePause() throws {
+        let poll = try SocketPoll()
+        poll.pause = .seconds(3600)
+        try withPair { mine, _ in
+            poll.watch(mine, for: pollOut)
+            for _ in 0..<SocketPoll.streak { #expect(ready(poll) == [[mine, selectOut]]) }
+            #expect(ready(poll).isEmpty)
+            poll.watch(mine, for: pollIn | pollOut)
+            #expect(ready(poll) == [[mine, selectOut]])
+        }
+    }
+
     /// Before and during a wait that is longer than the suite's time limit.
     @Test func wakeEndsTheWait() async throws {
         let poll = try SocketPoll()
