@@ -30,9 +30,10 @@ import Testing
         #expect(SecretURL(url).masked(Array("https://hooks.example/% is not there".utf8)).count == 36)
     }
 
-    /// `reference`: of the URL.
-    private func excerpt(of reference: SecretReference?) async throws -> String {
-        let reply = #"HTTP/1.1 404 Reply\r\ncontent-length: 21\r\n\r\nnothing at /hook/s3cr"#
+    /// The kept reply of a receiver that repeats the URL. `reference`: of the URL.
+    private func reply(of reference: SecretReference?) async throws -> (excerpt: String, exchange: String) {
+        let fields = #"x-request-id: POST /hook/s3cret\r\nserver: test\r\nlocation: /hook/s3cret?to=https://a.example/"#
+        let reply = #"HTTP/1.1 404 Reply\r\n\#(fields)\r\ncontent-length: 21\r\n\r\nnothing at /hook/s3cr"#
         return try await Peer.run(["canned", "--reply", reply]) { peer in
             let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))]))
             defer { http.stop() }
@@ -40,12 +41,24 @@ import Testing
             webhook.urlReference = reference
             let sender = WebhookSender(webhook, keys: WebhookKeys([]), http: http, version: "0")
             let result = await sender.send([OperationalEvent(gateway: "test").pingLease(to: LaneBench().crm)])
-            return String(decoding: result.attempt.excerpt, as: UTF8.self)
+            let exchange = try #require(result.attempt.exchange)
+            let excerpt = String(decoding: result.attempt.excerpt, as: UTF8.self)
+            return (excerpt: excerpt, exchange: String(decoding: exchange, as: UTF8.self))
         }
     }
 
     @Test func onlyTheURLOfAReferenceIsSecret() async throws {
-        #expect(try await excerpt(of: nil) == "nothing at /hook/s3cr")
-        #expect(try await excerpt(of: .environment("URL")) == "[hidden: it repeats the URL]")
+        let plain = try await reply(of: nil)
+        #expect(plain.excerpt == "nothing at /hook/s3cr")
+        #expect(plain.exchange.contains(#""x-request-id":"POST /hook/s3cret""#))
+        let secret = try await reply(of: .environment("URL"))
+        #expect(secret.excerpt == "[hidden: it repeats the URL]")
+        #expect(secret.exchange.contains(#""x-request-id":"[hidden: it repeats the URL]""#))
+        #expect(secret.exchange.contains(#""server":"test""#))
+        #expect(!secret.exchange.contains("s3cret"))
+    }
+
+    @Test func hidesRelativeLocations() async throws {
+        #expect(try await reply(of: nil).exchange.contains(#""location":"[hidden]""#))
     }
 }

@@ -11,6 +11,8 @@ struct FailedExchange {
     let reply: OutboundReply?
     /// The reference to a URL that is a secret; nil for a URL in the config itself.
     let urlReference: String?
+    /// Hides response fields that repeat the URL; nil for a URL in the config itself.
+    let secretURL: SecretURL?
 
     /// Response fields that are recorded. None of them is a credential.
     static let responseFields = [
@@ -41,7 +43,7 @@ struct FailedExchange {
         if let reply {
             json.key("response")
             json.beginObject()
-            write(Self.shown(reply.headers), into: &json)
+            write(shown(reply.headers), into: &json)
             json.endObject()
         }
         json.endObject()
@@ -58,15 +60,18 @@ struct FailedExchange {
         json.endObject()
     }
 
-    private static func shown(_ headers: [String: String]) -> [(name: String, value: String)] {
+    private func shown(_ headers: [String: String]) -> [(name: String, value: String)] {
         headers.sorted { $0.key < $1.key }.map { name, value in
-            (name, cut(name == "location" ? origin(of: value) : value))
+            let text = name == "location" ? Self.origin(of: value) : value
+            return (name, Self.cut(secretURL?.masked(text) ?? text))
         }
     }
 
     /// Scheme and host: users, paths and queries of webhooks may be secrets.
     private static func origin(of url: String) -> String {
-        guard let scheme = url.firstRange(of: "://") else { return "[hidden]" }
+        // A relative reference has a path before the first colon.
+        guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
+        else { return "[hidden]" }
         let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         return "\(url[..<scheme.upperBound])\(host)/[hidden]"

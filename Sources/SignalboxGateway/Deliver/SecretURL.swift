@@ -20,6 +20,9 @@ struct SecretURL: Sendable {
         Self.starts(in: excerpt).contains { runs.contains(excerpt[$0..<($0 + Self.length)]) } ? Self.hidden : excerpt
     }
 
+    /// The value of a header of a reply; a notice instead of one that repeats the secret.
+    func masked(_ value: String) -> String { String(decoding: masked(Array(value.utf8)), as: UTF8.self) }
+
     private static func runs(of bytes: [UInt8]) -> Set<ArraySlice<UInt8>> {
         Set(starts(in: bytes).map { bytes[$0..<($0 + length)] })
     }

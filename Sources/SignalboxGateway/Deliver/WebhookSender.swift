@@ -96,7 +96,8 @@ package struct WebhookSender: Sender {
     }
 
     private func exchange(_ request: OutboundRequest, _ reply: OutboundReply?) -> FailedExchange {
-        FailedExchange(request: request, reply: reply, urlReference: webhook.urlReference?.description)
+        FailedExchange(
+            request: request, reply: reply, urlReference: webhook.urlReference?.description, secretURL: secretURL)
     }
 
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
