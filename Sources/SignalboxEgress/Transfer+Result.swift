@@ -80,12 +80,22 @@ extension Transfer {
     /// Why a transfer that libcurl ended with a code has no response. The reasons that the callbacks recorded win
     /// over libcurl's code, which only says that a callback failed.
     private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
-        let detail = errorDetail
-        let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        if case .repetition(let reason) = rejection { return .interrupted(reason) }
         if start == nil, let error = connectionError(of: handle) { return error }
-        if hasTooManyHeaders { return .interrupted("the reply has too many headers") }
+        var words = errorDetail
+        if case .repetition(let reason)? = rejection { words = reason }
+        if hasTooManyHeaders || exceedsBounds(code, words) {
+            return .interrupted("the reply has too many headers")
+        }
+        if case .repetition? = rejection { return .interrupted(words) }
+        if words.isEmpty { words = String(cString: curl_easy_strerror(code)) }
         return TransportError(code, words, wasBegun: start != nil)
+    }
+
+    /// Whether the headers exceed a bound of libcurl. A line of more than 100 KiB in HTTP/1 counts as a lack of
+    /// memory, and more than 128 KiB in HTTP/2 as a callback that failed (`NGHTTP2_ERR_CALLBACK_FAILURE`).
+    private func exceedsBounds(_ code: CURLcode, _ words: String) -> Bool {
+        guard start != nil, awaitsBody else { return false }
+        return code == CURLE_OUT_OF_MEMORY || words.contains("nghttp2_session_mem_recv() returned -902")
     }
 
     /// Why there is no connection, if this process or a proxy is the reason.

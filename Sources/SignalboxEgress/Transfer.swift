@@ -51,7 +51,7 @@ final class Transfer: @unchecked Sendable {
         case refused
     }
 
-    /// Bounds of all header lines together; libcurl's own bound is 100 KiB a line.
+    /// Bounds of all header lines together. libcurl's own are 100 KiB a line in HTTP/1, and 128 KiB in HTTP/2.
     static let maximumHeaderBytes = 64 * 1024
     static let maximumHeaderLines = 256
     /// Without a sink, a longer body is not read unless the request keeps more: the status is known by then.
@@ -202,6 +202,9 @@ final class Transfer: @unchecked Sendable {
         if case .refused = body { return false }
         return received <= max(Self.maximumBytes, request.keptBytes)
     }
+
+    /// True until the first bytes of the body come.
+    var awaitsBody: Bool { if case .awaited = body { true } else { false } }
 
     /// libcurl calls this with each header line. It counts lines of interim responses as well.
     private static let onHeader: curl_write_callback = { _, size, count, context in

@@ -60,8 +60,8 @@ import Testing
         #expect(code(try await ask([mode])) == "reset")
     }
 
-    @Test func rejectsEndlessHeaders() async throws {
-        let result = try await ask(["endless-headers"])
+    @Test(arguments: ["endless-headers", "endless-line"]) func rejectsEndlessHeaders(mode: String) async throws {
+        let result = try await ask([mode])
         #expect(result.answer == .failure(.interrupted("the reply has too many headers")))
     }
 

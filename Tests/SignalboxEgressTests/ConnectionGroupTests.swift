@@ -246,4 +246,12 @@ import Testing
             #expect(connections.prefix(2) == [1, 1])
         }
     }
+
+    @Test func tooManyHeadersEndTheRequest() async throws {
+        try await run(["--second", "large"]) { server, http in
+            #expect(await send([server.request(nil)], by: http) == [200])
+            let result = await http.attempt(server.request(nil))
+            #expect(result.answer == .failure(.interrupted("the reply has too many headers")))
+        }
+    }
 }

@@ -148,6 +148,13 @@ def endless_headers(connection):
         connection.sendall(b"x-more: again\r\n" * 100)
 
 
+def endless_line(connection):
+    read_request(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nx-more: ")
+    while True:
+        connection.sendall(b"again" * 1000)
+
+
 def endless_body(connection):
     read_request(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")

@@ -29,7 +29,8 @@ options.add_argument("--key")
 options.add_argument("--streams", type=int, default=1000, help="permitted until the first answer; 1000 afterwards")
 options.add_argument("--together", type=int, default=1, help="answers when this number of requests of a connection wait")
 options.add_argument("--requests", type=int, default=0, help="ends a connection after this number of answers")
-options.add_argument("--second", choices=["refuse", "reset"], help="instead of the second answer of connection 1")
+options.add_argument("--second", choices=["large", "refuse", "reset"],
+                     help="instead of the second answer of connection 1")
 options = options.parse_args()
 
 TIMESTAMP = 1795210140123
@@ -131,6 +132,9 @@ class Connection:
     def end(self, stream):
         if options.second == "refuse":
             self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
+        elif options.second == "large":
+            fields = [(f"x-{number}", "a" * 4000) for number in range(40)]
+            self.h2.send_headers(stream, [(":status", "200")] + fields, end_stream=True)
         else:
             self.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.link.close()
