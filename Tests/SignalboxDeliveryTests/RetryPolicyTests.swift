@@ -21,7 +21,7 @@ import Testing
         #expect(outcome(status) == .retry(after: .seconds(2.5), status: status, reason: "answered \(status)"))
     }
 
-    @Test(arguments: [100, 400, 401, 403, 404, 409, 410, 413, 415, 422]) func givesUpOnOtherStatuses(status: Int) {
+    @Test(arguments: [100, 304, 400, 401, 403, 404, 409, 410, 413, 415, 422]) func givesUpOnOtherStatuses(status: Int) {
         #expect(outcome(status) == .dead(status: status, reason: "answered \(status)"))
     }
 

@@ -111,7 +111,9 @@ package struct RetryPolicy: Sendable {
         status == 408 || status == 425 || status == 429 || (500..<600).contains(status)
     }
 
+    /// 304 is not a redirect (RFC 9110, 15.4.5).
     fileprivate static func text(for status: Int) -> String {
-        (300..<400).contains(status) ? "answered \(status): redirects are not followed" : "answered \(status)"
+        let isRedirect = (300..<400).contains(status) && status != 304
+        return isRedirect ? "answered \(status): redirects are not followed" : "answered \(status)"
     }
 }
