@@ -2,7 +2,7 @@ internal import CCurl
 import Foundation
 
 /// One of libcurl's multi handles: connections that its transfers share, and no others. A loop has one for ordinary
-/// requests and one for each ``ConnectionGroup``.
+/// requests, one for each ``ConnectionGroup``, and one for each origin whose ordinary connection seems dead.
 ///
 /// A class because it owns a C handle, and libcurl's callbacks get its address. Only the thread of its loop uses it.
 final class ConnectionSet {

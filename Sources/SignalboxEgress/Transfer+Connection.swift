@@ -53,7 +53,7 @@ extension Transfer {
     /// a response, libcurl does so without asking whether the server has the request (`Curl_retry_request`).
     private func mayRepeat(after start: Start, on handle: UnsafeMutableRawPointer) -> Bool {
         if request.method != .post { return true }
-        // Nothing was sent, because the connection had ended.
+        // The connection had ended before a byte of the request was sent.
         if Self.number(CURLINFO_REQUEST_SIZE, of: handle) == 0 { return true }
         // Without an error text, the server refused the stream or left it out of its GOAWAY: it did not process the
         // request (RFC 9113, 8.7). With HTTP_1_1_REQUIRED, libcurl repeats it over HTTP/1.1.
