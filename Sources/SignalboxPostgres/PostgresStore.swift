@@ -44,6 +44,8 @@ package final class PostgresStore: Store {
     let hints = DueHints()
     /// The numbers at which ordered searches begin; forgotten with the incarnation.
     let floors = LineFloors()
+    /// The sizes of the events of recent claims.
+    let sizes = ClaimSizes()
     /// Destinations whose last claim found due deliveries with an order key, and whose lanes do not order them.
     let keyed = Mutex<Set<DestinationName>>([])
     /// Leases that no lane knew at the first of two looks.

@@ -50,7 +50,7 @@ import Testing
         (#"{"name": "a", "delay": "61s"}"#, "/failures/0/delay: this must be a duration"),
         (#"{"name": "a", "delay": "1s", "every": 0}"#, "/failures/0/every: this must be a whole number"),
         (#"{"name": "a", "delay": "1s", "platform": "hms"}"#, "/failures/0/platform: this must be \"apns\""),
-        (#"{"name": "a", "answer": {}}"#, "/failures/0/answer: an answer has either"),
+        (#"{"name": "a", "answer": {}}"#, "/failures/0/answer: an answer must have either"),
         (
             #"{"name": "a", "answer": {"reason": "Unregistred"}}"#,
             "/failures/0/answer/reason: there is no reason \"Unregistred\"; did you mean \"Unregistered\"?"
@@ -59,7 +59,7 @@ import Testing
         (#"{"name": "a", "answer": {"status": 410}}"#, "/failures/0/answer/status: this must be 429, 500 or 503"),
         (
             #"{"name": "a", "answer": {"status": 503, "reason": "Shutdown"}}"#,
-            "/failures/0/answer: an answer has either"
+            "/failures/0/answer: an answer must have either"
         ),
         (
             #"{"name": "a", "answer": {"reason": "BadTopic", "timestamp": "2026-01-01T00:00:00Z"}}"#,

@@ -57,6 +57,8 @@ import Testing
         "SignalboxVendorsTests/mce/keys-of-android.json": ["action.calendar-invalid"],
         // A button whose address is not a string.
         "SignalboxVendorsTests/synerise/wrong-types.json": ["action.value-missing"],
+        // A wrapped link that is not percent-encoded.
+        "SignalboxVendorsTests/webengage/wrapped-link-fcm-data.json": ["action.uri-invalid"],
     ]
 
     /// Replaces values of a fixture by values of other types: the event still matches its schema.

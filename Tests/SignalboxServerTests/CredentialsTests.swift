@@ -9,7 +9,7 @@ import Testing
             ("localhost", nil, true), ("127.9.9.9:80", nil, true), ("[::1]:8080", nil, true), ("[::1]", nil, true),
             // DNS rebinding: names that only begin like a loopback name.
             ("127.0.0.1.evil.example:8080", nil, false), ("127.0.0.1:8080.evil.example", nil, false),
-            ("localhost.evil.example", nil, false), ("localhost:evil", nil, false), ("127.0.0.1:", nil, false),
+            ("localhost.evil.example", nil, false), ("localhost:evil", nil, false), ("127.0.0.1:", nil, true),
             ("127.0.0.1:123456", nil, false), ("evil.example", nil, false), ("evil.example:8080", nil, false),
             ("10.0.0.1:8080", nil, false), ("", nil, false),
             // Pages of other sites.

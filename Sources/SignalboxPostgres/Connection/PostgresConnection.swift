@@ -23,6 +23,10 @@ final class PostgresConnection: @unchecked Sendable {
     /// definite answer. When it runs out, the call throws a failure of the kind `timeout` and closes the connection.
     var patience: Duration = .seconds(12)
 
+    /// How long the server keeps plans. A plan that was made while a table was small reads the whole table when it has
+    /// grown, until a vacuum or an analysis of it, which may not come for minutes. A new plan takes milliseconds.
+    var planLife: Duration = .seconds(10)
+
     /// Texts beyond this number are parsed each time: some are put together from conditions. They use the unnamed
     /// prepared statement, which lasts until the next one (PostgreSQL, "Message Flow": extended query).
     private static let mostPrepared = 400
@@ -33,9 +37,15 @@ final class PostgresConnection: @unchecked Sendable {
     private var prepared: [String: String] = [:]
     /// Grows with each preparation, also with those that failed: the server keeps some of them.
     private var preparations = 0
-    /// False after ``close()``, a lost connection or a timeout, and never true again: the owner makes another
-    /// connection.
-    private(set) var isOpen = true
+    /// When the server last forgot its plans.
+    private var plannedAt = ContinuousClock.now
+    /// False after ``close()``, a lost connection, a timeout or ``PostgresReach/renew()``, and never true again: the
+    /// owner makes another connection.
+    var isOpen: Bool { !isClosed && generation == reach.generation }
+    private var isClosed = false
+    private let reach: PostgresReach
+    /// ``PostgresReach/generation`` when the connection was made.
+    private let generation: Int
 
     /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
     /// reasons, without the password. Throws the kind `otherDatabase` when the database at the address is not the one
@@ -44,6 +54,8 @@ final class PostgresConnection: @unchecked Sendable {
     /// further attempt.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
+        reach = target.reach
+        generation = target.reach.generation
         var reasons: [String] = []
         var needsPassword = false
         var opened: OpaquePointer?
@@ -114,8 +126,8 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Ends the connection at once, also while it is still referred to: the server rolls its transaction back.
     func close() {
-        guard isOpen else { return }
-        isOpen = false
+        guard !isClosed else { return }
+        isClosed = true
         // libpq closes the socket at the end of this object.
         shutdown(PQsocket(handle), Int32(SHUT_RDWR))
     }
@@ -136,19 +148,30 @@ final class PostgresConnection: @unchecked Sendable {
     /// All rows are in memory when it returns.
     func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
         guard isOpen else { throw PostgresFailure(kind: .connection, message: "the connection was closed") }
+        try forgetPlans()
         do throws(PostgresFailure) {
             var added: [(String, String)] = []
             var results: [Bool] = []
             for statement in statements { try send(statement, &added, &results) }
             guard PQpipelineSync(handle) == 1 else { throw lost() }
-            let deadline = ContinuousClock.now + patience
-            let rows = try receive(results, until: deadline)
+            let rows = try receive(results, until: ContinuousClock.now + patience)
             for (sql, name) in added { prepared[sql] = name }
             return rows
         } catch {
+            // Perhaps for a plan that reads a whole table.
+            if error.isTooSlow { plannedAt = .now - planLife }
+            if error.isReadOnly { reach.renew() }
             if error.endsConnection { close() }
             throw error
         }
+    }
+
+    /// Makes the server plan each statement again at its next use, once in ``planLife``. A round trip of its own: the
+    /// call may begin with a BEGIN, before which nothing may have read.
+    private func forgetPlans() throws(PostgresFailure) {
+        guard ContinuousClock.now - plannedAt >= planLife else { return }
+        plannedAt = .now
+        _ = try run("DISCARD PLANS")
     }
 
     /// Prepares the text if it is new, and sends the statement. `results`: for each result to come, whether it is of a

@@ -30,12 +30,19 @@ struct PostgresFailure: Error {
         return ["40001", "40P01", "55P03"].contains(state)
     }
 
-    /// Whether the connection can still be used.
+    /// Whether the connection can no longer be used.
     var endsConnection: Bool {
         guard case .statement(let state) = kind else { return true }
         // Shutdown, crash and administrators end the session: class 57P; 25P03 is the limit of idle transactions.
-        return state.hasPrefix("57P") || state == "25P03" || state.hasPrefix("08")
+        return state.hasPrefix("57P") || state == "25P03" || state.hasPrefix("08") || isReadOnly
     }
+
+    /// Whether the server refused a write, such as a former primary that an operator made read-only before a failover.
+    /// Another host of the URL may accept writes.
+    var isReadOnly: Bool { kind == .statement(sqlState: "25006") }
+
+    /// Whether the server ended the statement after `statement_timeout`, or at an operator's request.
+    var isTooSlow: Bool { kind == .statement(sqlState: "57014") }
 
     /// Whether one write of a group may be the cause: a violated constraint, or a value that the server rejects.
     /// Classes 22 (data), 23 (constraints) and 54 (limits of the program).

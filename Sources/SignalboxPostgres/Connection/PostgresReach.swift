@@ -18,6 +18,7 @@ package final class PostgresReach: Sendable {
     }
 
     private let state = Mutex(State())
+    private let renewals = Atomic<Int>(0)
     /// The reason for which no connection is ever made; nil for a database in use.
     private let closed: String?
 
@@ -49,6 +50,13 @@ package final class PostgresReach: Sendable {
         }
         report?(reason.words)
     }
+
+    /// Counts ``renew()``. Connections that were made before the last one are no longer used.
+    var generation: Int { renewals.load(ordering: .acquiring) }
+
+    /// Makes every user of the database connect again, and so find the host that accepts writes: a former primary that
+    /// was made read-only keeps its sessions, and answers reads with data that no longer change.
+    func renew() { renewals.add(1, ordering: .acquiringAndReleasing) }
 
     /// Records a connection.
     func succeeded() {

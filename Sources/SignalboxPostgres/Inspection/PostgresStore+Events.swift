@@ -180,14 +180,15 @@ extension EventFilter {
 // MARK: Rows
 
 extension EventRecord {
-    /// Of `events e`. The numbers of its deliveries follow the state's position in ``states``.
+    /// Of `events e`. The numbers of its deliveries follow the state's position in ``states``. The empty text keeps the
+    /// planner from the partial index of all deliveries of a state.
     fileprivate static let columns = """
         seq, e.id::text, source, subject, accepted_at, body,
             payload IS NOT NULL OR (SELECT 1 FROM payloads WHERE event = e.seq) IS NOT NULL,
             (SELECT count(*) FROM queue WHERE event = e.seq),
             (SELECT count(*) FROM ended WHERE event = e.seq AND state = 'delivered'),
-            (SELECT count(*) FROM ended WHERE event = e.seq AND state = 'dead'),
-            (SELECT count(*) FROM ended WHERE event = e.seq AND state = 'expired')
+            (SELECT count(*) FROM ended WHERE event = e.seq AND state || '' = 'dead'),
+            (SELECT count(*) FROM ended WHERE event = e.seq AND state || '' = 'expired')
         """
     private static let states: [DeliveryRecord.State] = [.waiting, .delivered, .dead, .expired]
 

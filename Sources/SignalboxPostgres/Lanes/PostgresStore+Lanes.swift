@@ -81,16 +81,23 @@ extension PostgresStore {
 
     // MARK: Reading
 
-    /// Leases due deliveries from the table, and tells the lane. Runs at most once at a time for a lane. After a
+    /// Leases due deliveries from the table, fewer than `limit` if their events are large, and tells the lane. Runs at most once at a time for a lane. After a
     /// failure, the leases of an unknown commit are left to a sweep.
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        let limit = sizes.limit(of: destination, atMost: limit)
         var search = DueSearch(of: destination, limit: limit, lanes)
         let leases: [Lease]
-        if search.isOrdered || keyed.withLock({ $0.contains(destination) }) {
-            leases = try await readOrdered(&search, upTo: limit)
-        } else {
-            leases = try await readUnordered(&search, upTo: limit)
+        do throws(StoreError) {
+            if search.isOrdered || keyed.withLock({ $0.contains(destination) }) {
+                leases = try await readOrdered(&search, upTo: limit)
+            } else {
+                leases = try await readUnordered(&search, upTo: limit)
+            }
+        } catch {
+            sizes.fail(destination)
+            throw error
         }
+        sizes.record(destination, leases)
         for lease in leases { search.add(DueSearch.Due(id: lease.delivery, key: lease.orderKey)) }
         let ended = search
         lanes.withHandOff { handOff in

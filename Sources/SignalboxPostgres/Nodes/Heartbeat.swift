@@ -74,13 +74,14 @@ struct Pulse {
     private var steadyFrom: ContinuousClock.Instant
     /// Heartbeats until the next round of upkeep.
     private var rest = 0
+    private var others = OtherHeartbeats()
 
     /// `steadyFrom`: when it may begin to declare others gone. A node that starts after an outage must not do so before
     /// the others had time to come back.
     init(steadyFrom: ContinuousClock.Instant = .now + NodeMembership.lifetime) { self.steadyFrom = steadyFrom }
 
     /// One heartbeat, then the takeover from nodes that are gone. Never throws: the next heartbeat repeats a step that
-    /// failed. In order: heartbeat and clock, counts of the fleet, upkeep, takeover. Ends the incarnation in memory
+    /// failed. In order: heartbeat and clock, takeover, counts of the fleet, upkeep. Ends the incarnation in memory
     /// when the server no longer knows it. Blocks the thread for ``Heartbeat/patience`` at most in each call of the
     /// server.
     mutating func beat(_ store: PostgresStore) {
@@ -104,16 +105,20 @@ struct Pulse {
             case .lanes: store.lanes.wakeLanes(at: store.now)
             case .nodes: store.wakeAll()
             }
+            // First, because the rest may take long next to a long queue.
+            let heard = try others.silent(results[3], at: sentAt)
+            let silent = isSteady(sentAt) ? heard : []
+            let absent = try results[4].map { try $0.number(0) }
+            if !silent.isEmpty || !absent.isEmpty {
+                let freed = try Takeover(connection).run(
+                    silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
+                store.membership.takenOver.add(freed)
+                if freed > 0 { store.wakeAll() }
+            }
             if counts(store) { _ = try connection.run(FleetCounts.take, [.time(store.now)]) }
             let (report, configs) = try FleetCounts.read(on: connection)
             store.membership.adopt(report, configs: configs)
             if !results[1].isEmpty { try upkeep(connection) }
-            let silent = try isSteady(sentAt) ? results[3].map { try $0.number(0) } : []
-            let absent = try results[4].map { try $0.number(0) }
-            guard !silent.isEmpty || !absent.isEmpty else { return }
-            let freed = try Takeover(connection).run(silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
-            store.membership.takenOver.add(freed)
-            if freed > 0 { store.wakeAll() }
         } catch { connection = nil }
     }
 
@@ -157,7 +162,7 @@ struct Pulse {
 
     /// One round trip. The first result is the server's time in milliseconds since 1970, or no row for a node that is
     /// gone or may no longer write. The second has a row if this node has the duties. Then follow the live nodes with
-    /// their lanes, the silent nodes, and the holders that are not alive. An unchanged list of lanes keeps its stored
+    /// their lanes, the heartbeats of the others, and the holders that are not alive. An unchanged list of lanes keeps its stored
     /// value.
     private static func statements(
         _ node: Int64, _ key: String, _ description: NodeDescription, _ lanes: [String]
@@ -188,7 +193,7 @@ struct Pulse {
                 WHERE n.is_live AND (n.config IS NOT NULL OR n.lanes IS NOT NULL) ORDER BY n.id
                 """),
             PostgresStatement(
-                Takeover.silent, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
+                Takeover.others, [.number(node), .number(Int64(NodeMembership.lifetime / .milliseconds(1)))]),
             PostgresStatement(Takeover.absent),
         ]
     }

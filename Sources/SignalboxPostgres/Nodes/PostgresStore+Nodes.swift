@@ -35,6 +35,17 @@ extension PostgresStore {
         let isRequested = membership.takeSweepRequest()
         let suspects = sweeps.due(isRequested, at: .now)
         guard isRequested || suspects != nil else { return }
+        do throws(StoreError) {
+            try await sweep(node, suspects)
+        } catch {
+            // The deliveries would wait for the end of this process.
+            membership.requestSweep()
+            throw error
+        }
+    }
+
+    /// A first look, or with its `suspects` the second one.
+    private func sweep(_ node: Int64, _ suspects: [Int64: Int64]?) async throws(StoreError) {
         // Claims that have not told their lanes yet; the commit of one may wait for a lost connection for long.
         let claiming = lanes.withHandOff { handOff in handOff.lanes.filter { $0.value.reading != nil }.map(\.key) }
         let unknown = try await unknownLeases(of: node)

@@ -8,12 +8,13 @@ struct Takeover {
     /// `connection`: of the heartbeat, or of a reader of a node that signs off; its calls block.
     init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Live nodes, except `$1`, whose last heartbeat is older than `$2` milliseconds. None shortly after the server's
-    /// own start: then the heartbeats of all nodes are old.
-    static let silent = """
-        SELECT id FROM nodes WHERE is_live AND id <> $1 AND seen_at < clock_timestamp() - $2 * interval '1 ms'
-            AND pg_postmaster_start_time() < clock_timestamp() - $2 * interval '1 ms'
-        ORDER BY id
+    /// The live nodes, except `$1`: number, the time of the last heartbeat in microseconds, and whether it is older than
+    /// `$2` milliseconds. None is shortly after the server's own start: then the heartbeats of all nodes are old.
+    static let others = """
+        SELECT id, (extract(epoch FROM seen_at) * 1000000)::bigint,
+            seen_at < clock_timestamp() - $2 * interval '1 ms'
+                AND pg_postmaster_start_time() < clock_timestamp() - $2 * interval '1 ms'
+        FROM nodes WHERE is_live AND id <> $1 ORDER BY id
         """
 
     /// Holders of deliveries that are not live nodes. Steps from holder to holder in an index.

@@ -67,11 +67,12 @@ extension PostgresStore {
         }
     }
 
-    /// Whether no delivery of an event waits or is dead. Not `EXISTS`, for which the planner might read all deliveries.
+    /// Whether no delivery of an event waits or is dead. Not `EXISTS`, for which the planner might read all deliveries,
+    /// and not the state alone, for which it might read the partial index of all dead ones.
     private static func isOver(_ event: String) -> String {
         """
         (SELECT 1 FROM queue WHERE event = \(event) LIMIT 1) IS NULL
-            AND (SELECT 1 FROM ended WHERE event = \(event) AND state = 'dead' LIMIT 1) IS NULL
+            AND (SELECT 1 FROM ended WHERE event = \(event) AND state || '' = 'dead' LIMIT 1) IS NULL
         """
     }
 
