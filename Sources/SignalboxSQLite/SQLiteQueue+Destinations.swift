@@ -2,6 +2,7 @@ package import Foundation
 import GRDB
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Destinations that accept nothing for now.
 extension SQLiteQueue {
@@ -16,8 +17,8 @@ extension SQLiteQueue {
     }
 
     /// The lanes follow after the commit, in the order of all commits. A resumed destination loses its withheld
-    /// permission too. Durable when it returns. The time of the status is that of the transaction, also for a repeated
-    /// pause.
+    /// permission too, and its recorded backoff ends now, by which the gateway notices a resume by another process.
+    /// Durable when it returns. The time of the status is that of the transaction, also for a repeated pause.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
@@ -26,6 +27,7 @@ extension SQLiteQueue {
             if let state { return try db.set(state, reason: action?.reason, since: now, until: until, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
+            try db.endBackoff(of: destination, at: now)
         } then: { [file] _ in
             guard state == nil else { return file.lanes.deactivate(destination, until: until) }
             file.lanes.permit(by: destination)
@@ -126,6 +128,7 @@ extension SQLiteQueue {
     /// Nil removes the backoff. A backoff of the same kind keeps the time at which it began. The caller reads its
     /// times from the clock of the store.
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
+        recordedBackoffs.withLock { $0[destination] = nil }
         try await write { db, _ in
             guard let backoff else {
                 try db.run("DELETE FROM backoffs WHERE destination = ?", [destination.name])
@@ -142,6 +145,7 @@ extension SQLiteQueue {
                     backoff.until.milliseconds,
                 ])
         }
+        recordedBackoffs.withLock { $0[destination] = backoff?.until.milliseconds }
     }
 
     /// Called at the start, when no lane is backing off. Writes only if there are some. A backoff of a former process

@@ -26,6 +26,8 @@ package final class SQLiteQueue: Store {
     let mediaTurn = Mutex<String?>(nil)
     /// Damaged held deliveries, which are not released. Numbers of deliveries. Grows until the process ends.
     let unreadableHeld = Mutex<Set<Int64>>([])
+    /// The ends of the backoffs that this process has recorded, in milliseconds since 1970.
+    let recordedBackoffs = Mutex<[DestinationName: Int64]>([:])
     /// Results of in-app upkeep that stay valid for a while. Lost on restart.
     let inAppUpkeep = Mutex(InAppUpkeep())
 
@@ -194,7 +196,8 @@ package final class SQLiteQueue: Store {
         if !fresh.isEmpty { try await giveBack(fresh) }
         file.lanes.wakeDue(at: now)
         try await expire()
-        // Last, because it concerns single destinations.
+        // Last, because both concern single destinations.
+        try await adoptResumes()
         return try await endPauses()
     }
 

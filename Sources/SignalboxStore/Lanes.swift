@@ -12,6 +12,8 @@ package final class Lanes: Sendable {
         /// The ends of pauses that have one.
         var ends: [DestinationName: Date] = [:]
         var withheld: Set<DestinationName> = []
+        /// Destinations that an operator resumed, until their lanes know it.
+        var resumed: Set<DestinationName> = []
         /// One for each open lane; called outside of the lock.
         var wakers: [DestinationName: @Sendable () -> Void] = [:]
         var downloads: (@Sendable () -> Void)?
@@ -104,13 +106,24 @@ package final class Lanes: Sendable {
     /// Destinations that are paused or disabled, or have not given permission.
     package var idleDestinations: Set<DestinationName> { table.withLock { $0.withheld.union($0.inactive) } }
 
-    /// Ends a pause or a 410, and wakes the lane.
+    /// Ends a pause or a 410 because an operator resumed the destination, and wakes the lane.
     package func activate(_ destination: DestinationName) {
         table.withLock { table in
             table.inactive.remove(destination)
             table.ends[destination] = nil
         }
-        wake([destination])
+        resume([destination])
+    }
+
+    /// Records that an operator resumed these destinations, and wakes their lanes, which end their backoffs.
+    package func resume(_ destinations: some Collection<DestinationName>) {
+        table.withLock { $0.resumed.formUnion(destinations) }
+        wake(destinations)
+    }
+
+    /// Whether an operator resumed a destination. True once for each resume.
+    package func takeResumed(_ destination: DestinationName) -> Bool {
+        table.withLock { $0.resumed.remove(destination) != nil }
     }
 
     /// Ends a pause that is over, and wakes the lane. Has no effect if another pause replaced it meanwhile.

@@ -121,6 +121,10 @@ package protocol LaneStore: StoreStatus {
     /// Records that a destination has given permission, or is no longer asked.
     func permit(by destination: DestinationName) async throws(StoreError)
 
+    /// Whether an operator has resumed the destination since the last call, as far as this process knows. True once
+    /// for each resume: the lane then ends its backoff. The store wakes the lane.
+    func takeResumed(_ destination: DestinationName) -> Bool
+
     /// Records a backoff so that operators see it, or its end with nil. An extended backoff keeps its start time.
     func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError)
 

@@ -51,6 +51,36 @@ extension StoreConformance {
             try await queue.set(nil, of: bench.crm)
             #expect(try await bench.claimNumbers(queue) == [1])
         },
+        Self("aResumeEndsTheBackoff") { bench in
+            let gateway = try bench.open()
+            let operators = try bench.location.openBeside(bench.clock)
+            try await gateway.tick()
+            let now = bench.clock.now
+            for kind in DestinationBackoff.Kind.allCases {
+                // The probe is due when the operator resumes the destination; the requested pause lasts longer.
+                let end = now.addingTimeInterval(kind == .breakerOpen ? 30 : 86_400)
+                try await gateway.record(
+                    DestinationBackoff(kind, reason: "answered 503", since: now, until: end), of: bench.crm)
+                bench.clock.advance(by: 60)
+                try await gateway.tick()
+                #expect(!gateway.takeResumed(bench.crm))
+                // By another process, such as a command. The destination is active.
+                try await operators.set(nil, of: bench.crm)
+                try await gateway.tick()
+                #expect(gateway.takeResumed(bench.crm))
+                try await gateway.tick()
+                #expect(!gateway.takeResumed(bench.crm), "known once")
+            }
+            #expect(try await gateway.statuses().isEmpty)
+            #expect(gateway.isActive(bench.crm))
+        },
+        Self("aResumeByTheGatewayIsKnownAtOnce") { bench in
+            let gateway = try bench.open()
+            #expect(!gateway.takeResumed(bench.crm))
+            try await gateway.set(nil, of: bench.crm)
+            #expect(gateway.takeResumed(bench.crm))
+            #expect(!gateway.takeResumed(bench.inbox))
+        },
         Self("countsHeldDeliveriesByDestination") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])

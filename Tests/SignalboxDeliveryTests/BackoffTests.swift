@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxConfig
+import SignalboxEgress
 import SignalboxNotification
 import SignalboxSQLite
 import SignalboxTesting
@@ -33,6 +34,44 @@ import Testing
             let step = record.next(open)
             let isNews = record.fail(before: nil)
             #expect(begins && step == .record(open) && isNews == isFirst)
+        }
+    }
+
+    @Test func recordsABackoffThatBeganAfterAnEnd() {
+        var record = BackoffRecord()
+        let begins = record.begin()
+        #expect(begins)
+        _ = record.next(.init(kind: .breakerOpen, until: .seconds(30)))
+        record.end(at: .seconds(1))
+        let same = record.next(.init(kind: .breakerOpen, until: .seconds(1)))
+        #expect(same == .done, "the queue shows the end already")
+        let again = BackoffRecord.Backoff(kind: .breakerOpen, until: .seconds(31))
+        let steps = [record.next(again), record.next(nil)]
+        #expect(steps == [.record(again), .record(nil)])
+    }
+
+    /// A day's pause that the destination asked for, with and without an open breaker.
+    @Test(arguments: [1, 20]) func aResumeEndsTheBackoffAtOnce(failures: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { [calls = Counter()] _, _ in
+                calls.next() == 1
+                    ? .replied(status: 503, retryAfter: .seconds(86_400)) : .replied(status: 204, retryAfter: nil)
+            }
+            var destination = bench.destination()
+            destination.breaker.failures = failures
+            try await queue.append(bench.events(1...3))
+            let dispatcher = bench.dispatcher(destination, sender, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            #expect(sender.attempts == 1)
+            try await queue.set(nil, of: bench.crm)
+            await sender.begun(3)
+            #expect(bench.clock.elapsed == .zero)
+            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
+            dispatcher.drain(within: .zero)
+            bench.clock.advance(by: .seconds(1))
+            await running
         }
     }
 

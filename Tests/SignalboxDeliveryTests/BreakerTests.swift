@@ -55,6 +55,15 @@ import Testing
         #expect(breaker.permission(at: .seconds(40)) == .none(until: .seconds(70)))
     }
 
+    @Test func endsTheWaitForItsProbe() {
+        var breaker = opened()
+        breaker.endWait(at: .seconds(1))
+        #expect(breaker.permission(at: .seconds(1)) == .probe)
+        breaker.beginProbe()
+        breaker.endWait(at: .seconds(2))
+        #expect(breaker.permission(at: .seconds(2)) == .noneYet, "one probe at a time")
+    }
+
     @Test func abandonedProbeIsPermittedAgain() {
         var breaker = opened()
         breaker.beginProbe()

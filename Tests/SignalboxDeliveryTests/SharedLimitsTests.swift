@@ -135,6 +135,17 @@ import Testing
         #expect(gate.takePlaces(at: .seconds(5)) == .free(4))
     }
 
+    /// Also if the gate follows the backoff of another process.
+    @Test func aResumeEndsPauseAndWait() {
+        let gate = gate()
+        gate.follow(breakerOpen: .seconds(30), quiet: .seconds(86_400), at: .zero)
+        #expect(gate.takePlaces(at: .seconds(1)) == .later(.seconds(86_399), isLong: true))
+        gate.resume(at: .seconds(1))
+        #expect(gate.takePlaces(at: .seconds(1)) == .needsProbe)
+        gate.recordProbe(wait: nil, at: .seconds(1))
+        #expect(gate.takePlaces(at: .seconds(1)) == .free(1))
+    }
+
     @Test func asksTheStoreForTheProbe() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .free(4))

@@ -54,6 +54,9 @@ struct BackoffRecord: Sendable {
     /// The queue holds none any longer: another process removed it.
     mutating func forget() { recorded = nil }
 
+    /// The queue holds one that ends now: an operator resumed the destination.
+    mutating func end(at now: Duration) { recorded = recorded.map { Backoff(kind: $0.kind, until: now) } }
+
     /// Ends a row of failures: the next failure is reported again.
     mutating func succeed() { hasFailed = false }
 

@@ -88,6 +88,11 @@ struct Breaker: Sendable, Equatable {
         }
     }
 
+    /// Ends the wait for the next probe. Has no effect unless the breaker is open.
+    mutating func endWait(at now: Duration) {
+        if case .open(let until) = state, until > now { state = .open(until: now) }
+    }
+
     /// When the next attempt may start; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 

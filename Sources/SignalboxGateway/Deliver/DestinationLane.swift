@@ -129,7 +129,8 @@ struct DestinationLane: Sendable {
             return Pass(isExhausted: true)
         }
         if gate.isShared { followOthers() }
-        // An operator resumed the destination: request permission at once.
+        // An operator resumed the destination: end its backoff, and request permission at once.
+        if queue.takeResumed(name) { gate.resume(at: elapsed()) }
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
             // Not known yet: the queue wakes the lane once it is.

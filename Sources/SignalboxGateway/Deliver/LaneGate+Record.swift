@@ -1,8 +1,19 @@
 import SignalboxStore
 import Synchronization
 
-/// The record of the backoff, which operators and other processes see.
+/// The backoff: its end by an operator, and its record, which operators and other processes see.
 extension LaneGate {
+    /// Ends the backoff, because an operator resumed the destination: a pause that the destination asked for, and the
+    /// wait for the next probe of an open breaker. The breaker stays open until an attempt is answered.
+    func resume(at now: Duration) {
+        state.withLock { state in
+            state.quietUntil = nil
+            state.asksProbeAt = nil
+            state.breaker.endWait(at: now)
+            state.record.end(at: now)
+        }
+    }
+
     /// Starts recording the backoff; false while another attempt is recording it. The caller that gets true writes
     /// the steps of ``nextRecord(at:)`` until it is done.
     func beginRecording() -> Bool { state.withLock { $0.record.begin() } }

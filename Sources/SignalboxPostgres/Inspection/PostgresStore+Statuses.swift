@@ -28,14 +28,15 @@ extension PostgresStore {
     }
 
     /// The lanes of this node follow after the commit, those of others at their next look. A resumed destination loses
-    /// its withheld permission too. Durable when it returns. The time of the status is that of the transaction, also
-    /// for a repeated pause.
+    /// its withheld permission too, and the backoffs of all nodes end now. A row without a state has the time of the
+    /// last resume, by which nodes notice it. Durable when it returns. The time of the status is that of the
+    /// transaction, also for a repeated pause.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
         try await writer(.others).write { transaction in
             if let action { try self.record(action, count: nil, in: transaction) }
-            try transaction.run(
+            let change = PostgresStatement(
                 """
                 INSERT INTO destinations (name, state, reason, since, until) VALUES ($1, $2, $3, $4, $5)
                 ON CONFLICT (name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
@@ -45,13 +46,24 @@ extension PostgresStore {
                 """,
                 [
                     .destination(destination), .text(state?.rawValue), .text(state == nil ? nil : action?.reason),
-                    .time(state == nil ? nil : transaction.now), .time(state == nil ? nil : until),
+                    .time(transaction.now), .time(state == nil ? nil : until),
                 ])
+            let ends = state == nil ? Self.endedBackoff(of: destination, at: transaction.now) : []
+            try transaction.run(all: [change] + ends)
         }
         changeStatuses { lanes in
             guard state == nil else { return lanes.deactivate(destination, until: until) }
             lanes.permit(by: destination)
             lanes.activate(destination)
         }
+    }
+
+    /// Open breakers stay recorded until an attempt succeeds. One node may probe at once.
+    private static func endedBackoff(of destination: DestinationName, at now: Date) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                "UPDATE backoffs SET until = $2 WHERE destination = $1", [.destination(destination), .time(now)]),
+            PostgresStatement("DELETE FROM duties WHERE name = $1", [.text(probe(of: destination))]),
+        ]
     }
 }

@@ -19,8 +19,10 @@ extension PostgresStore {
             try Look(try connection.run(all: Look.statements(open, at: now.milliseconds, besides: node)))
         }
         if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
-        adopt(look.statuses, since: epoch)
+        // First, so that no lane follows a backoff that a resume has ended.
         follow(look.backoffs)
+        adopt(look.statuses, since: epoch)
+        followResumes(look.statuses.resumes)
         lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
@@ -43,6 +45,19 @@ extension PostgresStore {
         guard former != backoffs else { return }
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
     }
+
+    /// Tells the lanes of destinations that an operator resumed since the last look, on any node.
+    private func followResumes(_ latest: [DestinationName: Date]) {
+        let known = resumes.withLock { known in
+            defer { known = latest }
+            return known
+        }
+        guard let former = known, former != latest else { return }
+        lanes.resume(latest.keys.filter { latest[$0] != former[$0] })
+    }
+
+    /// From memory. True after a resume by this node, and after a look that found one by any node.
+    package func takeResumed(_ destination: DestinationName) -> Bool { lanes.takeResumed(destination) }
 
     /// From memory, as of the last look.
     package func othersBackoff(from destination: DestinationName) -> OthersBackoff {

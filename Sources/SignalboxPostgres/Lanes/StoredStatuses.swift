@@ -9,6 +9,8 @@ struct StoredStatuses: Sendable {
     var states: [DestinationName: DestinationStatus] = [:]
     /// Those without permission. A destination may be in both.
     var withheld: [DestinationName: DestinationStatus] = [:]
+    /// When an operator last resumed the active ones; those without a known time are missing.
+    var resumes: [DestinationName: Date] = [:]
 
     init() {}
 
@@ -17,14 +19,18 @@ struct StoredStatuses: Sendable {
     static let statement = PostgresStatement(
         """
         SELECT name, state, reason, since, until, withheld_reason, withheld_since FROM destinations
-        WHERE state IS NOT NULL OR withheld_since IS NOT NULL
+        WHERE state IS NOT NULL OR since IS NOT NULL OR withheld_since IS NOT NULL
         """)
 
     /// Decodes the rows of ``statement``.
     init(_ rows: PostgresRows) throws {
         for row in rows {
             let name = try row.destination(0)
-            if try row.optionalText(1) != nil { states[name] = try DestinationStatus(row, from: 1) }
+            if try row.optionalText(1) != nil {
+                states[name] = try DestinationStatus(row, from: 1)
+            } else if let resumed = try row.optionalDate(3) {
+                resumes[name] = resumed
+            }
             if try row.optionalDate(6) != nil { withheld[name] = try DestinationStatus(withheld: row, from: 5) }
         }
     }
