@@ -28,6 +28,10 @@ package final class SQLiteQueue: Store {
     let unreadableHeld = Mutex<Set<Int64>>([])
     /// The ends of the backoffs that this process has recorded, in milliseconds since 1970.
     let recordedBackoffs = Mutex<[DestinationName: Int64]>([:])
+    /// Whether this process opened the queue as its owner, not next to it.
+    let isOwner: Bool
+    /// When this process last recorded the wall clock; nil before.
+    let recordedTime = Mutex<Date?>(nil)
     /// Results of in-app upkeep that stay valid for a while. Lost on restart.
     let inAppUpkeep = Mutex(InAppUpkeep())
 
@@ -43,9 +47,11 @@ package final class SQLiteQueue: Store {
         let clock = StoreClock(wall: now, elapsed: elapsed)
         let file = try SQLiteFile(in: directory, mustExist: mustExist, migrates: migrates, clock: clock)
         self.file = file
+        isOwner = migrates
         do {
             // Must come first: a change by another process after this read is seen at the first tick.
             lastVersion = Mutex(try file.pool.writeWithoutTransaction { try Self.version(in: $0) })
+            if migrates { file.followFormerClock() }
             try file.pool.read { try file.adoptStatuses(in: $0) }
         } catch {
             throw StoreError(error, path: file.path)
@@ -198,7 +204,9 @@ package final class SQLiteQueue: Store {
         try await expire()
         // Last, because both concern single destinations.
         try await adoptResumes()
-        return try await endPauses()
+        let resumed = try await endPauses()
+        await recordTime()
+        return resumed
     }
 
     /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command

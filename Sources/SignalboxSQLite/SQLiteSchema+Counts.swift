@@ -2,7 +2,7 @@
 extension SQLiteSchema {
     /// Deliveries by their present state. ``DeliveryMoves`` keeps them. The migration counts the rows of an older file
     /// once. `media_counts` has a row for each state of URLs, and for the kinds `files`, `bytes` and `held`;
-    /// ``mediaTriggers`` keep these.
+    /// ``mediaTriggers`` keep these. Its row `clock` is the wall clock as the owner last recorded it.
     static let counts =
         """
         ALTER TABLE ledger ADD COLUMN waiting_now INTEGER NOT NULL DEFAULT 0; -- deliveries that wait

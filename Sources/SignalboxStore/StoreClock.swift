@@ -23,6 +23,16 @@ package final class StoreClock: Sendable {
         offset = Mutex(Self.offset(wall(), elapsed()))
     }
 
+    /// Continues the times of an earlier process, which wrote the last ones at `time`. Has an effect only if the wall
+    /// clock was set back since then: the next reading reports that as a jump. A clock that is ahead does not count as
+    /// one, because time has passed while no process ran.
+    package func continueTimes(from time: Date) {
+        offset.withLock { offset in
+            let former = Self.offset(time, elapsed())
+            if former - offset > Self.tolerance { offset = former }
+        }
+    }
+
     /// The wall clock, whether or not the stored times follow it already.
     package var now: Date { wall() }
 

@@ -133,6 +133,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue) == [2])
         },
+        Self("aClockSetBackBetweenProcessesDoesNotStallRetries", aStartWithAnEarlierClock),
         Self("aJumpDoesNotStallWritesBeforeTheNextTick", aClockThatJumps),
         Self("aJumpDoesNotChangeWaitsThatBeginBeforeTheNextTick", aWaitBesideAJump),
         Self("aJumpDoesNotChangeWaitsForFiles", aWaitForFiles),
@@ -148,6 +149,29 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == [1])
         },
     ]
+
+    /// A machine without a battery starts in 1970, and a time service sets its clock soon after.
+    @Sendable private static func aStartWithAnEarlierClock(_ bench: StoreBench) async throws {
+        for jump in [3600.0, 1_790_000_000] {
+            let first = try bench.open()
+            try await first.append([bench.event(1)])
+            try await first.settle(bench.claimOne(first), .failed(after: 30))
+            try await first.tick()
+            bench.clock.set(by: -jump)
+            let second = try bench.open()
+            bench.clock.advance(by: 5)
+            #expect(try await bench.claimNumbers(second).isEmpty, "by \(jump)")
+            bench.clock.set(by: jump)
+            #expect(try await bench.claimNumbers(second).isEmpty, "by \(jump)")
+            // The times were moved once.
+            let third = try bench.open()
+            bench.clock.advance(by: 24)
+            #expect(try await bench.claimNumbers(third).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 1)
+            try await third.tick()
+            try await third.settle(bench.claimOne(third), .delivered(status: 204))
+        }
+    }
 
     /// Covers waits from before the jump, and waits that begin between the jump and the next tick. Each round has a
     /// jump in one direction.

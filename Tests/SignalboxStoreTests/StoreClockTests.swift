@@ -36,6 +36,18 @@ import Testing
 
     @Test func reportsAJumpAndItsOpposite() { #expect(jumps([(0, 3600), (0, -3600)]) == [3600, -3600]) }
 
+    /// The clock of the process that wrote the times, compared with the one at the start of the next process.
+    @Test(arguments: [(3600, -3600), (2.5, -2.5), (2, nil), (0, nil), (-3600, nil)] as [(TimeInterval, TimeInterval?)])
+    func reportsAClockThatWasSetBackBetweenProcesses(written: TimeInterval, jump: TimeInterval?) {
+        let clock = StoreClock(wall: { date.now }, elapsed: { date.elapsed })
+        clock.continueTimes(from: date.now.addingTimeInterval(written))
+        let reading = clock.read()
+        #expect(reading.jump == jump)
+        clock.follow(reading)
+        date.set(by: 60)
+        #expect(clock.read().jump == 60)
+    }
+
     /// A transaction that fails has moved nothing, so the next one moves all of it.
     @Test func reportsAJumpUntilItIsFollowed() {
         let clock = StoreClock(wall: { date.now }, elapsed: { date.elapsed })
