@@ -9,7 +9,7 @@ extension SQLiteQueue {
     /// delivery with its event, its wait and its predecessor. Damaged rows throw, so one of them hides the page that
     /// it is on.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
-        try await file.read { try Self.deliveries(filter, limit: limit, in: $0) }
+        file.lanes.withClaims(try await file.read { try Self.deliveries(filter, limit: limit, in: $0) })
     }
 
     /// Within a read transaction of the caller. Leaves out a delivery without its event, which only the audit reports.
@@ -34,12 +34,13 @@ extension SQLiteQueue {
     package func deliveryPage(
         _ filter: DeliveryFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<DeliveryRecord> {
-        try await file.read { db in
+        try await file.read { [file] db in
             let found = try BoundedScan(filter, limit: limit, examining: rows, in: db)
             let records =
                 try found.ids.isEmpty
                 ? [] : Self.deliveries(DeliveryFilter(ids: found.ids), limit: limit, in: db)
-            return StorePage(records: records, next: found.next, isComplete: found.isComplete)
+            return StorePage(
+                records: file.lanes.withClaims(records), next: found.next, isComplete: found.isComplete)
         }
     }
 

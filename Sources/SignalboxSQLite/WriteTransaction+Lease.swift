@@ -200,8 +200,8 @@ extension WriteTransaction {
         try db.run(
             """
             UPDATE deliveries SET started_at = NULL, duration = NULL, status = NULL, error = 'interrupted',
-                reason = 'the gateway ended during this attempt; its outcome is unknown', remote = NULL, excerpt = NULL,
-                exchange = NULL, attempts = ?
+                reason = 'the gateway may have ended during this attempt; its outcome is unknown', remote = NULL,
+                excerpt = NULL, exchange = NULL, attempts = ?
             WHERE id = ?
             """, [number, delivery])
     }

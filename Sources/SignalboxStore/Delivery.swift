@@ -86,8 +86,11 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let acceptedAt: Date
     /// The last attempt; nil before the first.
     package let last: AttemptRecord?
-    /// Whether an attempt has begun and its end is not recorded.
+    /// Whether an attempt has begun and its end is not recorded. In another process, such as a command next to the
+    /// gateway, also true while the delivery waits in the memory of the gateway.
     package var isInProgress = false
+    /// Whether this process has claimed it, so that its attempt is in progress or about to begin.
+    package var isClaimed = false
     /// The latest time until which it waits for files; nil when it does not wait.
     package var mediaUntil: Date?
     /// The waiting delivery that goes first, if deliveries are ordered.

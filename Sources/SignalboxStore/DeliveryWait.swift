@@ -77,14 +77,16 @@ package struct DeliveryWait: Sendable, Equatable {
     ) {
         guard delivery.state == .waiting else { return nil }
         let own = Self.own(delivery, at: now)
-        if let own, own.reason == .inProgress {
+        // Only the process that has claimed it knows that it does not wait for its destination.
+        if let own, own.reason == .inProgress, delivery.isClaimed || status == nil {
             self = own
         } else if !isKnown {
             self = DeliveryWait(.unknownDestination)
         } else if let status {
             let shared = DeliveryWait(status.wait, until: status.until, detail: status.reason)
             // A delivery that becomes due after the end of a backoff does not wait for the backoff.
-            self = status.until == nil || status.isPause ? shared : own ?? shared
+            let later = delivery.isInProgress ? nil : own
+            self = status.until == nil || status.isPause ? shared : later ?? shared
         } else {
             self = own ?? DeliveryWait(hasRate ? .rateLimit : .queued)
         }

@@ -30,6 +30,22 @@ extension StoreConformance {
             #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 1)
             #expect(try await operators.audit().isRight)
         },
+        Self("aDeliveryThatWaitsInMemoryIsNotInProgress") { bench in
+            let gateway = try bench.open()
+            try await gateway.append([bench.event(1)])
+            let waiting = try await bench.only(gateway)
+            #expect(!waiting.isInProgress && !waiting.isClaimed)
+            let page = try await gateway.deliveryPage(DeliveryFilter(), limit: 5, examining: 5).records
+            #expect(page.map(\.isInProgress) == [false])
+            let lease = try await bench.claimOne(gateway)
+            let claimed = try await bench.only(gateway)
+            #expect(claimed.isInProgress && claimed.isClaimed)
+            let command = try bench.location.openBeside(bench.clock)
+            let seen = try await bench.only(command)
+            #expect(seen.isInProgress && !seen.isClaimed, "another process has it")
+            try await gateway.settle(lease, .failed(after: 30))
+            #expect(try await !bench.only(gateway).isInProgress)
+        },
         Self("retryDoesNotRepeatAnAttemptInProgress") { bench in
             let gateway = try bench.open()
             try await gateway.append([bench.event(1)])

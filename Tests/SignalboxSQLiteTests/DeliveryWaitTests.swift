@@ -47,7 +47,13 @@ import Testing
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
         #expect(reason(record(), status: failing) == .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)
-        #expect(reason(record { $0.isInProgress = true }, status: paused) == .inProgress)
+        let (unknown, claimed) = (
+            record { $0.isInProgress = true }, record { ($0.isInProgress, $0.isClaimed) = (true, true) }
+        )
+        for status in [paused, failing] {
+            #expect(reason(unknown, status: status) == status.wait, "it may wait in the memory of the gateway")
+            #expect(reason(claimed, status: status) == .inProgress)
+        }
         let wait = DeliveryWait(of: record(), status: failing, isKnown: true, hasRate: false, at: now)
         #expect(wait?.until == now + 30 && wait?.detail == "r")
     }

@@ -59,7 +59,7 @@ extension DeliveryWait {
     /// that another column shows already. Times are RFC 3339 in UTC.
     fileprivate var detailText: String? {
         switch reason {
-        case .inProgress: "attempt in progress"
+        case .inProgress: "attempt in progress or about to begin"
         case .unknownDestination: "the config has no such destination"
         case .media: "waits for files" + (until.map { " until \(Timestamp($0).text)" } ?? "")
         case .scheduled: "scheduled"

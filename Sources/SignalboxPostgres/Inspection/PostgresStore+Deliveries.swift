@@ -24,7 +24,7 @@ extension PostgresStore {
         _ filter: DeliveryFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<DeliveryRecord> {
         guard let walk = filter.walk else { return StorePage(records: [], next: nil, isComplete: true) }
-        return try await readers.snapshot { connection in
+        return try await readers.snapshot { [lanes] connection in
             var scan = BoundedScan(limit: limit, examining: rows)
             while let wanted = scan.wanted {
                 let rows = try connection.run(
@@ -34,7 +34,7 @@ extension PostgresStore {
             let records =
                 try scan.ids.isEmpty
                 ? [] : connection.run(DeliveryRecord.list, [.numbers(scan.ids)]).map { try DeliveryRecord($0) }
-            return StorePage(records: records, next: scan.next, isComplete: scan.isComplete)
+            return StorePage(records: lanes.withClaims(records), next: scan.next, isComplete: scan.isComplete)
         }
     }
 

@@ -238,7 +238,8 @@ enum EndStatement {
     /// received it, so it counts. It has neither times nor a status.
     static func interrupted(_ row: String, when condition: String, assigning: Bool) -> String {
         let values = [
-            "error": "'interrupted'", "reason": "'the gateway ended during this attempt; its outcome is unknown'",
+            "error": "'interrupted'",
+            "reason": "'the gateway may have ended during this attempt; its outcome is unknown'",
         ]
         return AttemptRecord.columns.split(separator: ", ").map { column in
             let value = "CASE WHEN \(condition) THEN \(values[String(column)] ?? "NULL") ELSE \(row).\(column) END"
