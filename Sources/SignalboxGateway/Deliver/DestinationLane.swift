@@ -29,12 +29,16 @@ struct DestinationLane: Sendable {
     let gate: LaneGate
     /// Durations and ends of its attempts.
     let figures = LaneFigures()
+    /// Batches that were too large.
+    private let halves = BatchHalves()
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
     let settling = Outage()
     /// Whether attempts are postponed at present for want of descriptors.
     let postponing = Outage()
+    /// Whether a batch was split, so that it is logged once.
+    private let splitting = Outage()
     /// Whether a settlement that disables the destination is not on disk yet. Other requests may end meanwhile.
     let disabling = Outage()
 
@@ -77,7 +81,7 @@ struct DestinationLane: Sendable {
                 let next = await begin(&batches) { batch, asks in
                     attempts.addTask { await attempt(batch, asking: asks) }
                 }
-                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted) { break }
+                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayHaveHalves) { break }
                 pause = next.wake.map { max(.zero, $0 - elapsed()) }
             }
         }
@@ -113,6 +117,9 @@ struct DestinationLane: Sendable {
         wake()
     }
 
+    /// Whether a batch in flight may still be too large. An attempt adds halves before its place is free.
+    private var mayHaveHalves: Bool { destination.batch != nil && (gate.isSending || !halves.isEmpty) }
+
     /// The result of one pass over the queue.
     private struct Pass {
         /// True if no delivery is due, or the destination must not receive attempts for a longer time.
@@ -133,6 +140,7 @@ struct DestinationLane: Sendable {
         if queue.takeResumed(name) { gate.resume(at: elapsed()) }
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
+            batches.insert(halves.takeAll())
             // Not known yet: the queue wakes the lane once it is.
             guard let share = queue.places(of: name, outOf: destination.concurrency) else { return Pass() }
             let places = gate.takePlaces(at: elapsed(), outOf: share)
@@ -162,6 +170,7 @@ struct DestinationLane: Sendable {
     /// Returns deliveries that were collected for a request and not sent. Their attempts are not counted, and they
     /// are due at once for the next claim.
     private func giveBack(_ batches: inout LaneBatches) async {
+        batches.insert(halves.takeAll())
         guard !batches.isEmpty else { return }
         await settle(batches.takeAll().map { Settlement($0, .returned) })
     }
@@ -202,8 +211,9 @@ struct DestinationLane: Sendable {
     // MARK: One attempt
 
     /// Sends one request, with one delivery unless the format batches. `asks`: after a request for permission.
-    /// Settles every delivery of the batch exactly once: sent, expired or returned. Frees its place before the
-    /// settlement is on disk, so that a slow disk does not delay the next request.
+    /// Settles every delivery of the batch exactly once: sent, expired or returned. If the batch was too large, the
+    /// attempts of its halves do so. Frees its place before the settlement is on disk, so that a slow disk does not
+    /// delay the next request.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
         // The destination may have been paused since the claim, and another process may have taken over.
         guard !gate.isShut, queue.isActive(name), batch.allSatisfy({ queue.holds($0) }) else {
@@ -234,16 +244,28 @@ struct DestinationLane: Sendable {
         record(result.answer, of: live[0], now: now)
         let isDisabling = RetryPolicy.disabling(result.answer) != nil
         if isDisabling { gate.shut() }
+        let isSplit = live.count > 1 && RetryPolicy.isTooLarge(result.answer)
+        if isSplit { split(live) }
         gate.sent()
         wake()
         // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
-        let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
+        let settlements = isSplit ? [] : live.map { settlement(of: $0, result, now: now, random: random) }
         await finish(settlements + expired, trace: result.trace)
         // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
         await recordBackoff(after: result.answer)
         await endOthersBreakers()
+    }
+
+    /// Lets the lane send the halves of a batch as requests of their own, within its limits. Only an event that is too
+    /// large by itself becomes a dead letter.
+    private func split(_ batch: [Lease]) {
+        halves.add(halvesOf: batch)
+        guard splitting.begins() else { return }
+        logger.warning(
+            "Batch too large for the destination; sending its halves.",
+            metadata: ["destination": "\(name)", "events": "\(batch.count)"])
     }
 
     /// Frees the place without an attempt. The breaker and the gate learn that the destination was not asked.

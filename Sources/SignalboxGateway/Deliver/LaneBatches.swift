@@ -35,6 +35,11 @@ struct LaneBatches: Sendable {
         return taken
     }
 
+    /// Adds complete batches, which are sent before the others.
+    mutating func insert(_ batches: [[Lease]]) {
+        if !batches.isEmpty { ready.insert(contentsOf: batches, at: 0) }
+    }
+
     /// True if no delivery waits here.
     var isEmpty: Bool { ready.isEmpty && cutter?.count ?? 0 == 0 }
 

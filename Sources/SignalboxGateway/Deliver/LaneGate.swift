@@ -245,6 +245,9 @@ final class LaneGate: Sendable {
     /// Each attempt checks this before it sends, because its delivery may have been claimed before the gate was shut.
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
 
+    /// True if an attempt is in flight.
+    var isSending: Bool { state.withLock { $0.sending > 0 } }
+
     /// True if no attempt is in flight and attempts may start. The watchdog uses it. A rate that was unused for five
     /// seconds counts as idle, a shorter pause does not.
     func isIdle(at now: Duration) -> Bool {

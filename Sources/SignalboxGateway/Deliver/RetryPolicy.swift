@@ -99,6 +99,9 @@ package struct RetryPolicy: Sendable {
         }
     }
 
+    /// Whether the destination rejects a request for its size (RFC 9110, 15.5.14), so that it may accept a part of it.
+    package static func isTooLarge(_ answer: Answer) -> Bool { answer.status == 413 }
+
     /// Why an answer disables its destination; nil if it does not. 410 means permanently gone (Standard Webhooks;
     /// CloudEvents HTTP web hooks, 2.2). The text is the reason that operators see. The destination then stays
     /// disabled until an operator resumes it.
