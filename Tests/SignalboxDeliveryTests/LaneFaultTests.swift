@@ -218,6 +218,8 @@ import Testing
     private func lock(on directory: String) async throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
+        // A tick may record the time.
+        configuration.busyMode = .timeout(60)
         let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         return other

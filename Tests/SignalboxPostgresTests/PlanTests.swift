@@ -29,7 +29,7 @@ import Testing
         #expect(plan.contains("Seq Scan") != isStale, "\(plan)")
     }
 
-    /// Nothing may have read before it.
+    /// The server refuses the BEGIN if a statement before it in the same transaction has read.
     @Test func aTransactionWithASnapshotBeginsWithNewPlans() async throws {
         let connection = try PostgresConnection(PostgresTarget(url: try await PostgresServer.sharedURL()))
         connection.planLife = .zero

@@ -190,6 +190,8 @@ import Testing
     private func lock(_ directory: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
+        // A tick may record the time.
+        configuration.busyMode = .timeout(60)
         let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
         try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
         return other

@@ -148,7 +148,15 @@ final class PostgresConnection: @unchecked Sendable {
     /// All rows are in memory when it returns.
     func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
         guard isOpen else { throw PostgresFailure(kind: .connection, message: "the connection was closed") }
-        try forgetPlans()
+        // In a round trip of its own: the call may begin with a BEGIN, before which nothing may have read.
+        if ContinuousClock.now - plannedAt >= planLife {
+            plannedAt = .now
+            _ = try exchange([PostgresStatement("DISCARD PLANS")])
+        }
+        return try exchange(statements)
+    }
+
+    private func exchange(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
         do throws(PostgresFailure) {
             var added: [(String, String)] = []
             var results: [Bool] = []
@@ -164,14 +172,6 @@ final class PostgresConnection: @unchecked Sendable {
             if error.endsConnection { close() }
             throw error
         }
-    }
-
-    /// Makes the server plan each statement again at its next use, once in ``planLife``. A round trip of its own: the
-    /// call may begin with a BEGIN, before which nothing may have read.
-    private func forgetPlans() throws(PostgresFailure) {
-        guard ContinuousClock.now - plannedAt >= planLife else { return }
-        plannedAt = .now
-        _ = try run("DISCARD PLANS")
     }
 
     /// Prepares the text if it is new, and sends the statement. `results`: for each result to come, whether it is of a

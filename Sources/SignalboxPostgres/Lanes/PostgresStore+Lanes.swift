@@ -81,8 +81,8 @@ extension PostgresStore {
 
     // MARK: Reading
 
-    /// Leases due deliveries from the table, fewer than `limit` if their events are large, and tells the lane. Runs at most once at a time for a lane. After a
-    /// failure, the leases of an unknown commit are left to a sweep.
+    /// Leases due deliveries from the table, fewer than `limit` if their events are large, and tells the lane. Runs at
+    /// most once at a time for a lane. After a failure, the leases of an unknown commit are left to a sweep.
     private func read(_ destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let limit = sizes.limit(of: destination, atMost: limit)
         var search = DueSearch(of: destination, limit: limit, lanes)

@@ -162,8 +162,8 @@ struct Pulse {
 
     /// One round trip. The first result is the server's time in milliseconds since 1970, or no row for a node that is
     /// gone or may no longer write. The second has a row if this node has the duties. Then follow the live nodes with
-    /// their lanes, the heartbeats of the others, and the holders that are not alive. An unchanged list of lanes keeps its stored
-    /// value.
+    /// their lanes, the heartbeats of the others, and the holders that are not alive. An unchanged list of lanes keeps
+    /// its stored value.
     private static func statements(
         _ node: Int64, _ key: String, _ description: NodeDescription, _ lanes: [String]
     ) -> [PostgresStatement] {

@@ -1,11 +1,11 @@
-/// When this node saw the last heartbeats of the others, by its own clock. The server's clock alone could be set forward,
-/// and then all heartbeats but one's own are old.
+/// When this node saw the last heartbeats of the others, by its own clock. If the server's clock alone decided, a step
+/// forward would make all heartbeats old but the node's own.
 struct OtherHeartbeats {
     /// By node: the time of the last heartbeat by the server's clock, in microseconds, and when this node first saw it.
     private var seen: [Int64: (time: Int64, at: ContinuousClock.Instant)] = [:]
 
-    /// Records the heartbeats of ``Takeover/others``, and returns the nodes that are silent by both clocks. A node that
-    /// is first seen now is not silent. `now`: when the heartbeats were read, or shortly before.
+    /// Records the heartbeats of ``Takeover/others``, and returns the nodes that are silent by both clocks. A node is
+    /// not silent when it is first seen. `now`: when the heartbeats were read, or shortly before.
     ///
     /// By this node's clock, ``NodeMembership/safety`` suffices: a node sees a heartbeat after it was sent, so the other
     /// node has ended its attempts by then.

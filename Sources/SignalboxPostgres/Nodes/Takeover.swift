@@ -8,8 +8,8 @@ struct Takeover {
     /// `connection`: of the heartbeat, or of a reader of a node that signs off; its calls block.
     init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// The live nodes, except `$1`: number, the time of the last heartbeat in microseconds, and whether it is older than
-    /// `$2` milliseconds. None is shortly after the server's own start: then the heartbeats of all nodes are old.
+    /// The live nodes, except `$1`: number, the time of the last heartbeat in microseconds, and whether it is older
+    /// than `$2` milliseconds. None is shortly after the server's own start: then the heartbeats of all nodes are old.
     static let others = """
         SELECT id, (extract(epoch FROM seen_at) * 1000000)::bigint,
             seen_at < clock_timestamp() - $2 * interval '1 ms'

@@ -132,8 +132,8 @@ extension PostgresStore {
     }
 
     /// The oldest events, with whether a delivery waits, whether one is dead, and their size. For `EXISTS` the planner
-    /// might read all deliveries, to look them up in memory; for the state alone, it might read the partial index of all
-    /// dead ones for each event.
+    /// might read all deliveries, to look them up in memory. For the state alone, it might read the partial index of
+    /// all dead ones for each event.
     private static let oldest = """
         SELECT seq, accepted_at, (SELECT 1 FROM queue WHERE event = seq LIMIT 1) IS NOT NULL,
             (SELECT 1 FROM ended WHERE event = seq AND state || '' = 'dead' LIMIT 1) IS NOT NULL,
