@@ -7,7 +7,7 @@ struct OtherHeartbeats {
     /// Records the heartbeats of ``Takeover/others``, and returns the nodes that are silent by both clocks. A node is
     /// not silent when it is first seen. `now`: when the heartbeats were read, or shortly before.
     ///
-    /// By this node's clock, ``NodeMembership/safety`` suffices: a node sees a heartbeat after it was sent, so the other
+    /// By this clock, ``NodeMembership/safety`` suffices: a node sees a heartbeat after it was sent, so the other
     /// node has ended its attempts by then.
     mutating func silent(_ rows: PostgresRows, at now: ContinuousClock.Instant) throws -> [Int64] {
         try silent(rows.map { (node: try $0.number(0), time: try $0.number(1), isOld: try $0.flag(2)) }, at: now)
