@@ -30,7 +30,8 @@ extension CatalogueForm {
                 "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
             ],
             and: [
-                "types", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "liveActivity",
+                "types", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
+                "liveActivity",
                 "ignored",
             ])
         guard var fields = filled else { return CatalogueFields() }

@@ -17,7 +17,8 @@ extension Problem {
     /// RFC 9112, 6.1 and 6.3: such a request may be an attempt at request smuggling.
     static let framingAmbiguous = Problem(
         .badRequest, "framing-ambiguous",
-        "The end of the body is ambiguous: send one valid Content-Length, or, with HTTP/1.1, Transfer-Encoding instead.")
+        "The end of the body is ambiguous: send one valid Content-Length, or, with HTTP/1.1, Transfer-Encoding instead."
+    )
     /// The parser cannot find the end of the body (RFC 9112, 7.1).
     static let malformedBody = Problem(
         .badRequest, "request-refused", "The chunked coding of the body is malformed: correct the client.")
