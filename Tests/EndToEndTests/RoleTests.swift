@@ -200,7 +200,8 @@ import Testing
 
     /// The gateway makes the identifiers of these buttons of their values.
     @Test func aTokenWithoutContentSeesNoValuesInIdentifiers() async throws {
-        try await Self.run { gateway, _ in
+        let config = #""console": { "keepPayloads": "all" },"# + Self.config
+        try await Gateway.run(config: config, environment: Self.environment) { gateway, _, _ in
             let payload = """
                 {"aps":{"alert":"Hi","mutable-content":1},"notification-action":{"type":"openApp"},"category-actions":[
                   {"name":"Map","type":"url","value":"https://cars.example.com/boston/map"},
