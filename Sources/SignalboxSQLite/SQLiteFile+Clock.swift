@@ -59,6 +59,11 @@ extension Database {
             """, [time.milliseconds])
     }
 
+    /// Replaces the recorded time, if there is one.
+    func correct(time: Date) throws {
+        try run("UPDATE media_counts SET number = ? WHERE name = 'clock'", [time.milliseconds])
+    }
+
     /// When the owner last recorded the time; nil for never, and for a value that is not a time before the year 2200.
     fileprivate func recordedTime() throws -> Date? {
         guard let time = try number("SELECT number FROM media_counts WHERE name = 'clock'"),

@@ -129,7 +129,11 @@ final class SQLiteFile: Sendable {
         var result: T?
         do {
             try db.inTransaction(.immediate) {
-                if let jump = time.jump { try Waits.move(by: jump, at: time.now, in: db) }
+                if let jump = time.jump {
+                    try Waits.move(by: jump, at: time.now, in: db)
+                    // Otherwise the next owner would move them again.
+                    try db.correct(time: time.now)
+                }
                 isMoved = true
                 result = try body(time.now)
                 return .commit

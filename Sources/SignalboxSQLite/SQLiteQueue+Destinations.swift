@@ -28,8 +28,10 @@ extension SQLiteQueue {
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
             try db.endBackoff(of: destination, at: now)
-        } then: { [file] _ in
+        } then: { [file, weak self] _ in
             guard state == nil else { return file.lanes.deactivate(destination, until: until) }
+            // Otherwise the next tick would report this resume as one of another process.
+            self?.recordedBackoffs.withLock { $0[destination] = nil }
             file.lanes.permit(by: destination)
             file.lanes.activate(destination)
         }

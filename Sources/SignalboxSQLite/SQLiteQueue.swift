@@ -250,6 +250,8 @@ package final class SQLiteQueue: Store {
     }
 
     /// The number of the read in progress; nil when none is. A number that stays the same shows a read that hangs.
+    package func mayHaveMore(of destination: DestinationName) -> Bool { file.lanes.mayHaveMore(of: destination) }
+
     package func readingNumber(of destination: DestinationName) -> Int? {
         file.lanes.readingNumber(of: destination)
     }

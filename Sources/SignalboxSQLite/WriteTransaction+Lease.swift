@@ -15,9 +15,11 @@ extension WriteTransaction {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
         var leases: [Lease] = []
+        var hasExpired = false
         for due in search.found where !file.lanes.withHandOff({ $0.isHeld(due.id, of: destination) }) {
             do {
-                if let lease = try begin(DueDelivery(due.id, destination, by: now, in: db)) { leases.append(lease) }
+                let delivery = try DueDelivery(due.id, destination, by: now, in: db)
+                if let lease = try begin(delivery, &hasExpired) { leases.append(lease) }
             } catch let error as DamagedValue {
                 // A delivery that was intact when it was found has changed since.
                 if found != nil { continue }
@@ -25,15 +27,19 @@ extension WriteTransaction {
                 search.unreadable.append(due.id)
             }
         }
+        // The next delivery of its key can be leased now.
+        if hasExpired { search.isComplete = false }
         effects.claimed.append((search, leases))
         return leases
     }
 
-    /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that
-    /// cannot be read. Deliveries that wait for a route's transformation become due a minute later.
-    private mutating func begin(_ due: DueDelivery) throws -> Lease? {
+    /// Begins an attempt; nil when the delivery cannot be sent now, or has expired, which sets `hasExpired`. Throws
+    /// ``DamagedValue`` for a delivery that cannot be read. Deliveries that wait for a route's transformation become
+    /// due a minute later.
+    private mutating func begin(_ due: DueDelivery, _ hasExpired: inout Bool) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter.hasPassed(at: now, attempts: due.attempts - due.forgiven) {
             try expire(due.id, of: due.destination)
+            hasExpired = true
             return nil
         }
         if due.awaitsTransformation {

@@ -42,11 +42,13 @@ package final class Lanes: Sendable {
     }
 
     /// Claims from memory, or with `read` when it is the store's turn. The right to read lasts as long as `read` does,
-    /// so that a failure does not leave the lane without it.
+    /// so that a failure does not leave the lane without it. After ``mostEmptyReads`` in a row it wakes the lane and
+    /// returns nothing, so that the lane notices its end, and other work, while the store always has more to read.
     package func claim(
         from destination: DestinationName, upTo limit: Int,
         orRead read: () async throws(StoreError) -> [Lease]
     ) async throws(StoreError) -> [Lease] {
+        var emptyReads = 0
         while true {
             switch handOff.withLock({ $0.withLane(destination) { $0.claim(upTo: limit) } }) {
             case nil: return []
@@ -56,8 +58,20 @@ package final class Lanes: Sendable {
                 let found = try await read()
                 // The store has nothing, so memory is next.
                 if !found.isEmpty { return found }
+                emptyReads += 1
+            }
+            if emptyReads == Self.mostEmptyReads, mayHaveMore(of: destination) {
+                wake([destination])
+                return []
             }
         }
+    }
+
+    private static let mostEmptyReads = 16
+
+    /// Whether the store may have due deliveries that the lane has not read.
+    package func mayHaveMore(of destination: DestinationName) -> Bool {
+        handOff.withLock { $0.lanes[destination]?.mayHaveMore ?? false }
     }
 
     /// The number of a lane's reading in progress; nil for none.

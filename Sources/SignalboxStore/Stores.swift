@@ -103,6 +103,9 @@ package protocol LaneStore: StoreStatus {
     /// Makes every lane, and the downloads, read the store again.
     func wakeAll()
 
+    /// Whether the store may have due deliveries that the lane has not read. Answered from memory.
+    func mayHaveMore(of destination: DestinationName) -> Bool
+
     /// The number of the read that a lane has in progress; nil for none. A number that stays the same for long reveals
     /// a read that does not end.
     func readingNumber(of destination: DestinationName) -> Int?

@@ -45,6 +45,13 @@ extension StoreConformance {
             try await queue.settle(second, .expired)
             #expect(try await bench.claimNumbers(queue) == [2])
         },
+        Self("aDeliveryThatExpiresInTheQueueUnblocksItsKey") { bench in
+            let queue = try bench.open(isOrdered: true)
+            let over = DeliveryOrder(to: bench.crm, notAfter: bench.clock.now.addingTimeInterval(10), orderKey: "a")
+            try await queue.append([bench.event(0, to: [over]), bench.event(1, under: "a")])
+            bench.clock.advance(by: 20)
+            #expect(try await bench.claimNumbers(queue) == [1], "at once, without another wake-up")
+        },
         Self("aRetriedDeliveryWaitsForItsSuccessorInProgress") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "a", "b"].enumerated().map { bench.event($0, under: $1) })

@@ -88,6 +88,7 @@ private final class SharedQueue: LaneStore {
     func tick() async throws(StoreError) -> [DestinationName] { try await store.tick() }
     func wakeAll() { store.wakeAll() }
     func takeResumed(_ destination: DestinationName) -> Bool { store.takeResumed(destination) }
+    func mayHaveMore(of destination: DestinationName) -> Bool { store.mayHaveMore(of: destination) }
     func readingNumber(of destination: DestinationName) -> Int? { store.readingNumber(of: destination) }
     func isActive(_ destination: DestinationName) -> Bool { store.isActive(destination) }
     func isWithheld(by destination: DestinationName) -> Bool { store.isWithheld(by: destination) }

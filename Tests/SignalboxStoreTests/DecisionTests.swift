@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxNotification
+import Synchronization
 import Testing
 
 @testable import SignalboxStore
@@ -36,6 +37,29 @@ import Testing
         #expect(search.found.map(\.id) == [1, 2])
         #expect(search.servedKey == "k2")
         #expect(!search.wantsMore && !search.isWhole)
+    }
+
+    /// The lane must notice its end, and other work.
+    @Test func aClaimEndsThoughTheStoreAlwaysHasMore() async throws {
+        let lanes = Lanes()
+        let wakes = Mutex(0)
+        lanes.open(crm, isOrdered: true) { wakes.withLock { $0 += 1 } }
+        let reads = Mutex(0)
+        let before = wakes.withLock(\.self)
+        let leases = try await lanes.claim(from: crm, upTo: 1) { [crm] () throws(StoreError) in
+            reads.withLock { $0 += 1 }
+            lanes.withHandOff { handOff in
+                handOff.withLane(crm) { lane in
+                    var search = DueSearch(of: crm, limit: 1, Lanes())
+                    search.isComplete = true
+                    lane.finishReading([], of: search)
+                    lane.leaveToStore()
+                }
+            }
+            return []
+        }
+        #expect(leases.isEmpty && lanes.mayHaveMore(of: crm))
+        #expect(reads.withLock(\.self) == 16 && wakes.withLock(\.self) == before + 1)
     }
 
     /// The key may be one that the round has passed.

@@ -161,7 +161,7 @@ struct DestinationLane: Sendable {
                 for batch in ready { start(batch, places == .question) }
                 guard leases.isEmpty, ready.isEmpty else { continue }
                 await returnUnused()
-                return Pass(isExhausted: batches.due == nil, wake: batches.due)
+                return Pass(isExhausted: batches.due == nil && !queue.mayHaveMore(of: name), wake: batches.due)
             case .later(let wait, let isLong): return Pass(isExhausted: isLong, wake: elapsed() + wait)
             }
         }

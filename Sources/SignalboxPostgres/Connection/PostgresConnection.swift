@@ -39,8 +39,8 @@ final class PostgresConnection: @unchecked Sendable {
     private var preparations = 0
     /// When the server last forgot its plans.
     private var plannedAt = ContinuousClock.now
-    /// False after ``close()``, a lost connection, a timeout or ``PostgresReach/renew()``, and never true again: the
-    /// owner makes another connection.
+    /// False after ``close()``, a lost connection, a timeout or ``PostgresReach/renew(after:)``, and never true again:
+    /// the owner makes another connection.
     var isOpen: Bool { !isClosed && generation == reach.generation }
     private var isClosed = false
     private let reach: PostgresReach
@@ -147,9 +147,14 @@ final class PostgresConnection: @unchecked Sendable {
     /// ends it. The server then rolls the transaction back, unless the call contained a COMMIT: its outcome is unknown.
     /// All rows are in memory when it returns.
     func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
-        guard isOpen else { throw PostgresFailure(kind: .connection, message: "the connection was closed") }
-        // In a round trip of its own: the call may begin with a BEGIN, before which nothing may have read.
-        if ContinuousClock.now - plannedAt >= planLife {
+        guard isOpen else {
+            // Also one that is only out of date: its transaction would keep its locks.
+            close()
+            throw PostgresFailure(kind: .connection, message: "the connection was closed")
+        }
+        // Outside of transactions: one that has failed only accepts its end. In a round trip of its own: the call may
+        // begin with a BEGIN, before which nothing may have read.
+        if ContinuousClock.now - plannedAt >= planLife, PQtransactionStatus(handle) == PQTRANS_IDLE {
             plannedAt = .now
             _ = try exchange([PostgresStatement("DISCARD PLANS")])
         }
@@ -168,7 +173,7 @@ final class PostgresConnection: @unchecked Sendable {
         } catch {
             // Perhaps for a plan that reads a whole table.
             if error.isTooSlow { plannedAt = .now - planLife }
-            if error.isReadOnly { reach.renew() }
+            if error.isReadOnly { reach.renew(after: generation) }
             if error.endsConnection { close() }
             throw error
         }

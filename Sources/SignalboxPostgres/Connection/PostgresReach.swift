@@ -51,12 +51,16 @@ package final class PostgresReach: Sendable {
         report?(reason.words)
     }
 
-    /// Counts ``renew()``. Connections that were made before the last one are no longer used.
+    /// Counts ``renew(after:)``. Connections that were made before the last one are no longer used.
     var generation: Int { renewals.load(ordering: .acquiring) }
 
     /// Makes every user of the database connect again, and so find the host that accepts writes: a former primary that
-    /// was made read-only keeps its sessions, and answers reads with data that no longer change.
-    func renew() { renewals.add(1, ordering: .acquiringAndReleasing) }
+    /// was made read-only keeps its sessions, and answers reads with data that no longer change. `generation`: that of
+    /// the connection that found it out; no effect if others have found it out before.
+    func renew(after generation: Int) {
+        _ = renewals.compareExchange(
+            expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
+    }
 
     /// Records a connection.
     func succeeded() {

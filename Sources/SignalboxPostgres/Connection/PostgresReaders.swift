@@ -53,7 +53,9 @@ final class PostgresReaders: Sendable {
                 _ = try connection.run("COMMIT")
                 return result
             } catch {
-                if connection.isOpen { _ = try? connection.run("ROLLBACK") }
+                if connection.isOpen {
+                    do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }
+                }
                 throw error
             }
         }

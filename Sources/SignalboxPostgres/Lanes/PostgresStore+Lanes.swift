@@ -69,6 +69,8 @@ extension PostgresStore {
         lanes.wakeAll(at: now)
     }
 
+    package func mayHaveMore(of destination: DestinationName) -> Bool { lanes.mayHaveMore(of: destination) }
+
     package func readingNumber(of destination: DestinationName) -> Int? { lanes.readingNumber(of: destination) }
 
     /// Without a round trip. False before the first registration, and while the last heartbeat is older than
@@ -129,7 +131,7 @@ extension PostgresStore {
     private func readOrdered(_ search: inout DueSearch, upTo limit: Int) async throws(StoreError) -> [Lease] {
         let begun = ContinuousClock.now
         var leases: [Lease] = []
-        var (rows, hasKeys) = (0, false)
+        var (rows, hasKeys, hasExpired) = (0, false, false)
         var (after, upTo): (String?, String?) = (search.lastKey, nil)
         while rows < limit {
             let claimed: Claimed
@@ -152,6 +154,7 @@ extension PostgresStore {
             }
             leases += claimed.leases
             rows += claimed.rows
+            hasExpired = hasExpired || claimed.expired > 0
             search.resumeKey = claimed.isCut ? claimed.lastKey : nil
             if claimed.isCut {
                 after = claimed.lastKey
@@ -161,7 +164,8 @@ extension PostgresStore {
                 break
             }
         }
-        search.isComplete = rows < limit
+        // After an expired delivery, the next one of its key can be leased now.
+        search.isComplete = rows < limit && !hasExpired
         if !hasKeys { keyed.withLock { _ = $0.remove(search.destination) } }
         rests.record(search.destination, after: ContinuousClock.now - begun, foundNone: leases.isEmpty)
         return leases

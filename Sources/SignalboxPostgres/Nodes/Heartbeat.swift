@@ -105,21 +105,31 @@ struct Pulse {
             case .lanes: store.lanes.wakeLanes(at: store.now)
             case .nodes: store.wakeAll()
             }
-            // First, because the rest may take long next to a long queue.
-            let heard = try others.silent(results[3], at: sentAt)
+            let heard = try others.silent(results[3], at: .now)
             let silent = isSteady(sentAt) ? heard : []
-            let absent = try results[4].map { try $0.number(0) }
-            if !silent.isEmpty || !absent.isEmpty {
-                let freed = try Takeover(connection).run(
-                    silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
-                store.membership.takenOver.add(freed)
-                if freed > 0 { store.wakeAll() }
+            // First, because the rest may take long next to a long queue.
+            let takeover = Result {
+                try takeOver(silent, try results[4].map { try $0.number(0) }, from: sentAt, connection, store)
             }
+            // A takeover that fails does not keep the rest from being done.
+            guard connection.isOpen else { return try takeover.get() }
             if counts(store) { _ = try connection.run(FleetCounts.take, [.time(store.now)]) }
             let (report, configs) = try FleetCounts.read(on: connection)
             store.membership.adopt(report, configs: configs)
             if !results[1].isEmpty { try upkeep(connection) }
+            try takeover.get()
         } catch { connection = nil }
+    }
+
+    /// Takes over from nodes that are gone. `sentAt`: of the heartbeat, after which the next one is due.
+    private func takeOver(
+        _ silent: [Int64], _ absent: [Int64], from sentAt: ContinuousClock.Instant, _ connection: PostgresConnection,
+        _ store: PostgresStore
+    ) throws {
+        guard !silent.isEmpty || !absent.isEmpty else { return }
+        let freed = try Takeover(connection).run(silent: silent, absent: absent, until: sentAt + Heartbeat.interval)
+        store.membership.takenOver.add(freed)
+        if freed > 0 { store.wakeAll() }
     }
 
     /// Whether this node may declare others gone. After an outage, for example a failover, each node gets its lifetime
