@@ -274,7 +274,7 @@ let package = Package(
             dependencies: [
                 "SignalboxInApp", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
                 "SignalboxStoreTesting", "SignalboxTesting",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -89,8 +89,8 @@ final class Transfer: @unchecked Sendable {
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-        // At least 1, because libcurl takes 0 for no timeout.
-        let timeout = Int(max(1, request.timeout / .milliseconds(1)))
+        // A repeated request has the rest of its time. At least 1, because libcurl takes 0 for no timeout.
+        let timeout = Int(max(1, (request.timeout - (.now - begun)) / .milliseconds(1)))
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
             sb_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
@@ -107,7 +107,8 @@ final class Transfer: @unchecked Sendable {
             sb_curl_set_socket_callback(handle, Self.onOpenSocket, context),
             sb_curl_set_ready_callback(handle, Self.onReady, context),
             errorText.withUnsafeMutableBufferPointer {
-                sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
+                $0[0] = 0
+                return sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
         ]
         if let slowest = request.slowest {

@@ -103,42 +103,39 @@ extension DueSearch {
         self.unreadable = unreadable
     }
 
-    /// `isReadable`: whether a delivery counts as found. Also finds out when the next delivery becomes due, with one
-    /// step in `deliveries_waiting`.
+    /// `isReadable`: whether a delivery counts as found. Also finds out when the next delivery becomes due.
     private mutating func run(by now: Date, in db: Database, isReadable: (Due) throws -> Bool) throws {
         if isOrdered {
             unfinished = try gatherInOrder(by: now, in: db, isReadable)
         } else {
             try gather(Self.unordered, by: now, in: db, isReadable)
         }
-        nextDue = try db.number(
-            "SELECT min(due) FROM deliveries WHERE state = 'waiting' AND destination = ? AND due > ?",
-            [destination.name, now.milliseconds]
-        ).map { Date(milliseconds: $0) }
+        nextDue = try db.firstDue(of: destination.name, after: now.milliseconds).map { Date(milliseconds: $0) }
         isComplete = unfinished == nil
     }
 
-    /// The most due deliveries that a search of an ordered destination looks at instead of the keys.
+    /// The most due deliveries with a key that a search of an ordered destination looks at instead of the keys.
     private static let mostFew = 256
 
-    /// Whether at most ``mostFew`` deliveries are due, leased ones included.
+    /// Whether at most ``mostFew`` deliveries with a key are due, leased ones included.
     private func hasFewDue(by now: Date, in db: Database) throws -> Bool {
         let count = try db.number(
-            """
-            SELECT count(*) FROM (
-                SELECT 1 FROM deliveries WHERE state = 'waiting' AND destination = ? AND due <= ? LIMIT ?)
-            """, [destination.name, now.milliseconds, Self.mostFew + 1])
+            "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE \(Self.due(hasKey: true)) LIMIT :most)",
+            ["destination": destination.name, "now": now.milliseconds, "most": Self.mostFew + 1])
         return (count ?? 0) <= Int64(Self.mostFew)
     }
 
     /// Goes through the keys after the last served one, then through deliveries without a key, then through the keys
     /// from the beginning. Or through the rest of such a round. Returns what is left after ``DueSearch/mostKeys``. If
-    /// few deliveries are due, goes through these only, in the same order.
+    /// few deliveries with a key are due, goes through these instead of the keys.
     private mutating func gatherInOrder(
         by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
     ) throws -> Rest? {
         if try hasFewDue(by: now, in: db) {
-            try gather(Self.firsts, ["last": lastKey ?? ""], by: now, in: db, isReadable)
+            let last: StatementArguments = ["last": lastKey ?? ""]
+            try gather(Self.firsts(areBeyondLast: true), last, by: now, in: db, isReadable)
+            try gather(Self.unkeyed, by: now, in: db, isReadable)
+            try gather(Self.firsts(areBeyondLast: false), last, by: now, in: db, isReadable)
             return nil
         }
         var after = lastKey
@@ -196,30 +193,38 @@ extension DueSearch {
         }
     }
 
-    /// Served by the index `deliveries_waiting`.
+    /// The condition for due deliveries with or without a key, as a range of the index `deliveries_due`. The index has
+    /// the same expression.
+    private static func due(hasKey: Bool) -> String {
+        """
+        state = 'waiting' AND destination = :destination AND (order_key IS NULL) = \(hasKey ? 0 : 1) AND due <= :now
+        """
+    }
+
+    /// All due deliveries. SQLite merges the two ranges. Some have keys, from the time when the destination had an
+    /// order.
     private static let unordered = """
-        SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
-        ORDER BY due, id
+        SELECT id, NULL, due FROM deliveries WHERE \(due(hasKey: false)) UNION ALL
+        SELECT id, NULL, due FROM deliveries WHERE \(due(hasKey: true)) ORDER BY 3, 1
         """
 
-    /// Due deliveries that are the first ones of their keys, or have none: keys after `:last`, deliveries without a
-    /// key, and the other keys. Served by the same index, with one step in `deliveries_ordered` for each delivery.
-    private static let firsts = """
+    /// Due deliveries that are the first ones of their keys, with keys after `:last` or with the others. Takes one step
+    /// in `deliveries_ordered` for each due delivery with a key. The plus sign keeps SQLite from reading the keys that
+    /// are not due.
+    private static func firsts(areBeyondLast: Bool) -> String {
+        """
         SELECT d.id, d.order_key FROM deliveries d
-        WHERE d.state = 'waiting' AND d.destination = :destination AND d.due <= :now
-            AND (d.order_key IS NULL OR d.id = (
-                SELECT id FROM deliveries
-                WHERE state = 'waiting' AND destination = :destination AND order_key = d.order_key
-                ORDER BY order_key, id LIMIT 1))
-        ORDER BY CASE WHEN d.order_key > :last THEN 0 WHEN d.order_key IS NULL THEN 1 ELSE 2 END,
-            d.order_key, d.due, d.id
+        WHERE \(due(hasKey: true)) AND +d.order_key \(areBeyondLast ? ">" : "<=") :last AND d.id = (
+            SELECT id FROM deliveries
+            WHERE state = 'waiting' AND destination = :destination AND order_key = d.order_key
+            ORDER BY order_key, id LIMIT 1)
+        ORDER BY d.order_key, d.id
         """
+    }
 
-    /// Deliveries without an order key. Served by the same index.
+    /// Due deliveries without an order key.
     private static let unkeyed = """
-        SELECT id, NULL FROM deliveries
-        WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
-        ORDER BY due, id
+        SELECT id, NULL FROM deliveries WHERE \(due(hasKey: false)) ORDER BY due, id
         """
 
     /// The first delivery of each key, its key, and whether it is due. The query steps from key to key in the index, so

@@ -92,6 +92,9 @@ extension SQLiteQueue {
             if !free.isEmpty { try StoredNumbers.keep(in: db) }
             for row in free { try db.remove(delivery: row, at: now) }
             return free.count
+        } afterStep: { [self] in
+            // The next delivery of a key may be ready.
+            wakeAll()
         }
         try await shrink()
         return purged

@@ -64,9 +64,18 @@ extension SQLiteQueue {
 }
 
 extension Database {
-    /// Steps to the first entry of the destination in `deliveries_waiting`.
-    fileprivate func firstDue(of destination: String) throws -> Int64? {
-        try row("SELECT min(due) FROM deliveries WHERE state = 'waiting' AND destination = ?", [destination])?
-            .optionalNumber(0)
+    /// When the first waiting delivery of a destination is due after a time; nil without one. In milliseconds since
+    /// 1970. Takes two steps in the index `deliveries_due`.
+    func firstDue(of destination: String, after time: Int64 = .min) throws -> Int64? {
+        func first(hasKey: Bool) -> String {
+            """
+            SELECT min(due) AS due FROM deliveries
+            WHERE state = 'waiting' AND destination = :destination AND (order_key IS NULL) = \(hasKey ? 0 : 1)
+                AND due > :time
+            """
+        }
+        return try number(
+            "SELECT min(due) FROM (\(first(hasKey: false)) UNION ALL \(first(hasKey: true)))",
+            ["destination": destination, "time": time])
     }
 }

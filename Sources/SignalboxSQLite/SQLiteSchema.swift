@@ -17,7 +17,7 @@ enum SQLiteSchema {
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
         ("inapp", inApp), ("ledgers", ledgers), ("channels", channels), ("offers", offers),
         ("numbers", numbers), ("actions", actions), ("events", events), ("counts", counts), ("pauses", pauses),
-        ("ends", ends), ("exchanges", exchanges), ("channel-sources", channelSources),
+        ("ends", ends), ("exchanges", exchanges), ("channel-sources", channelSources), ("due", due),
     ]
 
     /// Events and their deliveries. A partial index serves each lane in the order of due times. `deliveries_dead` finds
@@ -238,6 +238,13 @@ enum SQLiteSchema {
 
     /// The source that created a channel; NULL without one.
     private static let channelSources = "ALTER TABLE channels ADD COLUMN source TEXT;"
+
+    /// In place of `deliveries_waiting`, so that a search of an ordered destination finds deliveries without a key and
+    /// does not read those with one.
+    private static let due = """
+        DROP INDEX deliveries_waiting;
+        CREATE INDEX deliveries_due ON deliveries(destination, order_key IS NULL, due, id) WHERE state = 'waiting';
+        """
 
     /// When the gateway ends a pause.
     private static let pauses = "ALTER TABLE destinations ADD COLUMN until INTEGER;"

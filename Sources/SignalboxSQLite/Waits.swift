@@ -27,7 +27,7 @@ enum Waits {
             """, ["jump": jump, "grace": releaseGrace])
         try db.run(
             """
-            UPDATE deliveries INDEXED BY deliveries_waiting SET due = due + :jump
+            UPDATE deliveries INDEXED BY deliveries_due SET due = due + :jump
             WHERE state = 'waiting' AND due > :first AND (not_before IS NULL OR attempts > 0)
                 AND (begun > 0 OR id NOT IN (SELECT delivery FROM media_waits))
             """, ["jump": jump, "first": first])

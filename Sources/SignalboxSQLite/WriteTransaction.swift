@@ -166,7 +166,11 @@ struct WriteTransaction {
             let free = file.lanes.withHandOff { handOff in
                 deliveries.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
             }
-            for overdue in free { try expire(overdue.delivery, of: overdue.destination) }
+            for overdue in free {
+                try expire(overdue.delivery, of: overdue.destination)
+                // The next delivery of its key may be ready.
+                effects.spilled.insert(overdue.destination)
+            }
         case .giveBack(let leases):
             for lease in leases { _ = try giveBack(lease) }
             effects.released += leases.map { ($0, now) }

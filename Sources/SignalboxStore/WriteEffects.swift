@@ -9,7 +9,7 @@ package struct WriteEffects: Sendable {
     package var fresh: [Lease] = []
     /// Reserved room for deliveries that have no number yet, in bytes.
     package var reserved: [(destination: DestinationName, bytes: Int)] = []
-    /// Destinations with new deliveries that are in the store only.
+    /// Destinations with deliveries in the store only that are new, or behind one that ended without an attempt.
     package var spilled: Set<DestinationName> = []
     /// The time at which held deliveries are sent without a release.
     package var expected: [DestinationName: Date] = [:]

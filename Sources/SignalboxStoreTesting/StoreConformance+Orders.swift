@@ -52,6 +52,20 @@ extension StoreConformance {
             bench.clock.advance(by: 20)
             #expect(try await bench.claimNumbers(queue) == [1], "at once, without another wake-up")
         },
+        Self("aDeliveryThatExpiresAtATickUnblocksItsKey") { bench in
+            let queue = try bench.open(isOrdered: true)
+            _ = try await bench.makeBlockedLine(in: queue)
+            bench.clock.advance(by: 20)
+            try await queue.tick()
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+        Self("aRemovedDeliveryUnblocksItsKey") { bench in
+            let queue = try bench.open(isOrdered: true)
+            let first = try await bench.makeBlockedLine(in: queue)
+            #expect(try await queue.purge(DeliveryFilter(ids: [first])) == 1)
+            try await queue.tick()
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
         Self("aRetriedDeliveryWaitsForItsSuccessorInProgress") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "a", "b"].enumerated().map { bench.event($0, under: $1) })
@@ -111,6 +125,18 @@ extension StoreConformance {
 }
 
 extension StoreBench {
+    /// Two deliveries of one key. The first one waits for a retry in a minute and expires before it. The lane has found
+    /// nothing to send. Returns the number of the first one.
+    fileprivate func makeBlockedLine(in queue: any Store) async throws -> Int64 {
+        let order = DeliveryOrder(to: crm, notAfter: clock.now.addingTimeInterval(10), orderKey: "a")
+        try await queue.append([event(0, to: [order])])
+        let first = try await claimOne(queue)
+        try await queue.settle(first, .failed(after: 60))
+        try await queue.append([event(1, under: "a")])
+        #expect(try await claimNumbers(queue).isEmpty)
+        return first.delivery
+    }
+
     /// An event with a delivery to `crm`, which the check opens with `isOrdered`.
     fileprivate func event(_ number: Int, under key: String, at date: Date? = nil) -> RoutedEvent {
         event(number, to: [DeliveryOrder(to: crm, notBefore: date, orderKey: key)])

@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import GRDBSQLite
 import SignalboxNotification
 import SignalboxTesting
 import Testing
@@ -22,6 +24,18 @@ import Testing
             let queue = try await queue(in: directory, keys: 2500, blocked: 200)
             #expect(try await counts(ofRoundIn: queue) == [0])
         }
+    }
+
+    /// Otherwise the whole line is read for each of its deliveries.
+    @Test func theLineBehindAKeyIsNotRead() async throws {
+        var counts: [Int] = []
+        for blocked in [300, 3000] {
+            try await withTemporaryDirectory { directory in
+                let queue = try await queue(in: directory, keys: 10, blocked: blocked)
+                counts.append(try await instructions(ofSearchIn: queue))
+            }
+        }
+        #expect(counts[1] < counts[0] * 2, "\(counts)")
     }
 
     /// It goes through the keys after the one that was served last, then through the others.
@@ -62,6 +76,28 @@ import Testing
     private func event(under key: String, at date: Date? = nil) -> RoutedEvent {
         RoutedEvent(
             event: Event([1]), routes: [], deliveries: [DeliveryOrder(to: crm, notBefore: date, orderKey: key)])
+    }
+
+    /// The instructions that SQLite executes for one search, in hundreds.
+    private func instructions(ofSearchIn queue: SQLiteQueue) async throws -> Int {
+        let (lanes, now) = (queue.file.lanes, queue.now)
+        return try await queue.file.read { [crm] db in
+            let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+            count.initialize(to: 0)
+            defer {
+                sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil)
+                count.deallocate()
+            }
+            let onProgress: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { count in
+                count?.assumingMemoryBound(to: Int.self).pointee += 1
+                return 0
+            }
+            sqlite3_progress_handler(db.sqliteConnection, 100, onProgress, count)
+            var search = DueSearch(of: crm, limit: 1, lanes)
+            try search.run(by: now, in: db)
+            #expect(search.found.isEmpty)
+            return count.pointee
+        }
     }
 
     /// Searches as claims do, until a search is the last one of its round. Returns the keys that each looked at.

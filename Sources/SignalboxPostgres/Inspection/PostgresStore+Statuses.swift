@@ -1,6 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 package import SignalboxStore
+import Synchronization
 
 /// Destinations that accept nothing for now, as operators see and change them.
 extension PostgresStore {
@@ -34,7 +35,7 @@ extension PostgresStore {
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
-        try await writer(.others).write { transaction in
+        let now = try await writer(.others).write { transaction in
             if let action { try self.record(action, count: nil, in: transaction) }
             let change = PostgresStatement(
                 """
@@ -50,9 +51,12 @@ extension PostgresStore {
                 ])
             let ends = state == nil ? Self.endedBackoff(of: destination, at: transaction.now) : []
             try transaction.run(all: [change] + ends)
+            return transaction.now
         }
         changeStatuses { lanes in
             guard state == nil else { return lanes.deactivate(destination, until: until) }
+            // Otherwise the next look would apply it again, and end a backoff that began in between.
+            resumes.withLock { $0?[destination] = now }
             lanes.permit(by: destination)
             lanes.activate(destination)
         }

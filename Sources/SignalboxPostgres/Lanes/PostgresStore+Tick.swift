@@ -22,7 +22,7 @@ extension PostgresStore {
         // First, so that no lane follows a backoff that a resume has ended.
         follow(look.backoffs)
         adopt(look.statuses, since: epoch)
-        followResumes(look.statuses.resumes)
+        followResumes(look.statuses.resumes, since: epoch)
         lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
@@ -46,14 +46,18 @@ extension PostgresStore {
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
     }
 
-    /// Tells the lanes of destinations that an operator resumed since the last look, on any node.
-    private func followResumes(_ latest: [DestinationName: Date]) {
-        let known = resumes.withLock { known in
-            defer { known = latest }
-            return known
+    /// Tells the lanes of destinations that an operator resumed on another node since the last look. Leaves them to the
+    /// next look if this process changed a destination since `epoch`.
+    private func followResumes(_ latest: [DestinationName: Date], since epoch: Int) {
+        statusChanges.withLock {
+            guard $0 == epoch else { return }
+            let known = resumes.withLock { known in
+                defer { known = latest }
+                return known
+            }
+            guard let former = known, former != latest else { return }
+            lanes.resume(latest.keys.filter { latest[$0] != former[$0] })
         }
-        guard let former = known, former != latest else { return }
-        lanes.resume(latest.keys.filter { latest[$0] != former[$0] })
     }
 
     /// From memory. True after a resume by this node, and after a look that found one by any node.
