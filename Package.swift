@@ -20,14 +20,15 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        // Without its support for swift-configuration.
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
@@ -39,6 +40,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        // Swift needs a minute for array literals of the same texts. `#embed` is C23.
+        .target(
+            name: "CResources", cSettings: [.treatAllWarnings(as: .error), .disableWarning("c23-extensions")]),
         .target(
             name: "CSimdjson",
             cxxSettings: [.treatAllWarnings(as: .error)],
@@ -47,24 +51,24 @@ let package = Package(
         .target(name: "SignalboxInApp", swiftSettings: strict),
         .target(
             name: "SignalboxNotification",
-            dependencies: ["SignalboxInApp", "SignalboxJSON"],
-            // In parts, because the time to compile one grows faster than its size.
-            resources: [
-                .embedInCode("Catalogue/catalogue-values.json"), .embedInCode("Catalogue/catalogue-keys.json"),
-                .embedInCode("Catalogue/catalogue-more-keys.json"), .embedInCode("Catalogue/catalogue-nested.json"),
-                .embedInCode("Catalogue/catalogue-more-nested.json"), .embedInCode("Catalogue/detector-1.json"),
+            dependencies: ["CResources", "SignalboxInApp", "SignalboxJSON"],
+            exclude: [
+                "Catalogue/catalogue-values.json", "Catalogue/catalogue-keys.json",
+                "Catalogue/catalogue-more-keys.json", "Catalogue/catalogue-nested.json",
+                "Catalogue/catalogue-more-nested.json", "Catalogue/detector-1.json",
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxConfig", dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxJSON"],
-            resources: [.embedInCode("Schema/patterns.json")], swiftSettings: strict),
+            name: "SignalboxConfig",
+            dependencies: ["CResources", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON"],
+            exclude: ["Schema/patterns.json"], swiftSettings: strict),
         .target(
             name: "SignalboxRouting",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                "CResources", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
-            resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
+            exclude: ["Samples"],
             swiftSettings: strict),
         .target(
             name: "SignalboxEgress", dependencies: ["CCurl", "COpenSSL", "SignalboxNotification"],
@@ -90,24 +94,20 @@ let package = Package(
         .target(
             name: "SignalboxGateway",
             dependencies: [
-                "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                "CResources", "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",
+                "SignalboxConfig", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [
-                .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
-                .embedInCode("InApp/Schemas/message-1.json"), .embedInCode("InApp/Schemas/inapp-1.json"),
-                .embedInCode("Forward/Schemas/push-1.json"),
-            ],
+            exclude: ["Accept/Schemas", "InApp/Schemas", "Forward/Schemas"],
             swiftSettings: strict),
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
+                "CResources", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -120,36 +120,16 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            // In parts, because the time to compile one grows faster than its size.
-            resources: [
-                .embedInCode("Console/Assets/index.html"), .embedInCode("Console/Assets/icon.svg"),
-                .embedInCode("Console/Assets/style.css"), .embedInCode("Console/Assets/preview.css"),
-                .embedInCode("Console/Assets/h.js"), .embedInCode("Console/Assets/text.js"),
-                .embedInCode("Console/Assets/api.js"), .embedInCode("Console/Assets/ui.js"),
-                .embedInCode("Console/Assets/app.js"), .embedInCode("Console/Assets/live.js"),
-                .embedInCode("Console/Assets/events.js"), .embedInCode("Console/Assets/event.js"),
-                .embedInCode("Console/Assets/preview.js"), .embedInCode("Console/Assets/origin.js"),
-                .embedInCode("Console/Assets/deliveries.js"), .embedInCode("Console/Assets/destinations.js"),
-                .embedInCode("Console/Assets/routes.js"), .embedInCode("Console/Assets/pattern.js"),
-                .embedInCode("Console/Assets/lists.js"), .embedInCode("Console/Assets/settings.js"),
-                .embedInCode("OpenAPI/Schemas/problem-and-event.json"), .embedInCode("OpenAPI/Schemas/senders.json"),
-                .embedInCode("OpenAPI/Schemas/inapp-requests.json"), .embedInCode("OpenAPI/Schemas/inapp-answers.json"),
-                .embedInCode("OpenAPI/Schemas/events.json"), .embedInCode("OpenAPI/Schemas/operations.json"),
-                .embedInCode("OpenAPI/Schemas/bulk.json"), .embedInCode("OpenAPI/Schemas/captures.json"),
-                .embedInCode("OpenAPI/Schemas/inspection.json"), .embedInCode("OpenAPI/Schemas/observation.json"),
-                .embedInCode("OpenAPI/Schemas/routes.json"), .embedInCode("OpenAPI/Schemas/service.json"),
-                .embedInCode("OpenAPI/Schemas/webhooks.json"),
-            ],
+            exclude: ["Console/Assets", "OpenAPI/Schemas"],
             swiftSettings: strict),
         .target(
             name: "SignalboxCommands",
             dependencies: [
-                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
-                "SignalboxEgress",
-                "SignalboxGateway", "SignalboxServer", "SignalboxStore",
+                "CResources", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxServer", "SignalboxStore",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("Samples/payloads.json")], swiftSettings: strict),
+            exclude: ["Samples/payloads.json"], swiftSettings: strict),
         .executableTarget(
             name: "signalbox",
             dependencies: [
@@ -158,7 +138,6 @@ let package = Package(
                 "SignalboxEgress", "SignalboxGateway", "SignalboxPostgres", "SignalboxServer", "SignalboxSQLite",
                 "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import Foundation
 import Logging
 import SignalboxCommands
@@ -44,31 +43,26 @@ struct GatewayOptions: ParsableArguments {
     /// Nil: the environment, then text. The config has no such setting.
     var logFormat: LogFormat?
 
-    /// Variables with the prefix `SIGNALBOX_`. Names are in capitals: `dataDir` is `SIGNALBOX_DATA_DIR`.
-    private var environment: Configuration.ConfigReader {
-        Configuration.ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
-    }
-
-    /// A setting of the environment; an empty one counts as unset.
-    private func variable(_ key: ConfigKey) -> String? {
-        environment.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
+    /// A variable of the environment, by its name without the prefix `SIGNALBOX_`. An empty one counts as unset.
+    private func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment["SIGNALBOX_" + name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The file need not exist.
-    var configPath: String { config ?? variable("config") ?? "routes.json" }
+    var configPath: String { config ?? variable("CONFIG") ?? "routes.json" }
 
     /// True if neither flag nor environment names a config; then the default file need not exist.
-    var isConfigImplied: Bool { config == nil && variable("config") == nil }
+    var isConfigImplied: Bool { config == nil && variable("CONFIG") == nil }
 
     /// True if no config is named and the default file does not exist.
     var isConfigMissing: Bool { isConfigImplied && configPath.lookupError == ENOENT }
 
     /// `file`: the value of the config, which has the lowest precedence before the default.
-    func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
+    func dataDirectory(file: String?) -> String { dataDir ?? variable("DATA_DIR") ?? file ?? "data" }
 
     /// The store that flag or environment names; nil if neither does. ``validate()`` has checked the text.
     private var namedStore: GatewayConfig.Store? {
-        (store ?? variable("store")).flatMap { text in try? GatewayConfig.Store(text: text) }
+        (store ?? variable("STORE")).flatMap { text in try? GatewayConfig.Store(text: text) }
     }
 
     /// Whether flag or environment name the store.
@@ -82,19 +76,19 @@ struct GatewayOptions: ParsableArguments {
 
     /// The first of the flag, the environment and the config that is set. Not parsed yet.
     func listenAddress(flag: String?, file: String?) -> String {
-        flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
+        flag ?? variable("LISTEN") ?? file ?? "127.0.0.1:8080"
     }
 
     /// The settings with their origins. `file`: the config, which may be the empty one.
     func settings(_ file: GatewayConfig) -> [EffectiveConfig.Setting] {
         let listen = file.gateway.listen.http
         return [
-            .init("config", config, variable("config"), nil, else: "routes.json"),
-            .init("data-dir", dataDir, variable("dataDir"), file.gateway.dataDirectory, else: "data"),
-            .init("store", words(of: store), words(of: variable("store")), file.gateway.store?.words, else: "sqlite"),
-            .init("listen", nil, variable("listen"), listen, else: "127.0.0.1:8080"),
-            .init("log-level", logLevel?.rawValue, variable("logLevel"), nil, else: "notice"),
-            .init("log-format", logFormat?.rawValue, variable("logFormat"), nil, else: "text"),
+            .init("config", config, variable("CONFIG"), nil, else: "routes.json"),
+            .init("data-dir", dataDir, variable("DATA_DIR"), file.gateway.dataDirectory, else: "data"),
+            .init("store", words(of: store), words(of: variable("STORE")), file.gateway.store?.words, else: "sqlite"),
+            .init("listen", nil, variable("LISTEN"), listen, else: "127.0.0.1:8080"),
+            .init("log-level", logLevel?.rawValue, variable("LOG_LEVEL"), nil, else: "notice"),
+            .init("log-format", logFormat?.rawValue, variable("LOG_FORMAT"), nil, else: "text"),
         ]
     }
 
@@ -105,30 +99,30 @@ struct GatewayOptions: ParsableArguments {
 
     /// ArgumentParser calls it before the command runs.
     func validate() throws {
-        for (name, text) in [("--store", store), ("SIGNALBOX_STORE", variable("store"))] {
+        for (name, text) in [("--store", store), ("SIGNALBOX_STORE", variable("STORE"))] {
             guard let text else { continue }
             do throws(GatewayConfig.Store.InvalidStore) { _ = try GatewayConfig.Store(text: text) } catch {
                 // Without the text, which may have a password.
                 throw ValidationError("Invalid \(name): \(error.problem).")
             }
         }
-        if let text = variable("logLevel"), Logger.Level(rawValue: text) == nil {
+        if let text = variable("LOG_LEVEL"), Logger.Level(rawValue: text) == nil {
             throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text). Set it to \(Self.levels).")
         }
-        if let text = variable("logFormat"), LogFormat(rawValue: text) == nil {
+        if let text = variable("LOG_FORMAT"), LogFormat(rawValue: text) == nil {
             throw ValidationError("SIGNALBOX_LOG_FORMAT is not a log format: \(text). Set it to text or json.")
         }
     }
 
     /// The form of everything that a running command writes on standard error.
-    var usedLogFormat: LogFormat { logFormat ?? variable("logFormat").flatMap { LogFormat(rawValue: $0) } ?? .text }
+    var usedLogFormat: LogFormat { logFormat ?? variable("LOG_FORMAT").flatMap { LogFormat(rawValue: $0) } ?? .text }
 
     /// Logs on standard error, so that standard output has results only. The default level is notice.
     func makeLogger() -> Logger {
         let format = usedLogFormat
         var logger = Logger(label: "signalbox") { _ in LineLogHandler(format, write: StandardError.write) }
         logger.logLevel =
-            logLevel ?? variable("logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
+            logLevel ?? variable("LOG_LEVEL").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
     }
 }

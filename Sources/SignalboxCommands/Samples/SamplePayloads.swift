@@ -1,3 +1,4 @@
+internal import CResources
 package import SignalboxJSON
 
 /// Example payloads of every vendor that the gateway recognises, by kind.
@@ -15,7 +16,7 @@ package enum SamplePayloads {
     package static let vendors: [Vendor] = {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(PackageResources.payloads_json) else {
+            guard let root = try? parser.parse(Array(String(cString: sb_payloads_json()).utf8)) else {
                 preconditionFailure("The embedded payloads are not JSON.")
             }
             return root.members.map { name, kinds in

@@ -1,3 +1,4 @@
+internal import CResources
 import SignalboxJSON
 import SignalboxNotification
 
@@ -30,7 +31,7 @@ package enum ConfigSchema {
     private static var patterns: JSONNode {
         let parser = JSONParser()
         do throws(JSONError) {
-            return JSONNode(try parser.parse(PackageResources.patterns_json))
+            return JSONNode(try parser.parse(Array(String(cString: sb_patterns_json()).utf8)))
         } catch {
             preconditionFailure("The schema of patterns is not JSON: \(error)")
         }

@@ -1,3 +1,4 @@
+internal import CResources
 package import SignalboxJSON
 
 /// Vendors defined by data: recognises any number of them in one pass over a payload's keys. The time does not depend
@@ -129,15 +130,15 @@ extension Catalogue {
         // In the order that settles ties: values that name a vendor, keys of one vendor, nested or weak evidence
         // (reference, section 3).
         let parts = [
-            PackageResources.catalogue_values_json, PackageResources.catalogue_keys_json,
-            PackageResources.catalogue_more_keys_json, PackageResources.catalogue_nested_json,
-            PackageResources.catalogue_more_nested_json,
+            sb_catalogue_values_json(), sb_catalogue_keys_json(),
+            sb_catalogue_more_keys_json(), sb_catalogue_nested_json(),
+            sb_catalogue_more_nested_json(),
         ]
         let parser = JSONParser()
         var form = CatalogueForm(parser: parser)
         var entries: [CatalogueEntry] = []
         do throws(JSONError) {
-            for part in parts { entries += form.entries(try parser.parse(part)) }
+            for part in parts { entries += form.entries(try parser.parse(Array(String(cString: part).utf8))) }
         } catch {
             preconditionFailure("The catalogue in the binary is not valid JSON: \(error)")
         }
@@ -146,7 +147,7 @@ extension Catalogue {
     }()
 
     /// The JSON Schema of an entry, UTF-8. Version 2020-12. `signalbox schema detector` prints it.
-    package static var entrySchema: [UInt8] { PackageResources.detector_1_json }
+    package static var entrySchema: [UInt8] { Array(String(cString: sb_detector_1_json()).utf8) }
 
     /// The mistakes in a user's own entries, the list `detectors.custom` of a config. At most 100. `parser`: the
     /// owner of `list`.

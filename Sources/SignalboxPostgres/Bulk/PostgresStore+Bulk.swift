@@ -103,7 +103,8 @@ extension PostgresStore {
             }
             changed += result.0
             entry = result.1
-            if change == .retry { wakeAll() }
+            // A removal lets the next delivery of a key be ready.
+            wakeAll()
         } while search.hasMore
         return changed
     }

@@ -98,7 +98,13 @@ extension PostgresStore {
             try moves.write(in: transaction)
             return moves.ends
         }
-        if !ends.isEmpty { health.ends.add(ends) }
+        guard !ends.isEmpty else { return }
+        health.ends.add(ends)
+        // The next deliveries of their keys may be ready.
+        lanes.withHandOff { handOff in
+            for destination in ends.keys { handOff.withLane(destination) { $0.leaveToStore() } }
+        }
+        lanes.wake(ends.keys)
     }
 
     /// `$1`: candidates, `$2`: the time. Leaves rows that another transaction has locked. Attempts of interrupted

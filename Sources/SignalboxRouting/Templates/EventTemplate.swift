@@ -1,3 +1,4 @@
+internal import CResources
 import Mustache
 import SignalboxConfig
 package import SignalboxJSON
@@ -21,7 +22,7 @@ package struct EventTemplate: Sendable, Equatable {
     package static let outputLimit = 4 * 1024 * 1024
 
     /// An event with all members that an event can have, and one with the required members only.
-    package static let samples = [PackageResources.whole_json, PackageResources.least_json]
+    package static let samples = [sb_whole_json(), sb_least_json()].map { Array(String(cString: $0).utf8) }
 
     /// Compiles a template. Throws if it is invalid, or if a sample event cannot be rendered. The message of the
     /// error names the sample that failed. Renders both samples, so it is for the reading of a config, not for each

@@ -1,3 +1,4 @@
+internal import CResources
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -16,6 +17,11 @@ struct ConsoleFile: Sendable {
 
     private init(_ contentType: String, _ body: [UInt8]) {
         (self.contentType, self.body, tag) = (contentType, body, EntityTag(of: body))
+    }
+
+    /// `texts`: files of the program, one after the other.
+    private init(_ contentType: String, _ texts: UnsafePointer<CChar>...) {
+        self.init(contentType, texts.flatMap { String(cString: $0).utf8 })
     }
 
     /// The answer to a request for the page itself. Throws ``Problem`` for a host that is not the gateway's.
@@ -58,7 +64,7 @@ struct ConsoleFile: Sendable {
 
     /// The page names its files by their version.
     private static let page: ConsoleFile = {
-        let text = String(decoding: PackageResources.index_html, as: UTF8.self)
+        let text = String(cString: sb_index_html())
         let body = text.replacing("=\"console/", with: "=\"assets/\(version)/")
         return ConsoleFile("text/html; charset=utf-8", Array(body.utf8))
     }()
@@ -67,26 +73,26 @@ struct ConsoleFile: Sendable {
     static let all: [String: ConsoleFile] = {
         let (script, style) = ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
         return [
-            "index.html": ConsoleFile("text/html; charset=utf-8", PackageResources.index_html),
-            "icon.svg": ConsoleFile("image/svg+xml; charset=utf-8", PackageResources.icon_svg),
+            "index.html": ConsoleFile("text/html; charset=utf-8", sb_index_html()),
+            "icon.svg": ConsoleFile("image/svg+xml; charset=utf-8", sb_icon_svg()),
             // One request for both: the first picture waits for every style sheet.
-            "style.css": ConsoleFile(style, PackageResources.style_css + PackageResources.preview_css),
-            "h.js": ConsoleFile(script, PackageResources.h_js),
-            "text.js": ConsoleFile(script, PackageResources.text_js),
-            "api.js": ConsoleFile(script, PackageResources.api_js),
-            "ui.js": ConsoleFile(script, PackageResources.ui_js),
-            "app.js": ConsoleFile(script, PackageResources.app_js),
-            "live.js": ConsoleFile(script, PackageResources.live_js),
-            "events.js": ConsoleFile(script, PackageResources.events_js),
-            "event.js": ConsoleFile(script, PackageResources.event_js),
-            "preview.js": ConsoleFile(script, PackageResources.preview_js),
-            "origin.js": ConsoleFile(script, PackageResources.origin_js),
-            "deliveries.js": ConsoleFile(script, PackageResources.deliveries_js),
-            "destinations.js": ConsoleFile(script, PackageResources.destinations_js),
-            "routes.js": ConsoleFile(script, PackageResources.routes_js),
-            "pattern.js": ConsoleFile(script, PackageResources.pattern_js),
-            "lists.js": ConsoleFile(script, PackageResources.lists_js),
-            "settings.js": ConsoleFile(script, PackageResources.settings_js),
+            "style.css": ConsoleFile(style, sb_style_css(), sb_preview_css()),
+            "h.js": ConsoleFile(script, sb_h_js()),
+            "text.js": ConsoleFile(script, sb_text_js()),
+            "api.js": ConsoleFile(script, sb_api_js()),
+            "ui.js": ConsoleFile(script, sb_ui_js()),
+            "app.js": ConsoleFile(script, sb_app_js()),
+            "live.js": ConsoleFile(script, sb_live_js()),
+            "events.js": ConsoleFile(script, sb_events_js()),
+            "event.js": ConsoleFile(script, sb_event_js()),
+            "preview.js": ConsoleFile(script, sb_preview_js()),
+            "origin.js": ConsoleFile(script, sb_origin_js()),
+            "deliveries.js": ConsoleFile(script, sb_deliveries_js()),
+            "destinations.js": ConsoleFile(script, sb_destinations_js()),
+            "routes.js": ConsoleFile(script, sb_routes_js()),
+            "pattern.js": ConsoleFile(script, sb_pattern_js()),
+            "lists.js": ConsoleFile(script, sb_lists_js()),
+            "settings.js": ConsoleFile(script, sb_settings_js()),
         ]
     }()
 

@@ -1,3 +1,4 @@
+internal import CResources
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -11,12 +12,11 @@ extension OpenAPIDocument {
 
     /// Files of the folder `Schemas`, each an object of schemas by name, compiled into the program.
     private static let resources = [
-        PackageResources.problem_and_event_json, PackageResources.senders_json, PackageResources.inapp_requests_json,
-        PackageResources.inapp_answers_json, PackageResources.events_json, PackageResources.operations_json,
-        PackageResources.bulk_json, PackageResources.captures_json, PackageResources.routes_json,
-        PackageResources.inspection_json, PackageResources.observation_json,
-        PackageResources.service_json, PackageResources.webhooks_json,
-    ]
+        sb_problem_and_event_json(), sb_senders_json(), sb_inapp_requests_json(),
+        sb_inapp_answers_json(), sb_events_json(), sb_operations_json(),
+        sb_bulk_json(), sb_captures_json(), sb_routes_json(),
+        sb_inspection_json(), sb_observation_json(), sb_service_json(), sb_webhooks_json(),
+    ].map { Array(String(cString: $0).utf8) }
 
     /// The schemas that `/schemas` serves, by the name of their component.
     private static let documents = [
