@@ -8,11 +8,8 @@ import SignalboxNotification
 import SignalboxServer
 
 /// Settings of several commands: flag, else environment, else config file, else default. The environment is read at
-/// each use. ``validate()`` rejects an invalid log level of the environment.
+/// each use.
 struct GatewayOptions: ParsableArguments {
-    /// The log levels in words.
-    private static let levels = "trace, debug, info, notice, warning, error or critical"
-
     /// Nil: the environment, then the default. Relative to the working directory.
     @Option(
         name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
@@ -29,24 +26,7 @@ struct GatewayOptions: ParsableArguments {
     )
     var store: String?
 
-    @Option(
-        help: "Minimum log level: \(GatewayOptions.levels) (SIGNALBOX_LOG_LEVEL).",
-        transform: argument({ Logger.Level(rawValue: $0) }) {
-            "Unknown log level \($0): write \(GatewayOptions.levels)."
-        })
-    /// Nil: the environment, then notice. The config has no such setting.
-    var logLevel: Logger.Level?
-
-    @Option(
-        help: "Form of log lines: text, or json with an object in each line (SIGNALBOX_LOG_FORMAT; default: text).",
-        transform: argument({ LogFormat(rawValue: $0) }) { "Unknown log format \($0): write text or json." })
-    /// Nil: the environment, then text. The config has no such setting.
-    var logFormat: LogFormat?
-
-    /// A variable of the environment, by its name without the prefix `SIGNALBOX_`. An empty one counts as unset.
-    private func variable(_ name: String) -> String? {
-        ProcessInfo.processInfo.environment["SIGNALBOX_" + name].flatMap { $0.isEmpty ? nil : $0 }
-    }
+    @OptionGroup var log: LogOptions
 
     /// The file need not exist.
     var configPath: String { config ?? variable("CONFIG") ?? "routes.json" }
@@ -87,8 +67,8 @@ struct GatewayOptions: ParsableArguments {
             .init("data-dir", dataDir, variable("DATA_DIR"), file.gateway.dataDirectory, else: "data"),
             .init("store", words(of: store), words(of: variable("STORE")), file.gateway.store?.words, else: "sqlite"),
             .init("listen", nil, variable("LISTEN"), listen, else: "127.0.0.1:8080"),
-            .init("log-level", logLevel?.rawValue, variable("LOG_LEVEL"), nil, else: "notice"),
-            .init("log-format", logFormat?.rawValue, variable("LOG_FORMAT"), nil, else: "text"),
+            .init("log-level", log.logLevel?.rawValue, variable("LOG_LEVEL"), nil, else: "notice"),
+            .init("log-format", log.logFormat?.rawValue, variable("LOG_FORMAT"), nil, else: "text"),
         ]
     }
 
@@ -106,6 +86,30 @@ struct GatewayOptions: ParsableArguments {
                 throw ValidationError("Invalid \(name): \(error.problem).")
             }
         }
+    }
+}
+
+/// Settings of the log: flag, else environment, else default. The config has no such settings.
+struct LogOptions: ParsableArguments {
+    /// The log levels in words.
+    private static let levels = "trace, debug, info, notice, warning, error or critical"
+
+    @Option(
+        help: "Minimum log level: \(LogOptions.levels) (SIGNALBOX_LOG_LEVEL).",
+        transform: argument({ Logger.Level(rawValue: $0) }) {
+            "Unknown log level \($0): write \(LogOptions.levels)."
+        })
+    /// Nil: the environment, then notice.
+    var logLevel: Logger.Level?
+
+    @Option(
+        help: "Form of log lines: text, or json with an object in each line (SIGNALBOX_LOG_FORMAT; default: text).",
+        transform: argument({ LogFormat(rawValue: $0) }) { "Unknown log format \($0): write text or json." })
+    /// Nil: the environment, then text.
+    var logFormat: LogFormat?
+
+    /// ArgumentParser calls it before the command runs.
+    func validate() throws {
         if let text = variable("LOG_LEVEL"), Logger.Level(rawValue: text) == nil {
             throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text). Set it to \(Self.levels).")
         }
@@ -125,6 +129,11 @@ struct GatewayOptions: ParsableArguments {
             logLevel ?? variable("LOG_LEVEL").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
     }
+}
+
+/// A variable of the environment, by its name without the prefix `SIGNALBOX_`. Nil for one that is not set, or empty.
+private func variable(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment["SIGNALBOX_" + name].flatMap { $0.isEmpty ? nil : $0 }
 }
 
 /// The transformation of an option: throws a `ValidationError`, which ArgumentParser prints with the usage, for a text

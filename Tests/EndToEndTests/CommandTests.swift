@@ -287,4 +287,11 @@ import Testing
         #expect((try JSONSerialization.jsonObject(with: Data(schema.utf8)) as? [String: Any])?["$id"] != nil)
         #expect(try await binary.run(["schema", "nothing"]).status == 64)
     }
+
+    @Test func listenRejectsOptionsThatItDoesNotUse() async throws {
+        for option in ["--config", "--data-dir", "--store"] {
+            let result = try await binary.run(["listen", option, "x"])
+            #expect(result.status == 64 && result.errors.contains("Unknown option"), "\(result.errors)")
+        }
+    }
 }

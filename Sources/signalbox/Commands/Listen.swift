@@ -15,8 +15,8 @@ struct Listen: AsyncParsableCommand {
             an application under development through one verified address.
             """)
 
-    /// Only the log level is used: the receiver needs neither config nor queue.
-    @OptionGroup var options: GatewayOptions
+    /// The receiver needs neither config nor queue.
+    @OptionGroup var log: LogOptions
 
     /// A host and a port; port 0 lets the system choose one, which the greeting names.
     @Option(help: "Address to listen on.")
@@ -80,7 +80,7 @@ struct Listen: AsyncParsableCommand {
         ) { Terminal.show($0) }
         let delay = delay.flatMap { Duration(text: $0) }
         let receiver = WebhookReceiver(
-            address: address, logger: options.makeLogger(),
+            address: address, logger: log.makeLogger(),
             onListening: { address in
                 StandardError.write("signalbox \(Version.current) receiving webhooks on http://\(address)/\n")
             },
@@ -89,7 +89,7 @@ struct Listen: AsyncParsableCommand {
                 if let delay { try? await Task.sleep(for: delay) }
                 return answer
             })
-        let interrupted = try await runServices([receiver], logger: options.makeLogger())
+        let interrupted = try await runServices([receiver], logger: log.makeLogger())
         forwarder?.stop()
         let isShown = Terminal.finish()
         StandardError.write(desk.summary + "\n")

@@ -171,7 +171,7 @@ struct Replay: AsyncParsableCommand {
         try check(config)
         // Before the data directory, which a refused run must not create.
         try request.checkInputs()
-        let (directory, gateway) = try options.open(config, asJSON: json, logger: options.makeLogger())
+        let (directory, gateway) = try options.open(config, asJSON: json, logger: options.log.makeLogger())
         defer { withExtendedLifetime(directory) {} }
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))
         let isIncomplete: Bool

@@ -39,14 +39,15 @@ struct Serve: AsyncParsableCommand {
         OpenFiles.raiseLimit()
         // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
-        let logger = options.makeLogger()
+        let logger = options.log.makeLogger()
         let loaded = try options.loadConfig()
         let config = loaded.config
         let stamps = FileStamps(of: config.origin)
         let addresses = try GatewayServer.Addresses(
             http: options.listenAddress(flag: listen, file: config.gateway.listen.http), config.gateway.listen)
         let preparation = ServePreparation(
-            options.configPath, secrets: options.secretResolver, format: options.usedLogFormat, addresses: addresses,
+            options.configPath, secrets: options.secretResolver, format: options.log.usedLogFormat,
+            addresses: addresses,
             store: options.usedStore(file: config.gateway.store), isStoreOfConfig: !options.namesStore)
         try preparation.checkStore(of: config)
         let opening = try GatewayOpening(options, loaded, logger: logger)
