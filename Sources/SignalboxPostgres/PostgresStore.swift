@@ -60,7 +60,8 @@ package final class PostgresStore: Store {
     let othersBackoffs = Mutex<[DestinationName: OthersBackoff]>([:])
     /// The breakers that this node has recorded.
     let ownBreakers = OwnBreakers()
-    /// When active destinations were last resumed, as of the last look; nil before the first.
+    /// When active destinations were last resumed, as of the last look and by this process since; nil before the first
+    /// look. In whole milliseconds, as stored.
     let resumes = Mutex<[DestinationName: Date]?>(nil)
     /// Counts changes of destinations by this process; see ``changeStatuses(_:)``.
     let statusChanges = Mutex(0)

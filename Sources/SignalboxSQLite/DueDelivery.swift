@@ -217,7 +217,7 @@ extension DueSearch {
         WHERE \(due(hasKey: true)) AND +d.order_key \(areBeyondLast ? ">" : "<=") :last AND d.id = (
             SELECT id FROM deliveries
             WHERE state = 'waiting' AND destination = :destination AND order_key = d.order_key
-            ORDER BY order_key, id LIMIT 1)
+            ORDER BY id LIMIT 1)
         ORDER BY d.order_key, d.id
         """
     }
@@ -243,7 +243,7 @@ extension DueSearch {
         ), firsts(id, key) AS (
             SELECT (SELECT id FROM deliveries
                 WHERE state = 'waiting' AND destination = :destination AND order_key = key
-                ORDER BY order_key, id LIMIT 1), key
+                ORDER BY id LIMIT 1), key
             FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key <= :last)
         )
         SELECT d.id, f.key, coalesce(d.due <= :now, 0) FROM firsts f CROSS JOIN deliveries d ON d.id = f.id

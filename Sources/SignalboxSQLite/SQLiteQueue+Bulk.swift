@@ -94,7 +94,7 @@ extension SQLiteQueue {
             return free.count
         } afterStep: { [self] in
             // The next delivery of a key may be ready.
-            wakeAll()
+            file.lanes.wakeLanes(at: now)
         }
         try await shrink()
         return purged

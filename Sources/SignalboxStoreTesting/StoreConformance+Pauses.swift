@@ -78,6 +78,8 @@ extension StoreConformance {
             let gateway = try bench.open()
             try await gateway.tick()
             #expect(!gateway.takeResumed(bench.crm))
+            // Stores keep milliseconds.
+            bench.clock.advance(by: 0.0004)
             try await gateway.set(nil, of: bench.crm)
             #expect(gateway.takeResumed(bench.crm))
             try await gateway.tick()

@@ -1,6 +1,7 @@
 internal import CResources
 
-/// The JSON Schemas of events and of in-app messages. The schemas are resources of this target and have version 1.
+/// The JSON Schemas of events and of in-app messages. The schemas are files of this target, embedded by
+/// `CResources`, and have version 1.
 package enum EventSchema {
     /// Names for `signalbox schema`.
     package static let names = ["notification", "interaction", "inapp", "inapp-event", "push"]

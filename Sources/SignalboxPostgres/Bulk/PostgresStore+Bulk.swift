@@ -103,8 +103,11 @@ extension PostgresStore {
             }
             changed += result.0
             entry = result.1
-            // A removal lets the next delivery of a key be ready.
-            wakeAll()
+            switch change {
+            case .retry: wakeAll()
+            // The next delivery of a key may be ready. Hints stay valid.
+            case .purge: if result.0 > 0 { lanes.wakeLanes(at: now) }
+            }
         } while search.hasMore
         return changed
     }

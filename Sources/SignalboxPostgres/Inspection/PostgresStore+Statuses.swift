@@ -55,8 +55,8 @@ extension PostgresStore {
         }
         changeStatuses { lanes in
             guard state == nil else { return lanes.deactivate(destination, until: until) }
-            // Otherwise the next look would apply it again, and end a backoff that began in between.
-            resumes.withLock { $0?[destination] = now }
+            // Rounded as in the table: the next look would otherwise apply it again, and end a newer backoff.
+            resumes.withLock { $0?[destination] = Date(milliseconds: now.milliseconds) }
             lanes.permit(by: destination)
             lanes.activate(destination)
         }

@@ -60,7 +60,7 @@ extension PostgresStore {
         }
     }
 
-    /// From memory. True after a resume by this node, and after a look that found one by any node.
+    /// From memory. True after a resume by this node, and after a look that found one by another node.
     package func takeResumed(_ destination: DestinationName) -> Bool { lanes.takeResumed(destination) }
 
     /// From memory, as of the last look.
