@@ -130,6 +130,7 @@ final class LiveStream: Sendable {
                 clock.addTask { [signal] in
                     while !Task.isCancelled {
                         signal.yield()
+                        // The interval of the stream's frames.
                         do { try await Task.sleep(for: tick) } catch { return }
                     }
                 }

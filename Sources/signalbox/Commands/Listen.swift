@@ -86,6 +86,7 @@ struct Listen: AsyncParsableCommand {
             },
             receive: { message in
                 let answer = await desk.accept(message, forward: forwarder?.forward)
+                // The delay of `--delay`. A stop cancels it, and the reply is sent at once.
                 if let delay { try? await Task.sleep(for: delay) }
                 return answer
             })
