@@ -29,9 +29,16 @@ package final class OutboundHTTP: Sendable {
     /// cancelling the task does not end it earlier. Never throws: a failure is in the result, with the address that
     /// was tried and the duration.
     package func attempt(_ request: OutboundRequest) async -> OutboundResult {
-        // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
-        defer { withExtendedLifetime(self) {} }
-        return await withCheckedContinuation { loop.submit(request, completion: $0) }
+        await withCheckedContinuation { result in attempt(request) { result.resume(returning: $0) } }
+    }
+
+    /// Like ``attempt(_:)``, without waiting. Calls `done` once, on the client's thread, which serves all its requests,
+    /// or before it returns: `done` must not block.
+    package func attempt(_ request: OutboundRequest, whenDone done: @escaping @Sendable (OutboundResult) -> Void) {
+        loop.submit(request) { [self] result in
+            // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
+            withExtendedLifetime(self) { done(result) }
+        }
     }
 
     /// Sends a request and waits for the whole response, of any status. Throws the error of

@@ -77,7 +77,7 @@ final class OutboundLoop: @unchecked Sendable {
     /// Hands a request to the thread. Starts the thread with the first request. Fails the request at once when the
     /// loop is stopped or no descriptor is left. Wakes the thread only if it sleeps, so a burst of requests costs one
     /// wake-up.
-    func submit(_ request: OutboundRequest, completion: CheckedContinuation<OutboundResult, Never>) {
+    func submit(_ request: OutboundRequest, completion: @escaping Transfer.Completion) {
         let transfer = Transfer(request, policy: policy, sockets: sockets, completion: completion)
         do throws(TransportError) {
             let sleeper = try shared.withLock { (shared) throws(TransportError) -> SocketPoll? in

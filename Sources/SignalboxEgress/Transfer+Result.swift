@@ -24,10 +24,10 @@ extension Transfer {
         OutboundResult(answer, remoteAddress: remoteAddress ?? lastTried, duration: ContinuousClock.now - begun)
     }
 
-    /// Resumes the caller. Must be called exactly once for each transfer.
-    func finish(_ result: OutboundResult) { completion.resume(returning: result) }
+    /// Passes the result to the caller. Must be called exactly once for each transfer.
+    func finish(_ result: OutboundResult) { completion(result) }
 
-    /// Resumes the caller with an error. For transfers without a connection.
+    /// Passes an error to the caller. For transfers without a connection.
     func fail(_ error: TransportError) { finish(result(.failure(error), nil)) }
 
     static func number(_ info: CURLINFO, of handle: UnsafeMutableRawPointer) -> Int {

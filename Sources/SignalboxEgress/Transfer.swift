@@ -11,7 +11,7 @@ final class Transfer: @unchecked Sendable {
     let request: OutboundRequest
     private let policy: AddressPolicy
     let sockets: OpenSockets
-    let completion: CheckedContinuation<OutboundResult, Never>
+    let completion: Completion
     /// Durations count from here.
     let begun = ContinuousClock.now
     /// libcurl's handle, from ``prepare(_:)`` on.
@@ -51,6 +51,9 @@ final class Transfer: @unchecked Sendable {
         case refused
     }
 
+    /// Called once for each transfer. It must not block.
+    typealias Completion = @Sendable (OutboundResult) -> Void
+
     /// Bounds of all header lines together. libcurl's own are 100 KiB a line in HTTP/1, and 128 KiB in HTTP/2.
     static let maximumHeaderBytes = 64 * 1024
     static let maximumHeaderLines = 256
@@ -60,7 +63,7 @@ final class Transfer: @unchecked Sendable {
     /// The time of the request counts from here, including the wait for the thread.
     init(
         _ request: OutboundRequest, policy: AddressPolicy, sockets: OpenSockets,
-        completion: CheckedContinuation<OutboundResult, Never>
+        completion: @escaping Completion
     ) {
         self.request = request
         self.policy = policy

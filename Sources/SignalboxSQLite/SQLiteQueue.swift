@@ -153,10 +153,9 @@ package final class SQLiteQueue: Store {
         }
     }
 
-    /// Durable when it returns. Returns `lost`, and records nothing, for a lease that is no longer held.
-    @discardableResult
-    package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
-        try await commits.write(.settle(settlement)).settlementResult
+    /// Durable when it returns. The result is `lost`, and nothing is recorded, for a lease that is no longer held.
+    package func settle(_ settlements: [Settlement]) async -> [Result<SettlementResult, StoreError>] {
+        await commits.write(settlements.map { .settle($0) }).map { $0.map(\.settlementResult) }
     }
 
     /// Called at the stop, so the next start does not count attempts that never began.

@@ -11,7 +11,7 @@ public import Synchronization
     /// Called once, on the thread of the commits or of the deadlines. It must not block.
     @usableFromInline package typealias Done = @Sendable (Result<Output, StoreError>) -> Void
 
-    @usableFromInline struct Entry {
+    @usableFromInline struct Entry: Sendable {
         @usableFromInline let write: Write
         /// Nil once called.
         @usableFromInline var done: Done?
@@ -76,6 +76,28 @@ public import Synchronization
             submit(write, hasDeadline: hasDeadline) { done.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// Returns when each of the writes is durable or has failed; a write that fails does not affect the others. The
+    /// results have the order of the writes. They have no deadlines.
+    @inlinable package func write(_ writes: [Write]) async -> [Result<Output, StoreError>] {
+        guard !writes.isEmpty else { return [] }
+        // Unchecked: each entry's `done` is called once, so that the last one resumes.
+        return await withUnsafeContinuation { (done: UnsafeContinuation<[Result<Output, StoreError>], Never>) in
+            let results = CommitResults<Output>(count: writes.count)
+            let entries = writes.enumerated().map { position, write in
+                Entry(
+                    write: write,
+                    done: { if let all = results.set($0, at: position) { done.resume(returning: all) } },
+                    deadline: nil)
+            }
+            let begins = state.withLock { state in
+                state.waiting += entries
+                defer { state.isDraining = true }
+                return !state.isDraining
+            }
+            if begins { queue.async { self.drain() } }
+        }
     }
 
     @usableFromInline enum Submission {
@@ -195,6 +217,23 @@ public import Synchronization
         for done in withdrawn { done(.failure(.stalled(for: patience))) }
         for done in unknown { done(.failure(.undecided(after: patience))) }
         if let next { watch(after: next - now) }
+    }
+}
+
+/// The results of writes that were submitted together. A class because the entry of each write sets its own.
+@usableFromInline final class CommitResults<Output: Sendable>: Sendable {
+    @usableFromInline let state: Mutex<(results: [Result<Output, StoreError>?], missing: Int)>
+
+    /// `count`: of the writes.
+    @inlinable init(count: Int) { state = Mutex(([Result<Output, StoreError>?](repeating: nil, count: count), count)) }
+
+    /// Sets one result, once for each position. Returns all results with the last one.
+    @inlinable func set(_ result: Result<Output, StoreError>, at position: Int) -> [Result<Output, StoreError>]? {
+        state.withLock { state in
+            state.results[position] = result
+            state.missing -= 1
+            return state.missing == 0 ? state.results.compactMap { $0 } : nil
+        }
     }
 }
 

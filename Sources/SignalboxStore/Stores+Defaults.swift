@@ -46,6 +46,12 @@ extension LaneStore {
         openLane(destination, isOrdered: false, wake: wake)
     }
 
+    /// Settles one lease. Throws when nothing was recorded, or when that is not known.
+    @discardableResult
+    package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
+        try await settle([settlement])[0].get()
+    }
+
     /// Settles a lease whose attempt has no details.
     @discardableResult
     package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) -> SettlementResult {

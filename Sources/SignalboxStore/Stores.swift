@@ -85,10 +85,10 @@ package protocol LaneStore: StoreStatus {
     /// begin is durable when this returns: after a crash they count as made.
     func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease]
 
-    /// Records how an attempt ended, with all that follows from it, and ends the lease. Writes nothing when the lease
-    /// was lost. When it throws, the lease is still held.
-    @discardableResult
-    func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult
+    /// Records how attempts ended, with all that follows from it, and ends their leases. Each settlement is recorded or
+    /// fails by itself: the results have the order of the settlements. Writes nothing for a lease that was lost. After
+    /// a failure, the lease is still held.
+    func settle(_ settlements: [Settlement]) async -> [Result<SettlementResult, StoreError>]
 
     /// Records that deliveries held in memory were never begun. Call it once no lane claims any longer. Without it,
     /// the next process counts one attempt too many for each.

@@ -137,7 +137,7 @@ import Testing
     /// Sends to a destination with these statuses; returns the outcome, nil if nothing was sent, and the requests.
     private func send(
         statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = [],
-        if mayBegin: @Sendable () -> Bool = { true }
+        if mayBegin: @escaping @Sendable () -> Bool = { true }
     ) async throws -> (RetryPolicy.Answer?, [Peer.Request]) {
         try await Peer.run(["canned"] + grants.flatMap { $0 }) { server in
             try await Peer.run(["canned"] + statuses.flatMap { Self.json("", status: $0) }) { peer in

@@ -159,19 +159,25 @@ final class ScriptedSender: Sender {
         while attempts < wanted { await Task.yield() }
     }
 
+    /// Returns once `wanted` attempts have begun, and the last of them has its answer.
     func waitFor(attempts wanted: Int) async {
         for await count in count where count >= wanted { return }
     }
 
-    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
-        guard mayBegin() else { return nil }
+    func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void
+    ) {
+        guard mayBegin() else { return done(nil) }
         let lease = leases[0]
         let (number, total) = made.withLock { made in
             made.append(lease.event)
             return (made.count { $0 == lease.event }, made.count)
         }
-        let answer = await script(lease, number)
-        counting.yield(total)
-        return SendResult(answer, Attempt(startedAt: Date(), duration: .milliseconds(1)))
+        Task {
+            let answer = await script(lease, number)
+            done(SendResult(answer, Attempt(startedAt: Date(), duration: .milliseconds(1))))
+            counting.yield(total)
+        }
     }
 }

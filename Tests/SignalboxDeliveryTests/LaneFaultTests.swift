@@ -67,7 +67,7 @@ import Testing
             first.end()
             while isFileLookedAt(queue) { await Task.yield() }
             second.end()
-            await log.waitFor("Destination disabled")
+            await sender.waitFor(attempts: 2)
             try await unlock(lock)
             dispatcher.drain()
             await running

@@ -220,13 +220,16 @@ private final class AskedSender: Sender {
         return answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
     }
 
-    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
-        guard mayBegin() else { return nil }
+    func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void
+    ) {
+        guard mayBegin() else { return done(nil) }
         let total = made.withLock { made in
             made.append("delivery")
             return made.count { $0 == "delivery" }
         }
         counting.yield(total)
-        return SendResult(script(total), Attempt(startedAt: .distantPast, duration: .zero))
+        done(SendResult(script(total), Attempt(startedAt: .distantPast, duration: .zero)))
     }
 }

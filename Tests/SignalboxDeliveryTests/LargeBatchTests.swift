@@ -67,12 +67,16 @@ private final class SizedSender: Sender {
     /// The deliveries of each request.
     var requests: [[Int64]] { made.withLock(\.self) }
 
-    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
-        guard mayBegin() else { return nil }
+    func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void
+    ) {
+        guard mayBegin() else { return done(nil) }
         let deliveries = leases.map(\.delivery)
         made.withLock { $0.append(deliveries) }
-        return SendResult(
-            .replied(status: isTooLarge(deliveries) ? 413 : 204, retryAfter: nil),
-            Attempt(startedAt: .distantPast, duration: .zero))
+        done(
+            SendResult(
+                .replied(status: isTooLarge(deliveries) ? 413 : 204, retryAfter: nil),
+                Attempt(startedAt: .distantPast, duration: .zero)))
     }
 }

@@ -177,6 +177,21 @@ import Testing
         #expect(bench.count <= 1 + 2 * 9)
     }
 
+    /// Each write of a list has its own result, at its position.
+    @Test func aBadWriteOfAListFailsAlone() async {
+        bench.bad.withLock { $0 = [3] }
+        let results = await bench.group().write([5, 4, 3, 2, 1])
+        #expect(results.map { try? $0.get() } == [5, 4, nil, 2, 1])
+        #expect(results[2] == .failure(.unavailable(reason: "constraint")))
+        #expect(bench.numbers == [5, 4, 2, 1])
+        #expect(await bench.group().write([]).isEmpty)
+    }
+
+    @Test func aListIsOneCommit() async {
+        #expect(await bench.group().write(Array(1...512)).count == 512)
+        #expect(bench.count == 1)
+    }
+
     @Test func aFaultOfTheFileIsNotRetried() {
         let group = bench.group()
         bench.submit(0, to: group)

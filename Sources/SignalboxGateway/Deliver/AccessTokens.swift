@@ -2,6 +2,7 @@ import Foundation
 package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxNotification
+import Synchronization
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
 ///
@@ -19,7 +20,7 @@ package actor AccessTokens {
     /// Monotonic, so a change of the wall clock does not prolong a token.
     private let now: @Sendable () -> ContinuousClock.Instant
     /// The cached token; it may have expired.
-    private var current: Token?
+    private nonisolated let current = Mutex<Token?>(nil)
     /// The request in flight; callers wait for it instead of starting another.
     private var fetching: Task<Result<Token, TransportError>, Never>?
 
@@ -50,8 +51,27 @@ package actor AccessTokens {
     /// ``TransportError/token(_:)`` with the reason if there is none; a failure is not cached. Returns at once with a
     /// cached token. A caller that waits is not affected by the cancellation of another caller's task.
     package func token(insteadOf refused: String? = nil) async throws(TransportError) -> String {
-        if let current, current.text != refused, current.end > now() { return current.text }
+        if let cached = cached(insteadOf: refused) { return cached }
         return try await fetched().get().text
+    }
+
+    /// The same without waiting: calls `use` once, before it returns if there is a cached token.
+    nonisolated func token(
+        insteadOf refused: String? = nil, whenKnown use: @escaping @Sendable (Result<String, TransportError>) -> Void
+    ) {
+        if let cached = cached(insteadOf: refused) { return use(.success(cached)) }
+        // Unstructured: the timeout of the request bounds it, and the caller waits for the token.
+        Task {
+            do throws(TransportError) {
+                use(.success(try await token(insteadOf: refused)))
+            } catch {
+                use(.failure(error))
+            }
+        }
+    }
+
+    private nonisolated func cached(insteadOf refused: String?) -> String? {
+        current.withLock { [now] in $0.flatMap { $0.text != refused && $0.end > now() ? $0.text : nil } }
     }
 
     /// Joins the request in flight, or starts one. A result replaces the cached token, also if it is a failure.
@@ -62,7 +82,7 @@ package actor AccessTokens {
         fetching = task
         let result = await task.value
         fetching = nil
-        current = try? result.get()
+        current.withLock { $0 = try? result.get() }
         return result
     }
 

@@ -21,42 +21,65 @@ extension DestinationLane {
     }
 
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
-    /// `trace`: of the attempt if it is exported.
-    func finish(_ settlements: [Settlement], trace: TraceContext? = nil) async {
-        let disables = report(settlements)
-        await settle(settlements)
+    func finish(_ attempts: [AttemptOutcome]) async {
+        let disables = report(attempts.flatMap(\.settlements))
+        await settle(attempts) { await conclude($0) }
         if disables { _ = disabling.ends() }
-        observation?.settled(settlements, trace: trace)
-        // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
-        if gate.settled() || isOrdered { wake() }
     }
 
-    /// Settles concurrently, so that the settlements share a commit.
-    func settle(_ settlements: [Settlement]) async {
-        guard settlements.count != 1 else { return await settle(settlements[0]) }
-        await withDiscardingTaskGroup { group in
-            for settlement in settlements { group.addTask { await settle(settlement) } }
+    /// After the settlements of these attempts are on disk.
+    private func conclude(_ attempts: [AttemptOutcome]) async {
+        for attempt in attempts { observation?.settled(attempt.settlements, trace: attempt.trace) }
+        // Otherwise no delivery waits for these settlements: the places were free before.
+        if gate.settled(attempts.count) || isOrdered { wake() }
+        // From now on, the queue holds the deliveries back.
+        for attempt in attempts where attempt.isDisabling { gate.reopen() }
+        let answers = attempts.compactMap(\.answer)
+        guard let answer = answers.last(where: { !$0.isDelivery }) ?? answers.last else { return }
+        await recordBackoff(after: answer)
+        await endOthersBreakers()
+    }
+
+    /// Settles in one list, and repeats those that failed once a second. Passes attempts to `done` when all of their
+    /// settlements are on disk; without that only after ``close()`` or a cancellation.
+    func settle(_ attempts: [AttemptOutcome], _ done: ([AttemptOutcome]) async -> Void) async {
+        var left = attempts
+        while true {
+            var results = await queue.settle(left.flatMap(\.unrecorded))[...]
+            for index in left.indices {
+                let ends = results.prefix(left[index].unrecorded.count)
+                results = results.dropFirst(ends.count)
+                left[index].unrecorded = zip(left[index].unrecorded, ends).filter { !isRecorded($0, $1) }.map(\.0)
+            }
+            let recorded = left.filter(\.unrecorded.isEmpty)
+            if !recorded.isEmpty { await done(recorded) }
+            left.removeAll(where: \.unrecorded.isEmpty)
+            guard !left.isEmpty else { return }
+            // Given up during a stop only: the next start repeats the deliveries.
+            guard !gate.isClosed, await sleep() else { return await done(left) }
         }
     }
 
-    /// Retries once a second until the settlement is on disk. Returns without it only after ``close()`` or a
-    /// cancellation.
-    private func settle(_ settlement: Settlement) async {
-        while true {
-            do throws(StoreError) {
-                if try await queue.settle(settlement) == .lost { reportLost(settlement.lease) }
-                _ = settling.ends()
-                return
-            } catch {
-                // Logged once: many settlements fail at the same time.
-                if settling.begins(by: error) {
-                    logger.error(
-                        "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
-                }
+    /// A second; false in a cancelled task.
+    private func sleep() async -> Bool {
+        do { try await clock.sleep(for: .seconds(1)) } catch { return false }
+        return true
+    }
+
+    /// Whether nothing is left to do for a settlement. Logs what the operator must know.
+    private func isRecorded(_ settlement: Settlement, _ result: Result<SettlementResult, StoreError>) -> Bool {
+        switch result {
+        case .success(let result):
+            if result == .lost { reportLost(settlement.lease) }
+            _ = settling.ends()
+            return true
+        case .failure(let error):
+            // Logged once: many settlements fail at the same time.
+            if settling.begins(by: error) {
+                logger.error(
+                    "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
             }
-            // Given up during a stop only: the next start repeats the delivery.
-            if gate.isClosed { return }
-            do { try await clock.sleep(for: .seconds(1)) } catch { return }
+            return false
         }
     }
 }

@@ -6,7 +6,7 @@ import SignalboxStore
 
 /// Delivers the events of one destination. Lanes share only the queue and the HTTP clients, so a destination that
 /// hangs does not delay the others. A value whose copies share the gate and the wake-up. The dispatcher runs it on
-/// one task, and each attempt on a child task.
+/// one task, which starts attempts and takes those that have ended. A child task records each list of outcomes.
 struct DestinationLane: Sendable {
     /// The destination's options under the config that started the lane.
     let destination: Destination
@@ -19,7 +19,7 @@ struct DestinationLane: Sendable {
     /// Receives attempts and changes of the destination.
     let observation: Observation?
     /// Of this destination; nil without an observation.
-    private let counters: DestinationCounters?
+    let counters: DestinationCounters?
     let logger: Logger
     /// Sleeps; a manual one in tests.
     let clock: any Clock<Duration>
@@ -29,8 +29,8 @@ struct DestinationLane: Sendable {
     let gate: LaneGate
     /// Durations and ends of its attempts.
     let figures = LaneFigures()
-    /// Batches that were too large.
-    private let halves = BatchHalves()
+    /// Attempts whose places are to be freed.
+    let ended: EndedAttempts
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
@@ -38,7 +38,7 @@ struct DestinationLane: Sendable {
     /// Whether attempts are postponed at present for want of descriptors.
     let postponing = Outage()
     /// Whether a batch was split, so that it is logged once.
-    private let splitting = Outage()
+    let splitting = Outage()
     /// Whether a settlement that disables the destination is not on disk yet. Other requests may end meanwhile.
     let disabling = Outage()
 
@@ -58,6 +58,7 @@ struct DestinationLane: Sendable {
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
+        ended = EndedAttempts(wakeUp)
         gate = LaneGate(
             limit: destination.concurrency,
             breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
@@ -73,16 +74,19 @@ struct DestinationLane: Sendable {
         queue.openLane(name, isOrdered: isOrdered) { [wakeUp] in wakeUp.wake() }
         if destination.handshake == nil { await forgetWithheld() }
         var batches = LaneBatches(destination.batch)
-        await withDiscardingTaskGroup { attempts in
+        await withDiscardingTaskGroup { tasks in
             var pause: Duration?
             while await wakeUp.wait(atMost: pause, by: clock) {
                 // Read before the queue: deliveries appended during the read wake the lane again.
                 let isDraining = gate.isDraining
-                let next = await begin(&batches) { batch, asks in
-                    attempts.addTask { await attempt(batch, asking: asks) }
-                }
-                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayHaveHalves) { break }
+                takeEnded(&batches, &tasks)
+                let next = await begin(&batches, &tasks)
+                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayBeSplit) { break }
                 pause = next.wake.map { max(.zero, $0 - elapsed()) }
+            }
+            while gate.isSending {
+                await ended.wait()
+                takeEnded(&batches, &tasks)
             }
         }
         await giveBack(&batches)
@@ -117,8 +121,8 @@ struct DestinationLane: Sendable {
         wake()
     }
 
-    /// Whether a batch in flight may still be too large. An attempt adds halves before its place is free.
-    private var mayHaveHalves: Bool { destination.batch != nil && (gate.isSending || !halves.isEmpty) }
+    /// Whether a batch in flight may still be too large, and leave its halves to be sent.
+    private var mayBeSplit: Bool { destination.batch != nil && gate.isSending }
 
     /// The result of one pass over the queue.
     private struct Pass {
@@ -130,7 +134,7 @@ struct DestinationLane: Sendable {
 
     /// Starts attempts while the gate permits and deliveries are due. Returns when no place is free, no delivery is
     /// due, or the gate asks for a pause.
-    private func begin(_ batches: inout LaneBatches, _ start: ([Lease], _ asks: Bool) -> Void) async -> Pass {
+    private func begin(_ batches: inout LaneBatches, _ tasks: inout DiscardingTaskGroup) async -> Pass {
         guard queue.isActive(name) else {
             await giveBack(&batches)
             return Pass(isExhausted: true)
@@ -140,7 +144,6 @@ struct DestinationLane: Sendable {
         if queue.takeResumed(name) { gate.resume(at: elapsed()) }
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
-            batches.insert(halves.takeAll())
             // Not known yet: the queue wakes the lane once it is.
             guard let share = queue.places(of: name, outOf: destination.concurrency) else { return Pass() }
             let places = gate.takePlaces(at: elapsed(), outOf: share)
@@ -156,9 +159,11 @@ struct DestinationLane: Sendable {
                 let free = places.count
                 let room = batches.room(for: free)
                 let leases = room > 0 ? await claim(upTo: room) : []
+                // The answers that came meanwhile decide whether these may be sent.
+                takeEnded(&batches, &tasks)
                 let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
                 gate.giveBack(free - ready.count, at: elapsed())
-                for batch in ready { start(batch, places == .question) }
+                for batch in ready { start(batch, asking: places == .question, &tasks) }
                 guard leases.isEmpty, ready.isEmpty else { continue }
                 await returnUnused()
                 return Pass(isExhausted: batches.due == nil && !queue.mayHaveMore(of: name), wake: batches.due)
@@ -170,9 +175,8 @@ struct DestinationLane: Sendable {
     /// Returns deliveries that were collected for a request and not sent. Their attempts are not counted, and they
     /// are due at once for the next claim.
     private func giveBack(_ batches: inout LaneBatches) async {
-        batches.insert(halves.takeAll())
         guard !batches.isEmpty else { return }
-        await settle(batches.takeAll().map { Settlement($0, .returned) })
+        await settle([AttemptOutcome(batches.takeAll().map { Settlement($0, .returned) })]) { _ in }
     }
 
     /// Retries until the queue has closed the lane: deliveries that it holds in memory would otherwise be lost to its
@@ -206,73 +210,5 @@ struct DestinationLane: Sendable {
             }
             return []
         }
-    }
-
-    // MARK: One attempt
-
-    /// Sends one request, with one delivery unless the format batches. `asks`: after a request for permission.
-    /// Settles every delivery of the batch exactly once: sent, expired or returned. If the batch was too large, the
-    /// attempts of its halves do so. Frees its place before the settlement is on disk, so that a slow disk does not
-    /// delay the next request.
-    private func attempt(_ batch: [Lease], asking asks: Bool) async {
-        // The destination may have been paused since the claim, and another process may have taken over.
-        guard !gate.isShut, queue.isActive(name), batch.allSatisfy({ queue.holds($0) }) else {
-            if asks { gate.abandonQuestion() }
-            return await leave(batch.map { Settlement($0, .returned) })
-        }
-        let begun = queue.now
-        let isOver = batch.map { lease in
-            // The store leases a delivery that has one attempt only for that one.
-            lease.notAfter?.hasPassed(at: begun, attempts: 0) ?? false
-        }
-        let live = zip(batch, isOver).filter { !$1 }.map(\.0)
-        let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
-        guard !live.isEmpty else {
-            if asks { gate.abandonQuestion() }
-            return await leave(expired)
-        }
-        if asks, let outcome = await outcomeWithoutPermission() {
-            return await leave(live.map { Settlement($0, outcome) } + expired)
-        }
-        counters?.inFlight.add(live.count)
-        let result = await sender.send(live) { [queue] in live.allSatisfy { queue.holds($0) } }
-        counters?.inFlight.add(-live.count)
-        guard let result else { return await leave(live.map { Settlement($0, .returned) } + expired) }
-        let now = queue.now
-        figures.record(result, at: now, elapsed: elapsed())
-        // Before the place is free: the answer must influence the attempt that takes it.
-        record(result.answer, of: live[0], now: now)
-        let isDisabling = RetryPolicy.disabling(result.answer) != nil
-        if isDisabling { gate.shut() }
-        let isSplit = live.count > 1 && RetryPolicy.isTooLarge(result.answer)
-        if isSplit { split(live) }
-        gate.sent()
-        wake()
-        // One random number for all, so that deliveries that failed together are retried together.
-        lazy var random = Double.random(in: 0..<1)
-        let settlements = isSplit ? [] : live.map { settlement(of: $0, result, now: now, random: random) }
-        await finish(settlements + expired, trace: result.trace)
-        // The settlement is on disk: from now on, the queue holds the deliveries back.
-        if isDisabling { gate.reopen() }
-        await recordBackoff(after: result.answer)
-        await endOthersBreakers()
-    }
-
-    /// Lets the lane send the halves of a batch as requests of their own, within its limits. Only an event that is too
-    /// large by itself becomes a dead letter.
-    private func split(_ batch: [Lease]) {
-        halves.add(halvesOf: batch)
-        guard splitting.begins() else { return }
-        logger.warning(
-            "Batch too large for the destination; sending its halves.",
-            metadata: ["destination": "\(name)", "events": "\(batch.count)"])
-    }
-
-    /// Frees the place without an attempt. The breaker and the gate learn that the destination was not asked.
-    private func leave(_ settlements: [Settlement]) async {
-        gate.recordNoAttempt(at: elapsed())
-        gate.sent()
-        wake()
-        await finish(settlements)
     }
 }

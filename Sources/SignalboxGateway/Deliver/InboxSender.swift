@@ -16,12 +16,15 @@ package struct InboxSender: Sender {
         self.show = show
     }
 
-    package func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
-        guard mayBegin() else { return nil }
+    package func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void
+    ) {
+        guard mayBegin() else { return done(nil) }
         let attempt = Attempt(startedAt: Date(), duration: .zero)
         for lease in leases {
             show(asJSON ? String(decoding: lease.body, as: UTF8.self) + "\n" : EventLine(color: color).text(lease.body))
         }
-        return SendResult(.replied(status: 204, retryAfter: nil), attempt)
+        done(SendResult(.replied(status: 204, retryAfter: nil), attempt))
     }
 }

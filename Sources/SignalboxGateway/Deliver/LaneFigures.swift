@@ -6,7 +6,7 @@ import Synchronization
 /// Measurements of the attempts of a lane: durations, the rate, and the last success and failure. Bounded: a ring of
 /// durations and one of seconds, both allocated once.
 ///
-/// A class because every attempt of the lane reports to it.
+/// A class because the lane writes it, and requests of operators read it.
 final class LaneFigures: Sendable {
     /// Durations that percentiles are computed from.
     static let durations = 256

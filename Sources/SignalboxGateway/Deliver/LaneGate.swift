@@ -4,7 +4,7 @@ import Synchronization
 /// Decides how many attempts one lane may start: limited by its concurrency, its rate, its breaker, and pauses and
 /// permissions of the destination. Neither requests in flight nor outcomes that are not on disk grow without bound.
 ///
-/// A class because every attempt of the lane reports to it.
+/// A class because the lane, the tasks that record its outcomes, and requests of operators share it.
 final class LaneGate: Sendable {
     /// All of it is under one lock, which is never held during a wait or a call of other code.
     struct State {
@@ -57,7 +57,7 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Serialises the lane's pass and its attempts, which run on different threads.
+    /// Serialises the lane and its tasks, which run on different threads.
     let state: Mutex<State>
     /// The destination's concurrency.
     private let limit: Int
@@ -159,11 +159,11 @@ final class LaneGate: Sendable {
     /// still counts as unsettled. Call it once for each place.
     func sent() { state.withLock { $0.sending -= 1 } }
 
-    /// Records that an outcome is on disk. True if no attempt could start before that. Call it once for each place,
-    /// after the settlement. True means that the lane must be woken.
-    func settled() -> Bool {
+    /// Records that the outcomes of `count` places are on disk. True if no attempt could start before that: the lane
+    /// must be woken. Call it once for each place.
+    func settled(_ count: Int = 1) -> Bool {
         state.withLock { state in
-            defer { state.unsettled -= 1 }
+            defer { state.unsettled -= count }
             return state.unsettled >= unsettledLimit
         }
     }

@@ -1,14 +1,17 @@
 import SignalboxEgress
 package import SignalboxStore
 
-/// Sends the events of a lane. A lane calls it from several tasks at once, up to the destination's concurrency.
+/// Sends the events of a lane. A lane has several attempts in progress at once, up to the destination's concurrency.
 /// ``WebhookSender`` posts to a URL, and ``InboxSender`` prints.
 package protocol Sender: Sendable {
     /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
-    /// Failures are part of the result. Never throws; the destination's timeout bounds each request. `leases` has at
-    /// least one delivery. `mayBegin`: whether they are still held, asked right before each request with them, because
-    /// an access token may take long. Returns nil if it said no before the first request.
-    func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult?
+    /// Returns without waiting. Failures are part of the result. The destination's timeout bounds each request.
+    /// `leases` has at least one delivery. `mayBegin`: whether they are still held, asked right before each request
+    /// with them, because an access token may take long. Calls `done` once, on any thread, or before it returns, with
+    /// nil if `mayBegin` said no before the first request. `done` must not block.
+    func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void)
 
     /// Requests the destination's permission. Called by one attempt at a time, before its deliveries are sent.
     func askPermission() async -> Permission
@@ -17,6 +20,13 @@ package protocol Sender: Sendable {
 extension Sender {
     /// For destinations that need no permission. Permits any number of requests a minute.
     package func askPermission() async -> Permission { .given(perMinute: nil) }
+
+    /// Makes one attempt, and waits for its result.
+    package func send(_ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool) async -> SendResult? {
+        await withCheckedContinuation { result in
+            send(leases, if: mayBegin) { result.resume(returning: $0) }
+        }
+    }
 
     /// Sends a test event without the queue, after requesting permission if the destination needs it. Makes at most
     /// one attempt and records nothing. `lease`: from ``OperationalEvent/pingLease(to:at:)``.

@@ -6,8 +6,7 @@ package import SignalboxStore
 /// Posts events to a webhook, signed as Standard Webhooks specifies; without keys, unsigned.
 ///
 /// A request has the same `webhook-id` and body in every attempt, and a new timestamp and signature. Redirects are
-/// not followed. The destination's timeout covers the request and its reply. The lanes of one destination call it
-/// from several tasks at once. Only the token cache is shared state.
+/// not followed. The destination's timeout covers the request and its reply. Only the token cache is shared state.
 package struct WebhookSender: Sender {
     /// The URL, limits and transport of the webhook.
     private let webhook: Destination.Webhook
@@ -54,32 +53,39 @@ package struct WebhookSender: Sender {
         userAgent = webhook.userAgent ?? "signalbox/\(version)"
     }
 
-    package func send(_ leases: [Lease], if mayBegin: @Sendable () -> Bool) async -> SendResult? {
+    package func send(
+        _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (SendResult?) -> Void
+    ) {
         let startedAt = now()
         let (id, events) = (WebhookMessageID.of(leases), leases.map { EventTrace($0.body) })
         let isLate = zip(leases, events).contains { $1 != nil && AttemptTrace.isLate($0.event, at: startedAt) }
         let trace = AttemptTrace(of: events, message: id, isLate: isLate)
         let sent = webhook.trace == .full ? leases : zip(leases, events).map { $0.withoutTrace($1) }
-        guard var result = await send(sent, id, trace, at: startedAt, if: mayBegin) else { return nil }
-        if let telemetry, telemetry.isExporting, trace.context.isSampled {
-            result.trace = trace.context
-            telemetry.record(trace.span(of: leases, message: id, to: webhook.url, result))
+        let request: OutboundRequest
+        do throws(UnwritableMessage) {
+            request = try self.request(for: sent, id, trace)
+        } catch {
+            let unusable = TransportError.unusable(error.description)
+            let attempt = Attempt(startedAt: startedAt, duration: .zero, error: unusable.code)
+            return done(recorded(SendResult(.failed(unusable), attempt), of: leases, id, trace))
         }
+        attempt(request, if: mayBegin) { result in
+            done(result.map { recorded(sendResult($0, of: request, at: startedAt), of: leases, id, trace) })
+        }
+    }
+
+    /// Records the span of an attempt if it is exported.
+    private func recorded(_ result: SendResult, of leases: [Lease], _ id: String, _ trace: AttemptTrace) -> SendResult {
+        guard let telemetry, telemetry.isExporting, trace.context.isSampled else { return result }
+        var result = result
+        result.trace = trace.context
+        telemetry.record(trace.span(of: leases, message: id, to: webhook.url, result))
         return result
     }
 
-    /// Sends the message with this id, once.
-    private func send(
-        _ leases: [Lease], _ id: String, _ trace: AttemptTrace, at startedAt: Date, if mayBegin: @Sendable () -> Bool
-    ) async -> SendResult? {
-        let request: OutboundRequest
-        do throws(UnwritableMessage) {
-            request = try self.request(for: leases, id, trace)
-        } catch {
-            let unusable = TransportError.unusable(error.description)
-            return SendResult(.failed(unusable), Attempt(startedAt: startedAt, duration: .zero, error: unusable.code))
-        }
-        guard let result = await self.attempt(request, if: mayBegin) else { return nil }
+    /// The result of an attempt, and its record without secrets.
+    private func sendResult(_ result: OutboundResult, of request: OutboundRequest, at startedAt: Date) -> SendResult {
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
@@ -103,18 +109,38 @@ package struct WebhookSender: Sender {
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
     /// 401 it requests another token and repeats the request once, with the same id and signature. Nil if `mayBegin`
     /// said no before the first one.
-    private func attempt(_ request: OutboundRequest, if mayBegin: @Sendable () -> Bool) async -> OutboundResult? {
-        guard let tokens else { return mayBegin() ? await http.attempt(request) : nil }
+    private func attempt(
+        _ request: OutboundRequest, if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (OutboundResult?) -> Void
+    ) {
+        guard let tokens else {
+            guard mayBegin() else { return done(nil) }
+            return http.attempt(request, whenDone: done)
+        }
+        send(request, with: tokens, insteadOf: nil, first: nil, if: mayBegin) { token, result in
+            guard let token, case .success(let reply)? = result?.answer, reply.status == 401 else {
+                return done(result)
+            }
+            send(request, with: tokens, insteadOf: token, first: result, if: mayBegin) { done($1) }
+        }
+    }
+
+    /// Sends the request with a token, and passes both to `done`. Without a token, the result is the reason. `first`:
+    /// the result if `mayBegin` says no.
+    private func send(
+        _ request: OutboundRequest, with tokens: AccessTokens, insteadOf refused: String?, first: OutboundResult?,
+        if mayBegin: @escaping @Sendable () -> Bool,
+        whenDone done: @escaping @Sendable (_ token: String?, OutboundResult?) -> Void
+    ) {
         let begun = ContinuousClock.now
-        do throws(TransportError) {
-            let token = try await tokens.token()
-            guard mayBegin() else { return nil }
-            let result = await http.attempt(request.bearing(token))
-            guard case .success(let reply) = result.answer, reply.status == 401 else { return result }
-            let other = try await tokens.token(insteadOf: token)
-            return mayBegin() ? await http.attempt(request.bearing(other)) : result
-        } catch {
-            return OutboundResult(.failure(error), duration: ContinuousClock.now - begun)
+        tokens.token(insteadOf: refused) { token in
+            switch token {
+            case .success(let token):
+                guard mayBegin() else { return done(token, first) }
+                http.attempt(request.bearing(token)) { done(token, $0) }
+            case .failure(let error):
+                done(nil, OutboundResult(.failure(error), duration: ContinuousClock.now - begun))
+            }
         }
     }
 
@@ -127,8 +153,10 @@ package struct WebhookSender: Sender {
         let request = OutboundRequest(
             method: .options, url: webhook.url, headers: headers + self.headers, timeout: webhook.timeout, keptBytes: 0,
             keptHeaders: Permission.headers, transport: webhook.transport)
-        guard let result = await attempt(request, if: { true }) else { return .unknown }
-        return Permission(result.answer, to: handshake)
+        let result = await withCheckedContinuation { result in
+            attempt(request, if: { true }) { result.resume(returning: $0) }
+        }
+        return result.map { Permission($0.answer, to: handshake) } ?? .unknown
     }
 
     /// Throws ``UnwritableMessage`` if the format cannot express the events. The timestamp is the time of this

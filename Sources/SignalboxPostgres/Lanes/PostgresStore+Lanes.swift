@@ -33,12 +33,11 @@ extension PostgresStore {
         }
     }
 
-    /// Throws ``StoreError/undecided(after:)`` when the outcome of the commit is unknown: a second call with the same
-    /// settlement then records it, or finds it recorded.
-    @discardableResult
-    package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
-        defer { if case .returned = settlement.outcome { hints.reset() } }
-        return try await commits.settlements.write(.settle(settlement))
+    /// A result is ``StoreError/undecided(after:)`` when the outcome of its commit is unknown: a second call with the
+    /// same settlement then records it, or finds it recorded.
+    package func settle(_ settlements: [Settlement]) async -> [Result<SettlementResult, StoreError>] {
+        defer { if settlements.contains(where: { $0.outcome == .returned }) { hints.reset() } }
+        return await commits.settlements.write(settlements.map { .settle($0) })
     }
 
     /// In one transaction for all lanes.
