@@ -58,7 +58,7 @@ help:
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"
 	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"
-	@echo "make nodes-long  several nodes on one PostgreSQL: ten kills of a node, ten of the server, some twenty minutes; HELD=300 for an old snapshot"
+	@echo "make nodes-long  several nodes on one PostgreSQL: ten kills of a node, ten of the server, some twenty minutes; HELD=300 for an old snapshot, BEFORE=PATH for an earlier release next to this one"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources, their language, and the tables of targets"
 	@echo "make reference  rewrite the generated parts of docs/reference"
@@ -214,8 +214,9 @@ HELD ?= 30
 .PHONY: nodes-long
 nodes-long: deps-test
 	swift build --build-tests
-	SIGNALBOX_NODES_LONG=1 SIGNALBOX_NODES_HELD=$(HELD) swift test --skip-build --no-parallel --filter \
-	    'NodePlayTests|NodeKillTests|FailoverTests|PoolerTests|NodeClockTests|NodeConfigTests|NodeConflictTests'
+	SIGNALBOX_NODES_LONG=1 SIGNALBOX_NODES_HELD=$(HELD) SIGNALBOX_NODES_BEFORE=$(BEFORE) \
+	    swift test --skip-build --no-parallel --filter \
+	    'Node(Kill|Clock|Config|Conflict|Release)Tests|FailoverTests|PoolerTests'
 
 SECONDS ?= 600
 

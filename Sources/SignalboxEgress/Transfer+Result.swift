@@ -24,9 +24,6 @@ extension Transfer {
         OutboundResult(answer, remoteAddress: remoteAddress ?? lastTried, duration: ContinuousClock.now - begun)
     }
 
-    /// Passes the result to the caller. Must be called exactly once for each transfer.
-    func finish(_ result: OutboundResult) { completion(result) }
-
     /// Passes an error to the caller. For transfers without a connection.
     func fail(_ error: TransportError) { finish(result(.failure(error), nil)) }
 

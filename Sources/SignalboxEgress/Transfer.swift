@@ -11,7 +11,7 @@ final class Transfer: @unchecked Sendable {
     let request: OutboundRequest
     private let policy: AddressPolicy
     let sockets: OpenSockets
-    let completion: Completion
+    private var completion: Completion?
     /// Durations count from here.
     let begun = ContinuousClock.now
     /// libcurl's handle, from ``prepare(_:)`` on.
@@ -72,6 +72,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     deinit { curl_slist_free_all(headers) }
+
+    /// Passes the result to the caller, and forgets the caller.
+    func finish(_ result: OutboundResult) { completion.take()?(result) }
 
     // MARK: Preparation
 

@@ -1,10 +1,9 @@
 package import Foundation
 import SignalboxTesting
 
-/// The `signalbox` binary that was built with the tests. End-to-end tests start it as users do: with arguments,
-/// environment and signals.
+/// A `signalbox` binary, usually the one that was built with the tests. End-to-end tests start it as users do: with
+/// arguments, environment and signals.
 package struct BuiltBinary: Sendable {
-    /// Next to the bundle of the tests.
     private let url: URL
 
     /// `bundle`: the bundle of the test target, which the build puts next to the binary. The file need not exist
@@ -12,6 +11,9 @@ package struct BuiltBinary: Sendable {
     package init(beside bundle: Bundle) {
         url = bundle.bundleURL.deletingLastPathComponent().appendingPathComponent("signalbox")
     }
+
+    /// The binary of another release at this path.
+    package init(at path: String) { url = URL(fileURLWithPath: path) }
 
     /// The exit status and output of a finished process. Collected after the process and both outputs have ended.
     package struct Result: Sendable {

@@ -145,7 +145,7 @@ public import Synchronization
         }
     }
 
-    /// The writes of a commit after which the next group fills for longer. A smaller group is of few submitters, which
+    /// The writes of a commit after which the next group fills for longer. The submitters of a smaller group
     /// would only wait; a larger one needs no help, nor does a next group that is larger already.
     @usableFromInline static var several: Range<Int> { 8..<32 }
 

@@ -55,8 +55,8 @@ struct Gateway {
     /// Writes a config into a directory and starts a gateway there, on a free port. `behind`: a command that executes
     /// the gateway.
     static func start(
-        in directory: String, config: String? = nil, arguments: [String] = [], environment: [String: String] = [:],
-        behind command: [String] = []
+        _ binary: BuiltBinary = binary, in directory: String, config: String? = nil, arguments: [String] = [],
+        environment: [String: String] = [:], behind command: [String] = []
     ) async throws -> Gateway {
         if let config { try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json")) }
         let process = try binary.start(

@@ -18,6 +18,8 @@ struct NodeStage: Sendable {
     var ports: [Int]?
     /// The config of a gateway. `receiver`: the URL below which each destination has its path.
     var config: @Sendable (_ number: Int, _ receiver: String) -> String = { NodePlay.config($0, $1) }
+    /// The binary of a gateway.
+    var binary: @Sendable (_ number: Int) -> BuiltBinary = { _ in EndToEndTests.binary }
     /// The environment of a gateway, which is started in `directory`.
     var environment: @Sendable (_ number: Int, _ directory: String) throws -> [String: String] = { _, _ in [:] }
 }
@@ -111,7 +113,7 @@ final class NodePlay: Sendable {
         let proxy = try CuttingProxy(to: database.port)
         let hosts = (stage.ports ?? [proxy.port]).map { "127.0.0.1:\($0)" }.joined(separator: ",")
         let gateway = try await Gateway.start(
-            in: place, config: stage.config(number, receiver),
+            stage.binary(number), in: place, config: stage.config(number, receiver),
             arguments: ["--store", "postgres://signalbox@\(hosts)/postgres"],
             environment: stage.environment(number, place))
         members.withLock { $0.append(Member(gateway: gateway, proxy: proxy)) }

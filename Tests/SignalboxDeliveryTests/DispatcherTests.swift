@@ -166,9 +166,9 @@ final class ScriptedSender: Sender {
 
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
-        guard mayBegin() else { return done(nil) }
+        guard mayBegin() else { return done { nil } }
         let lease = leases[0]
         let (number, total) = made.withLock { made in
             made.append(lease.event)
@@ -176,7 +176,7 @@ final class ScriptedSender: Sender {
         }
         Task {
             let answer = await script(lease, number)
-            done(SendResult(answer, Attempt(startedAt: Date(), duration: .milliseconds(1))))
+            done { SendResult(answer, Attempt(startedAt: Date(), duration: .milliseconds(1))) }
             counting.yield(total)
         }
     }

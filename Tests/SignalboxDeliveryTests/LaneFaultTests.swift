@@ -67,7 +67,7 @@ import Testing
             first.end()
             while isFileLookedAt(queue) { await Task.yield() }
             second.end()
-            await sender.waitFor(attempts: 2)
+            await log.waitFor("Destination disabled")
             try await unlock(lock)
             dispatcher.drain()
             await running

@@ -222,14 +222,14 @@ private final class AskedSender: Sender {
 
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
-        guard mayBegin() else { return done(nil) }
+        guard mayBegin() else { return done { nil } }
         let total = made.withLock { made in
             made.append("delivery")
             return made.count { $0 == "delivery" }
         }
         counting.yield(total)
-        done(SendResult(script(total), Attempt(startedAt: .distantPast, duration: .zero)))
+        done { [script] in SendResult(script(total), Attempt(startedAt: .distantPast, duration: .zero)) }
     }
 }

@@ -69,14 +69,14 @@ private final class SizedSender: Sender {
 
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
-        guard mayBegin() else { return done(nil) }
+        guard mayBegin() else { return done { nil } }
         let deliveries = leases.map(\.delivery)
         made.withLock { $0.append(deliveries) }
-        done(
-            SendResult(
-                .replied(status: isTooLarge(deliveries) ? 413 : 204, retryAfter: nil),
-                Attempt(startedAt: .distantPast, duration: .zero)))
+        let status = isTooLarge(deliveries) ? 413 : 204
+        done {
+            SendResult(.replied(status: status, retryAfter: nil), Attempt(startedAt: .distantPast, duration: .zero))
+        }
     }
 }

@@ -1,26 +1,41 @@
 import Foundation
-import SignalboxGateway
 import SignalboxSQLite
 import SignalboxTesting
 import Synchronization
 import Testing
 
+@testable import SignalboxGateway
 @testable import SignalboxStore
 
 /// Outcomes are settled in lists.
 @Suite(.timeLimit(.minutes(5))) struct SettledListTests {
     private let bench = LaneBench()
 
-    /// Attempts that end before the lane's next pass are one list.
-    @Test func attemptsThatEndTogetherAreOneList() async throws {
+    @Test func attemptsThatEndedAreTakenTogether() async {
+        let ended = EndedAttempts()
+        let attempts = (1...3).map { Lease(delivery: $0, event: "e", destination: bench.crm, attempts: 0, body: []) }
+        for lease in attempts { ended.add(EndedAttempt(leases: [lease])) }
+        #expect(await ended.takeAll().flatMap(\.leases).map(\.delivery) == [1, 2, 3])
+        async let next = ended.takeAll()
+        ended.add(EndedAttempt(leases: [attempts[0]]))
+        #expect(await next.count == 1)
+        ended.close()
+        #expect(await ended.takeAll().isEmpty && ended.isClosed)
+        // One that was in progress.
+        async let last = ended.takeAll()
+        ended.add(EndedAttempt(leases: [attempts[1]]))
+        #expect(await last.count == 1)
+    }
+
+    @Test func eachAttemptIsSettledOnce() async throws {
         try await withTemporaryDirectory { directory in
             let queue = SharedQueue(try bench.open(directory), share: nil)
-            try await queue.store.append(bench.events(1...8))
+            try await queue.store.append(bench.events(1...100))
             let dispatcher = bench.dispatcher(bench.destination(concurrency: 8), PromptSender(), queue)
             dispatcher.drain()
             await dispatcher.runUntilDrained()
-            #expect(queue.lists.withLock(\.self) == [Array(1...8)])
-            #expect(try await queue.store.counts() == [bench.crm: [.delivered: 8]])
+            #expect(queue.lists.withLock { $0.flatMap(\.self) }.sorted() == Array(1...100))
+            #expect(try await queue.store.counts() == [bench.crm: [.delivered: 100]])
         }
     }
 
@@ -51,9 +66,9 @@ import Testing
 private struct PromptSender: Sender {
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
-        guard mayBegin() else { return done(nil) }
-        done(SendResult(.replied(status: 204, retryAfter: nil), Attempt(startedAt: .distantPast, duration: .zero)))
+        guard mayBegin() else { return done { nil } }
+        done { SendResult(.replied(status: 204, retryAfter: nil), Attempt(startedAt: .distantPast, duration: .zero)) }
     }
 }

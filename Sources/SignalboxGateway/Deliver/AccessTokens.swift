@@ -60,7 +60,7 @@ package actor AccessTokens {
         insteadOf refused: String? = nil, whenKnown use: @escaping @Sendable (Result<String, TransportError>) -> Void
     ) {
         if let cached = cached(insteadOf: refused) { return use(.success(cached)) }
-        // Unstructured: the timeout of the request bounds it, and the caller waits for the token.
+        // Unstructured: the timeout of the request bounds it.
         Task {
             do throws(TransportError) {
                 use(.success(try await token(insteadOf: refused)))

@@ -2,7 +2,7 @@ import SignalboxStore
 
 /// The outcomes of an ended attempt, to be recorded.
 struct AttemptOutcome: Sendable {
-    private(set) var settlements: [Settlement]
+    let settlements: [Settlement]
     /// Those that are not on disk yet.
     var unrecorded: [Settlement]
     /// Nil without a request.
@@ -14,12 +14,6 @@ struct AttemptOutcome: Sendable {
     init(_ settlements: [Settlement], after result: SendResult? = nil) {
         (self.settlements, unrecorded) = (settlements, settlements)
         (answer, trace) = (result?.answer, result?.trace)
-    }
-
-    /// Adds the outcomes of the deliveries that were sent.
-    mutating func add(_ others: [Settlement]) {
-        settlements = others + settlements
-        unrecorded = settlements
     }
 
     /// Whether the answer disables the destination.

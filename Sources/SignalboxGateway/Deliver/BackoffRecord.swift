@@ -25,8 +25,8 @@ struct BackoffRecord: Sendable {
     /// A shift of the end by less than this is not recorded.
     private static let step: Duration = .seconds(1)
 
-    /// Starts recording. False while another attempt records: its next step covers this change too. Call it after
-    /// every answer, before ``next(_:)``.
+    /// Starts recording. False while another task records: its next step covers this change too. Call it after each
+    /// list of answers, before ``next(_:)``.
     mutating func begin() -> Bool {
         defer { isRecording = true }
         return !isRecording

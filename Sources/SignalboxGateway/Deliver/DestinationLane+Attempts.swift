@@ -8,7 +8,7 @@ import SignalboxStore
 extension DestinationLane {
     /// Sends one request, with one delivery unless the format batches. Each delivery of the batch is then settled
     /// exactly once: sent, expired or returned. If the batch was too large, the attempts of its halves do so. `asks`:
-    /// after a request for permission, in a task.
+    /// after a request for permission, in a child task.
     func start(_ batch: [Lease], asking asks: Bool, _ tasks: inout DiscardingTaskGroup) {
         // The destination may have been paused since the claim, and another process may have taken over.
         guard !gate.isShut, queue.isActive(name), batch.allSatisfy({ queue.holds($0) }) else {
@@ -40,52 +40,50 @@ extension DestinationLane {
             leases.allSatisfy { queue.holds($0) }
         } whenDone: { [counters, ended] result in
             counters?.inFlight.add(-leases.count)
-            guard let result else {
-                return ended.add(EndedAttempt(unsent: leases.map { Settlement($0, .returned) } + expired))
-            }
-            ended.add(EndedAttempt(leases: leases, result: result, unsent: expired))
+            ended.add(EndedAttempt(leases: leases, unsent: expired, result: result))
         }
     }
 
-    /// Frees the places of attempts that have ended, and records their outcomes in one task: a slow disk does not delay
-    /// the next request.
-    func takeEnded(_ batches: inout LaneBatches, _ tasks: inout DiscardingTaskGroup) {
-        var outcomes: [AttemptOutcome] = []
-        for attempt in ended.takeAll() {
-            outcomes.append(outcome(of: attempt, &batches))
-            gate.sent()
+    /// Takes attempts that have ended until ``EndedAttempts/close()`` was called and none is in progress. Does not wait
+    /// for the store: each list of outcomes has a task of its own.
+    func takeEnded() async {
+        await withDiscardingTaskGroup { lists in
+            repeat {
+                let outcomes = await ended.takeAll().map { attempt in
+                    defer { gate.sent() }
+                    return outcome(of: attempt)
+                }
+                guard !outcomes.isEmpty else { continue }
+                wake()
+                lists.addTask { await finish(outcomes) }
+            } while !ended.isClosed || gate.isSending
         }
-        guard !outcomes.isEmpty else { return }
-        tasks.addTask { [outcomes] in await finish(outcomes) }
     }
 
     /// Tells the gate and the breaker how an attempt ended, or that the destination was not asked. Called before its
     /// place is free: the answer must influence the attempt that takes it.
-    private func outcome(of attempt: EndedAttempt, _ batches: inout LaneBatches) -> AttemptOutcome {
-        guard let result = attempt.result else {
+    private func outcome(of attempt: EndedAttempt) -> AttemptOutcome {
+        guard let result = attempt.result?() else {
             gate.recordNoAttempt(at: elapsed())
-            return AttemptOutcome(attempt.unsent)
+            return AttemptOutcome(attempt.leases.map { Settlement($0, .returned) } + attempt.unsent)
         }
         let now = queue.now
         figures.record(result, at: now, elapsed: elapsed())
         record(result.answer, of: attempt.leases[0], now: now)
-        var outcome = AttemptOutcome(attempt.unsent, after: result)
-        if outcome.isDisabling { gate.shut() }
-        if attempt.leases.count > 1, RetryPolicy.isTooLarge(result.answer) {
-            split(attempt.leases, into: &batches)
-        } else {
-            // One random number for all, so that deliveries that failed together are retried together.
-            lazy var random = Double.random(in: 0..<1)
-            outcome.add(attempt.leases.map { settlement(of: $0, result, now: now, random: random) })
-        }
-        return outcome
+        let isDisabling = RetryPolicy.disabling(result.answer) != nil
+        if isDisabling { gate.shut() }
+        let isSplit = attempt.leases.count > 1 && RetryPolicy.isTooLarge(result.answer)
+        if isSplit { split(attempt.leases) }
+        // One random number for all, so that deliveries that failed together are retried together.
+        lazy var random = Double.random(in: 0..<1)
+        let settlements = isSplit ? [] : attempt.leases.map { settlement(of: $0, result, now: now, random: random) }
+        return AttemptOutcome(settlements + attempt.unsent, after: result)
     }
 
     /// Lets the lane send the halves of a batch as requests of their own, within its limits. Only an event that is too
     /// large by itself becomes a dead letter.
-    private func split(_ batch: [Lease], into batches: inout LaneBatches) {
-        let middle = batch.count / 2
-        batches.insert([Array(batch[..<middle]), Array(batch[middle...])])
+    private func split(_ batch: [Lease]) {
+        halves.add(halvesOf: batch)
         guard splitting.begins() else { return }
         logger.warning(
             "Batch too large for the destination; sending its halves.",

@@ -38,15 +38,14 @@ extension DestinationLane {
         }
     }
 
-    /// Logs each settlement once. Returns whether one of them disables the destination; until it is on disk, others
-    /// that do so are only failures.
-    func report(_ settlements: [Settlement]) -> Bool {
+    /// Logs each settlement once. Until one that disables the destination is on disk, others that do so are only
+    /// failures.
+    func report(_ settlements: [Settlement]) {
         let first = settlements.firstIndex { $0.disabling != nil }
         let disables = first != nil && queue.isActive(name) && disabling.begins()
         for (position, settlement) in settlements.enumerated() {
             report(settlement, disables: disables && position == first)
         }
-        return disables
     }
 
     /// Logs one settlement; successful ones at level debug only. The level follows from the outcome: warning for dead

@@ -22,9 +22,8 @@ extension DestinationLane {
 
     /// Logs the outcomes before it settles them, so that the log has them also after a crash.
     func finish(_ attempts: [AttemptOutcome]) async {
-        let disables = report(attempts.flatMap(\.settlements))
+        report(attempts.flatMap(\.settlements))
         await settle(attempts) { await conclude($0) }
-        if disables { _ = disabling.ends() }
     }
 
     /// After the settlements of these attempts are on disk.
@@ -33,10 +32,13 @@ extension DestinationLane {
         // Otherwise no delivery waits for these settlements: the places were free before.
         if gate.settled(attempts.count) || isOrdered { wake() }
         // From now on, the queue holds the deliveries back.
-        for attempt in attempts where attempt.isDisabling { gate.reopen() }
+        for attempt in attempts where attempt.isDisabling {
+            _ = disabling.ends()
+            gate.reopen()
+        }
         let answers = attempts.compactMap(\.answer)
-        guard let answer = answers.last(where: { !$0.isDelivery }) ?? answers.last else { return }
-        await recordBackoff(after: answer)
+        guard !answers.isEmpty else { return }
+        await recordBackoff(after: answers)
         await endOthersBreakers()
     }
 

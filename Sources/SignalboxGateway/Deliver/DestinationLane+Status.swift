@@ -100,15 +100,15 @@ extension DestinationLane {
 
     // MARK: Backoff
 
-    /// Records how an answer changed the backoff. One attempt at a time records; it repeats until the record equals
-    /// the state. A failed write is retried after the next answer.
-    func recordBackoff(after answer: RetryPolicy.Answer) async {
+    /// Records how answers changed the backoff. One list of outcomes at a time records; it repeats until the record
+    /// equals the state. A failed write is retried after the next answer. `answers`: at least one, in their order.
+    func recordBackoff(after answers: [RetryPolicy.Answer]) async {
         guard gate.beginRecording() else { return }
         while true {
             let former = gate.recordedBackoff
             guard case .record(let backoff) = gate.nextRecord(at: elapsed()) else { return }
             do throws(StoreError) {
-                try await queue.record(backoff.map { described($0, answer) }, of: name)
+                try await queue.record(backoff.map { described($0, answers) }, of: name)
                 gate.recordingSucceeded()
             } catch {
                 if gate.recordingFailed(before: former) { reportUnrecorded(error) }
@@ -124,14 +124,18 @@ extension DestinationLane {
     }
 
     /// The record for operators: reason, start and end by the queue's clock. The end comes from the lane's clock.
-    private func described(_ backoff: BackoffRecord.Backoff, _ answer: RetryPolicy.Answer) -> DestinationBackoff {
+    private func described(_ backoff: BackoffRecord.Backoff, _ answers: [RetryPolicy.Answer]) -> DestinationBackoff {
+        let now = queue.now
+        func last(_ isReason: (RetryPolicy.Answer) -> Bool) -> String {
+            (answers.last(where: isReason) ?? answers.last)?.text ?? ""
+        }
         let reason =
             switch backoff.kind {
             case .breakerOpen:
-                "circuit breaker open after \(destination.breaker.failures) failures in a row, the last: \(answer.text)"
-            case .retryAfter: "the destination asked for a pause: \(answer.text)"
+                "circuit breaker open after \(destination.breaker.failures) failures in a row, the last: \(last { RetryPolicy.health(by: $0) == .ill })"
+            case .retryAfter:
+                "the destination asked for a pause: \(last { RetryPolicy.quiet(after: $0, now: now) != nil })"
             }
-        let now = queue.now
         return DestinationBackoff(
             backoff.kind, reason: reason, since: now,
             until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))

@@ -6,7 +6,8 @@ import SignalboxStore
 
 /// Delivers the events of one destination. Lanes share only the queue and the HTTP clients, so a destination that
 /// hangs does not delay the others. A value whose copies share the gate and the wake-up. The dispatcher runs it on
-/// one task, which starts attempts and takes those that have ended. A child task records each list of outcomes.
+/// one task, which claims and starts attempts. A child task takes those that have ended, and gives each list of
+/// outcomes to a task of its own.
 struct DestinationLane: Sendable {
     /// The destination's options under the config that started the lane.
     let destination: Destination
@@ -29,8 +30,10 @@ struct DestinationLane: Sendable {
     let gate: LaneGate
     /// Durations and ends of its attempts.
     let figures = LaneFigures()
+    /// Batches that were too large.
+    let halves = BatchHalves()
     /// Attempts whose places are to be freed.
-    let ended: EndedAttempts
+    let ended = EndedAttempts()
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
@@ -58,7 +61,6 @@ struct DestinationLane: Sendable {
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
-        ended = EndedAttempts(wakeUp)
         gate = LaneGate(
             limit: destination.concurrency,
             breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
@@ -75,19 +77,16 @@ struct DestinationLane: Sendable {
         if destination.handshake == nil { await forgetWithheld() }
         var batches = LaneBatches(destination.batch)
         await withDiscardingTaskGroup { tasks in
+            tasks.addTask { await takeEnded() }
             var pause: Duration?
             while await wakeUp.wait(atMost: pause, by: clock) {
                 // Read before the queue: deliveries appended during the read wake the lane again.
                 let isDraining = gate.isDraining
-                takeEnded(&batches, &tasks)
                 let next = await begin(&batches, &tasks)
-                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayBeSplit) { break }
+                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayHaveHalves) { break }
                 pause = next.wake.map { max(.zero, $0 - elapsed()) }
             }
-            while gate.isSending {
-                await ended.wait()
-                takeEnded(&batches, &tasks)
-            }
+            ended.close()
         }
         await giveBack(&batches)
         await forgetBackoff()
@@ -121,8 +120,8 @@ struct DestinationLane: Sendable {
         wake()
     }
 
-    /// Whether a batch in flight may still be too large, and leave its halves to be sent.
-    private var mayBeSplit: Bool { destination.batch != nil && gate.isSending }
+    /// Whether a batch in flight may still be too large. Its halves are added before its place is free.
+    private var mayHaveHalves: Bool { destination.batch != nil && (gate.isSending || !halves.isEmpty) }
 
     /// The result of one pass over the queue.
     private struct Pass {
@@ -144,6 +143,7 @@ struct DestinationLane: Sendable {
         if queue.takeResumed(name) { gate.resume(at: elapsed()) }
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
+            batches.insert(halves.takeAll())
             // Not known yet: the queue wakes the lane once it is.
             guard let share = queue.places(of: name, outOf: destination.concurrency) else { return Pass() }
             let places = gate.takePlaces(at: elapsed(), outOf: share)
@@ -159,11 +159,13 @@ struct DestinationLane: Sendable {
                 let free = places.count
                 let room = batches.room(for: free)
                 let leases = room > 0 ? await claim(upTo: room) : []
-                // The answers that came meanwhile decide whether these may be sent.
-                takeEnded(&batches, &tasks)
                 let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
                 gate.giveBack(free - ready.count, at: elapsed())
-                for batch in ready { start(batch, asking: places == .question, &tasks) }
+                for (position, batch) in ready.enumerated() {
+                    start(batch, asking: places == .question, &tasks)
+                    // Requests are written and signed here; other tasks take turns.
+                    if position % 32 == 31 { await Task.yield() }
+                }
                 guard leases.isEmpty, ready.isEmpty else { continue }
                 await returnUnused()
                 return Pass(isExhausted: batches.due == nil && !queue.mayHaveMore(of: name), wake: batches.due)
@@ -175,6 +177,7 @@ struct DestinationLane: Sendable {
     /// Returns deliveries that were collected for a request and not sent. Their attempts are not counted, and they
     /// are due at once for the next claim.
     private func giveBack(_ batches: inout LaneBatches) async {
+        batches.insert(halves.takeAll())
         guard !batches.isEmpty else { return }
         await settle([AttemptOutcome(batches.takeAll().map { Settlement($0, .returned) })]) { _ in }
     }

@@ -5,10 +5,10 @@ import Synchronization
 struct EndedAttempt: Sendable {
     /// The deliveries of the request; none without a request.
     var leases: [Lease] = []
-    /// Nil without a request.
-    var result: SendResult?
     /// The outcomes of deliveries that were not sent.
     var unsent: [Settlement] = []
+    /// Makes the result; nil without a request.
+    var result: (@Sendable () -> SendResult?)?
 }
 
 /// The attempts of a lane that have ended, until the lane takes them. A class because senders add to it on their own
@@ -16,43 +16,47 @@ struct EndedAttempt: Sendable {
 final class EndedAttempts: Sendable {
     private struct State {
         var attempts: [EndedAttempt] = []
+        /// Whether the next call of ``takeAll()`` returns at once.
+        var isSignalled = false
+        var isClosed = false
         /// Waits for an attempt.
         var waiter: UnsafeContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
-    private let wakeUp: WakeUp
 
-    /// `wakeUp`: of the lane.
-    init(_ wakeUp: WakeUp) { self.wakeUp = wakeUp }
+    /// Callable from any thread.
+    func add(_ attempt: EndedAttempt) { signal { $0.attempts.append(attempt) } }
 
-    /// Wakes the lane once for several attempts that it has not taken.
-    func add(_ attempt: EndedAttempt) {
-        let (isFirst, waiter) = state.withLock { state in
-            state.attempts.append(attempt)
-            return (state.attempts.count == 1, state.waiter.take())
+    /// No attempt begins any longer; those in progress are still added.
+    func close() { signal { $0.isClosed = true } }
+
+    /// True after ``close()``.
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    private func signal(_ change: (inout sending State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            state.isSignalled = true
+            return state.waiter.take()
         }
         waiter?.resume()
-        if isFirst { wakeUp.wake() }
     }
 
-    /// Removes and returns all attempts, in the order of their ends.
-    func takeAll() -> [EndedAttempt] {
-        state.withLock { state in
-            defer { state.attempts = [] }
-            return state.attempts
-        }
-    }
-
-    /// Returns once there is an attempt, also in a cancelled task. One task may wait at a time.
-    func wait() async {
+    /// Waits for attempts that have ended, or for ``close()``, also in a cancelled task. Removes the attempts and
+    /// returns them in the order of their ends; none after ``close()``. One task may wait at a time.
+    func takeAll() async -> [EndedAttempt] {
         // Unchecked: the waiter is taken before it is resumed.
         await withUnsafeContinuation { waiter in
             let isReady = state.withLock { state in
-                if state.attempts.isEmpty { state.waiter = waiter }
-                return !state.attempts.isEmpty
+                if !state.isSignalled { state.waiter = waiter }
+                return state.isSignalled
             }
             if isReady { waiter.resume() }
+        }
+        return state.withLock { state in
+            defer { (state.isSignalled, state.attempts) = (false, []) }
+            return state.attempts
         }
     }
 }

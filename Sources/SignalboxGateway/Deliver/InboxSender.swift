@@ -18,13 +18,13 @@ package struct InboxSender: Sender {
 
     package func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
-        guard mayBegin() else { return done(nil) }
+        guard mayBegin() else { return done { nil } }
         let attempt = Attempt(startedAt: Date(), duration: .zero)
         for lease in leases {
             show(asJSON ? String(decoding: lease.body, as: UTF8.self) + "\n" : EventLine(color: color).text(lease.body))
         }
-        done(SendResult(.replied(status: 204, retryAfter: nil), attempt))
+        done { SendResult(.replied(status: 204, retryAfter: nil), attempt) }
     }
 }

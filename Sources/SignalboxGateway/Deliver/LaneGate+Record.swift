@@ -14,7 +14,7 @@ extension LaneGate {
         }
     }
 
-    /// Starts recording the backoff; false while another attempt is recording it. The caller that gets true writes
+    /// Starts recording the backoff; false while another task is recording it. The caller that gets true writes
     /// the steps of ``nextRecord(at:)`` until it is done.
     func beginRecording() -> Bool { state.withLock { $0.record.begin() } }
 

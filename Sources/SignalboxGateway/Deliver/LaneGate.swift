@@ -160,7 +160,7 @@ final class LaneGate: Sendable {
     func sent() { state.withLock { $0.sending -= 1 } }
 
     /// Records that the outcomes of `count` places are on disk. True if no attempt could start before that: the lane
-    /// must be woken. Call it once for each place.
+    /// must be woken.
     func settled(_ count: Int = 1) -> Bool {
         state.withLock { state in
             defer { state.unsettled -= count }

@@ -22,9 +22,6 @@ package struct RetryPolicy: Sendable {
         /// HTTP status, if there was a reply.
         package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
 
-        /// True for 2xx.
-        var isDelivery: Bool { status.map { (200..<300).contains($0) } ?? false }
-
         /// The answer as text, for operators.
         var text: String {
             switch self {

@@ -7,11 +7,12 @@ package protocol Sender: Sendable {
     /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
     /// Returns without waiting. Failures are part of the result. The destination's timeout bounds each request.
     /// `leases` has at least one delivery. `mayBegin`: whether they are still held, asked right before each request
-    /// with them, because an access token may take long. Calls `done` once, on any thread, or before it returns, with
-    /// nil if `mayBegin` said no before the first request. `done` must not block.
+    /// with them, because an access token may take long. Calls `done` once, on any thread, or before it returns: `done`
+    /// must not block. It receives a function that makes the result, to be called once on another thread, because that
+    /// may take longer. The result is nil if `mayBegin` said no before the first request.
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void)
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void)
 
     /// Requests the destination's permission. Called by one attempt at a time, before its deliveries are sent.
     func askPermission() async -> Permission
@@ -23,9 +24,10 @@ extension Sender {
 
     /// Makes one attempt, and waits for its result.
     package func send(_ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool) async -> SendResult? {
-        await withCheckedContinuation { result in
-            send(leases, if: mayBegin) { result.resume(returning: $0) }
+        let result = await withCheckedContinuation { done in
+            send(leases, if: mayBegin) { done.resume(returning: $0) }
         }
+        return result()
     }
 
     /// Sends a test event without the queue, after requesting permission if the destination needs it. Makes at most

@@ -55,7 +55,7 @@ package struct WebhookSender: Sender {
 
     package func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (SendResult?) -> Void
+        whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void
     ) {
         let startedAt = now()
         let (id, events) = (WebhookMessageID.of(leases), leases.map { EventTrace($0.body) })
@@ -68,10 +68,10 @@ package struct WebhookSender: Sender {
         } catch {
             let unusable = TransportError.unusable(error.description)
             let attempt = Attempt(startedAt: startedAt, duration: .zero, error: unusable.code)
-            return done(recorded(SendResult(.failed(unusable), attempt), of: leases, id, trace))
+            return done { recorded(SendResult(.failed(unusable), attempt), of: leases, id, trace) }
         }
         attempt(request, if: mayBegin) { result in
-            done(result.map { recorded(sendResult($0, of: request, at: startedAt), of: leases, id, trace) })
+            done { result.map { recorded(sendResult($0, of: request, at: startedAt), of: leases, id, trace) } }
         }
     }
 
@@ -117,22 +117,22 @@ package struct WebhookSender: Sender {
             guard mayBegin() else { return done(nil) }
             return http.attempt(request, whenDone: done)
         }
-        send(request, with: tokens, insteadOf: nil, first: nil, if: mayBegin) { token, result in
+        let begun = ContinuousClock.now
+        send(request, with: tokens, insteadOf: nil, first: nil, begun, if: mayBegin) { token, result in
             guard let token, case .success(let reply)? = result?.answer, reply.status == 401 else {
                 return done(result)
             }
-            send(request, with: tokens, insteadOf: token, first: result, if: mayBegin) { done($1) }
+            send(request, with: tokens, insteadOf: token, first: result, begun, if: mayBegin) { done($1) }
         }
     }
 
     /// Sends the request with a token, and passes both to `done`. Without a token, the result is the reason. `first`:
-    /// the result if `mayBegin` says no.
+    /// the result if `mayBegin` says no. `begun`: the attempt.
     private func send(
         _ request: OutboundRequest, with tokens: AccessTokens, insteadOf refused: String?, first: OutboundResult?,
-        if mayBegin: @escaping @Sendable () -> Bool,
+        _ begun: ContinuousClock.Instant, if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (_ token: String?, OutboundResult?) -> Void
     ) {
-        let begun = ContinuousClock.now
         tokens.token(insteadOf: refused) { token in
             switch token {
             case .success(let token):
