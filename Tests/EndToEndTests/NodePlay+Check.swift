@@ -22,6 +22,29 @@ extension NodePlay {
         Set(try PostgresConnection(PostgresTarget(url: primaryURL)).run(sql).map { try $0.text(0) })
     }
 
+    private static let live = "SELECT count(*) FROM nodes WHERE is_live"
+
+    /// Waits until the database knows each gateway that receives load, and no other one; returns their number. A
+    /// gateway that was just started registers when it opens its lanes.
+    func registered() async throws -> Int {
+        let count = nodes.count(where: \.isUp)
+        try await wait("the registration of \(count) gateways") { try number(Self.live) == count }
+        return count
+    }
+
+    /// Kills a gateway that receives load, and waits until others have taken over its leases. Returns how long that
+    /// took.
+    func kill(_ place: Int) async throws -> Duration {
+        let count = try await registered()
+        let victim = retire(place)
+        let begun = ContinuousClock.now
+        await victim.gateway.kill()
+        try await wait("the takeover from a killed gateway") {
+            try number(Self.live) == count - 1 && number(Self.abandoned) == 0
+        }
+        return ContinuousClock.now - begun
+    }
+
     /// Waits until every delivery has ended; checks the rules. `directory`: the working directory of the audit.
     func check(in directory: String) async throws {
         let begun = ContinuousClock.now

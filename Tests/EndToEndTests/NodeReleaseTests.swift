@@ -19,10 +19,10 @@ import Testing
             // It migrates the tables while the others write.
             try await play.startNode()
             try await play.accept(300)
-            try await Self.kill(0, of: play)
+            _ = try await play.kill(0)
             try await play.startNode()
             try await play.accept(300)
-            try await Self.kill(3, of: play)
+            _ = try await play.kill(3)
             try await play.startNode()
             try await play.accept(300)
             for place in 1...2 {
@@ -30,16 +30,6 @@ import Testing
                 #expect(await member.gateway.stop() == 0, "seed \(play.seed)")
                 try await play.accept(200)
             }
-        }
-    }
-
-    /// Kills a gateway, and waits until others have taken over its leases.
-    private static func kill(_ place: Int, of play: NodePlay) async throws {
-        let live = try play.number("SELECT count(*) FROM nodes WHERE is_live")
-        await play.retire(place).gateway.kill()
-        try await play.wait("the takeover from a killed gateway") {
-            try play.number("SELECT count(*) FROM nodes WHERE is_live") == live - 1
-                && play.number(NodePlay.abandoned) == 0
         }
     }
 }
