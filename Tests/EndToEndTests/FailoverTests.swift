@@ -55,8 +55,7 @@ import Testing
     /// Kills the primary and promotes the standby. Throws if a gateway does not become ready.
     private static func failOver(_ play: NodePlay, to standby: PostgresServer) async throws {
         try await play.database.crash()
-        let refused = play.record.refused
-        try await play.wait("refused events") { play.record.refused > refused }
+        try await play.postUntilRefused()
         try await standby.promote()
         play.follow(standby)
         for node in play.nodes {

@@ -51,8 +51,7 @@ import Testing
             let nodes = try play.number("SELECT count(*) FROM nodes")
             for _ in 0..<(Self.isLong ? 10 : 2) {
                 try await play.database.crash()
-                let refused = play.record.refused
-                try await play.wait("refused events") { play.record.refused > refused }
+                try await play.postUntilRefused()
                 try await play.database.start()
                 try await play.accept(100)
             }

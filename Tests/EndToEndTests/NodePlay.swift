@@ -172,8 +172,22 @@ final class NodePlay: Sendable {
             }
             number += 1
             let key = "key-\(sender)-\(Int.random(in: 0..<3, using: &random))"
-            let payload = #"{"message":{"token":"\#(key)","notification":{"title":"\#(key) number \#(number) end"}}}"#
-            await post(Data(payload.utf8), to: member, key, number)
+            await post(Self.payload(key, number), to: member, key, number)
+        }
+    }
+
+    private static func payload(_ key: String, _ number: Int) -> Data {
+        Data(#"{"message":{"token":"\#(key)","notification":{"title":"\#(key) number \#(number) end"}}}"#.utf8)
+    }
+
+    /// Posts until an event is refused, also while the load rests because many events have not arrived.
+    func postUntilRefused() async throws {
+        let (key, refused) = ("key-\(UUID())", record.refused)
+        var number = 0
+        while record.refused == refused {
+            let member = nodes.first(where: \.isUp)
+            number += 1
+            await post(Self.payload(key, number), to: try #require(member), key, number)
         }
     }
 
