@@ -145,8 +145,8 @@ public import Synchronization
         }
     }
 
-    /// The writes of a commit after which the next group fills for longer. The submitters of a smaller group
-    /// would only wait; a larger one needs no help, nor does a next group that is larger already.
+    /// The writes of a commit after which the next group fills for longer. The submitters of a smaller group would only
+    /// wait; a larger one needs no help, nor does a next group that is larger already.
     @usableFromInline static var several: Range<Int> { 8..<32 }
 
     @inlinable func hasFewer(than count: Int) -> Bool { state.withLock { $0.waiting.count < count } }

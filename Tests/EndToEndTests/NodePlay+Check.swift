@@ -34,6 +34,7 @@ extension NodePlay {
 
     /// Kills a gateway that receives load, and waits until others have taken over its leases. Returns how long that
     /// took.
+    @discardableResult
     func kill(_ place: Int) async throws -> Duration {
         let count = try await registered()
         let victim = retire(place)

@@ -19,10 +19,10 @@ import Testing
             // It migrates the tables while the others write.
             try await play.startNode()
             try await play.accept(300)
-            _ = try await play.kill(0)
+            try await play.kill(0)
             try await play.startNode()
             try await play.accept(300)
-            _ = try await play.kill(3)
+            try await play.kill(3)
             try await play.startNode()
             try await play.accept(300)
             for place in 1...2 {

@@ -43,8 +43,8 @@ final class EndedAttempts: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for attempts that have ended, or for ``close()``, also in a cancelled task. Removes the attempts and
-    /// returns them in the order of their ends; none after ``close()``. One task may wait at a time.
+    /// Waits for attempts that have ended, also in a cancelled task. Removes and returns them, in the order in which
+    /// they ended. ``close()`` ends one wait without attempts. One task may wait at a time.
     func takeAll() async -> [EndedAttempt] {
         // Unchecked: the waiter is taken before it is resumed.
         await withUnsafeContinuation { waiter in
