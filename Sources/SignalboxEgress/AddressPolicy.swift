@@ -10,6 +10,9 @@ package struct AddressPolicy: Sendable, Equatable {
     /// list itself cannot be narrowed.
     package init(allow: [AddressRange] = []) { self.allow = allow }
 
+    /// Allows every address: for requests to an address that the operator typed.
+    package static let unrestricted = AddressPolicy(allow: ["0.0.0.0/0", "::/0"].map(range))
+
     /// Why an address is denied, such as `loopback`; nil when it is allowed. An allowed range of IPv4 also allows the
     /// addresses that IPv6 maps into it. Ranges of the config win over the built-in list. The reason is a fixed
     /// phrase, fit for a log or an error message.

@@ -1,7 +1,8 @@
 package import SignalboxNotification
 import Synchronization
 
-/// An HTTP client: libcurl's multi interface on one thread, under one address policy. No other code opens connections.
+/// An HTTP client: libcurl's multi interface on one thread, under one address policy. No other code sends HTTP
+/// requests.
 ///
 /// Safe to use from any number of tasks at once; connections are kept and shared. Does not follow redirects, ignores
 /// the environment's proxies unless a request asks for them, and requires TLS 1.2 or newer.
@@ -10,13 +11,15 @@ import Synchronization
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
-    /// `idleConnections`: how many idle connections are kept for later requests. The thread starts with the first
+    /// `idleConnections`: how many idle connections are kept for later requests, fewer if the process may open few
+    /// files. The thread starts with the first
     /// request. `policy` applies to every connection, also to those to a proxy. `groups`: bounds of the connections
     /// of ``OutboundRequest/group``, which `idleConnections` does not count.
     package init(
         policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
     ) {
-        loop = OutboundLoop(policy: policy, idleConnections: idleConnections, groups: groups)
+        let idle = Descriptors.idleConnections(atMost: idleConnections)
+        loop = OutboundLoop(policy: policy, idleConnections: idle, groups: groups)
     }
 
     /// For tests that replace the loop's socket poll.

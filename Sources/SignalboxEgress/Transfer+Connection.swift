@@ -55,10 +55,10 @@ extension Transfer {
         if request.method != .post { return true }
         // The connection had ended before a byte of the request was sent.
         if Self.number(CURLINFO_REQUEST_SIZE, of: handle) == 0 { return true }
-        // Without an error text, the server refused the stream or left it out of its GOAWAY: it did not process the
-        // request (RFC 9113, 8.7). With HTTP_1_1_REQUIRED, libcurl repeats it over HTTP/1.1.
+        // Without a response and an error text, the server refused the stream or left it out of its GOAWAY: it did not
+        // process the request (RFC 9113, 8.7). With HTTP_1_1_REQUIRED, libcurl repeats it over HTTP/1.1.
         let detail = errorDetail
-        return start.isHTTP2 && (detail.isEmpty || detail.contains("HTTP_1_1_REQUIRED"))
+        return start.isHTTP2 && headerBytes == 0 && (detail.isEmpty || detail.contains("HTTP_1_1_REQUIRED"))
     }
 
     /// True when the request has to be sent again over a new connection: it was not sent.

@@ -6,17 +6,28 @@ import SignalboxNotification
 extension Transfer {
     /// The result of a finished transfer. Call it before the handle is reset.
     func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
+        let status = Self.number(CURLINFO_RESPONSE_CODE, of: handle)
         let wasCut = code == CURLE_WRITE_ERROR && !takesMore
-        guard code == CURLE_OK || wasCut else {
+        guard code == CURLE_OK || wasCut || wasAnsweredEarly(code, status) else {
             return result(.failure(error(code, of: handle)), Self.remoteAddress(of: handle))
         }
-        let status = Self.number(CURLINFO_RESPONSE_CODE, of: handle)
+        // libcurl takes the end of an HTTP/1 connection for the end of the head (RFC 9112, 8: it is incomplete).
+        guard hasWholeHead else {
+            let error = TransportError.interrupted("the reply ended within its header")
+            return result(.failure(error), Self.remoteAddress(of: handle))
+        }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders
         let reply = OutboundReply(
             status: status, excerpt: excerpt,
             retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
             headers: keptHeaders(of: handle, and: further))
         return result(.success(reply), Self.remoteAddress(of: handle))
+    }
+
+    /// Whether an HTTP/2 server sent a whole response before it had read the request, and then reset the stream without
+    /// an error: the client should stop sending (RFC 9113, 8.1). libcurl reports other resets with a text.
+    private func wasAnsweredEarly(_ code: CURLcode, _ status: Int) -> Bool {
+        code == CURLE_HTTP2_STREAM && errorDetail.isEmpty && rejection == nil && hasWholeHead && status >= 200
     }
 
     /// Adds the address and the duration. Without a connection the address is the last one tried.

@@ -25,6 +25,8 @@ final class Transfer: @unchecked Sendable {
     /// Counts all header lines, interim responses included.
     var headerBytes = 0
     var headerLines = 0
+    /// Whether the empty line after the last status line has arrived. Trailers do not change it.
+    private(set) var hasWholeHead = false
     /// The last address that a socket was opened for.
     var lastTried: String?
     /// Why the policy denied an address.
@@ -91,7 +93,7 @@ final class Transfer: @unchecked Sendable {
         self.handle = handle
         // A repeated request was prepared before.
         curl_slist_free_all(headers)
-        (headers, opened, start) = (nil, [], nil)
+        (headers, opened, start, hasWholeHead) = (nil, [], nil, false)
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
@@ -214,10 +216,16 @@ final class Transfer: @unchecked Sendable {
     var awaitsBody: Bool { if case .awaited = body { true } else { false } }
 
     /// libcurl calls this with each header line. It counts lines of interim responses as well.
-    private static let onHeader: curl_write_callback = { _, size, count, context in
+    private static let onHeader: curl_write_callback = { bytes, size, count, context in
         guard let transfer = of(context) else { return 0 }
         transfer.headerBytes += size * count
         transfer.headerLines += 1
+        let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        if line.starts(with: "HTTP/".utf8) {
+            transfer.hasWholeHead = false
+        } else if line.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+            transfer.hasWholeHead = true
+        }
         return transfer.hasTooManyHeaders ? 0 : size * count
     }
 
@@ -238,6 +246,11 @@ final class Transfer: @unchecked Sendable {
         let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
+        if descriptor >= 0, Descriptors.isReserved(descriptor) {
+            close(descriptor)
+            transfer.exhaustion = String(cString: strerror(EMFILE))
+            return curl_socket_t(-1)
+        }
         if descriptor >= 0 { transfer.opened.append(descriptor) }
         return descriptor
     }

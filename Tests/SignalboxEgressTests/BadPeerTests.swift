@@ -111,6 +111,26 @@ import Testing
         #expect(["reset", "timeout-reply"].contains(error.code), "\(error)")
     }
 
+    @Test(arguments: [
+        #"HTTP/1.1 200 OK\r\n"#, #"HTTP/1.1 410 Gone\r\ncontent-le"#,
+        #"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"#,
+    ])
+    func aHeadThatIsCutOffIsNoResponse(reply: String) async throws {
+        let result = try await ask(["cut-off", "--reply", reply])
+        #expect(code(result) == "reset", "\(result.answer)")
+    }
+
+    @Test func aResponseMayEndWithTheConnection() async throws {
+        let result = try await ask(["cut-off", "--reply", #"HTTP/1.1 201 Created\r\n\r\nbody"#])
+        #expect(code(result) == "201")
+    }
+
+    @Test func trailersDoNotHideTheEndOfTheHead() async throws {
+        let head = #"HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\ntrailer: x\r\n\r\n"#
+        let result = try await ask(["canned", "--reply", head + #"1\r\na\r\n0\r\nx: y\r\n\r\n"#])
+        #expect(code(result) == "202")
+    }
+
     @Test func readsRetryAfterOfResponses() async throws {
         let head = #"HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nbusy"#
         let reply = try await ask(["canned", "--reply", head]).answer.get()

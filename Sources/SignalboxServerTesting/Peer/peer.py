@@ -228,8 +228,17 @@ def proxy(connection):
     pass_on(connection, server)
 
 
+def cut_off(connection):
+    """Sends --reply, and ends the connection."""
+    read_request(connection)
+    connection.sendall(unescaped(options.reply[0]))
+
+
 def http2(connection):
-    """Enough of RFC 9113 to answer every request with 204."""
+    """Enough of RFC 9113 to answer every request with 204, and to say the length of its body. With --reply early, the
+    answer comes after the first part of a body, with a reset for NO_ERROR. With --reply cut, further answers are the head
+    of a 200 and such a reset; with --reply refused, a reset for REFUSED_STREAM.
+    """
 
     def frame(kind, flags, stream, payload=b""):
         connection.sendall(struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
@@ -245,16 +254,29 @@ def http2(connection):
 
     preface = exactly(24)
     frame(4, 0, 0)
+    lengths = {}
     while True:
         head = exactly(9)
-        exactly(int.from_bytes(head[:3], "big"))
+        length = int.from_bytes(head[:3], "big")
+        exactly(length)
         kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
         if kind == 4 and not flags & 1:
             frame(4, 1, 0)
-        if kind in (0, 1) and flags & 1:
-            say({"line": preface.decode("latin-1").split("\r\n")[0], "headers": {}, "body": ""})
-            # The static table's entry for a status of 204.
-            frame(1, 5, stream, b"\x89")
+        if kind not in (0, 1) or lengths.get(stream) == "answered":
+            continue
+        lengths[stream] = lengths.get(stream, 0) + (length if kind == 0 else 0)
+        is_early = kind == 0 and "early" in options.reply
+        if not flags & 1 and not is_early:
+            continue
+        body = str(lengths[stream])
+        say({"line": preface.decode("latin-1").split("\r\n")[0], "headers": {}, "body": body})
+        lengths[stream] = "answered"
+        is_refused = "refused" in options.reply
+        is_cut = len(lengths) > 1 and (is_refused or "cut" in options.reply)
+        # The static table's entries for statuses of 200 and 204.
+        frame(1, 4 if is_cut else 5, stream, b"\x88" if is_cut else b"\x89")
+        if is_early or is_cut:
+            frame(3, 0, stream, struct.pack(">I", 7 if is_refused else 0))
 
 
 def serve(connection, context):
