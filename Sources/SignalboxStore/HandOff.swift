@@ -78,6 +78,12 @@ package struct HandOff {
         destinations.flatMap { withLane($0) { $0.takeFresh(upTo: .max) } ?? [] }
     }
 
+    /// Takes the fresh deliveries whose time is over: a lane that waits may not claim them for long. Walks through a
+    /// window only when one of its deliveries may have expired.
+    package mutating func takeOverdue(at now: Date) -> [Lease] {
+        lanes.keys.flatMap { withLane($0) { $0.takeOverdue(at: now) } ?? [] }
+    }
+
     /// Forgets all leases of this process, after others took them over.
     package mutating func forgetLeases() {
         for destination in lanes.keys { withLane(destination) { $0.forgetLeases() } }
@@ -94,6 +100,8 @@ extension HandOff {
     /// `forget`, then a claim, then `release`.
     package struct Lane {
         private(set) var fresh: Deque<Lease> = []
+        /// The earliest expiry of a fresh delivery, or an earlier time; nil for none.
+        private var firstExpiry: Date?
         /// Leased, fresh, about to be committed, or unreadable deliveries, with the numbers of their attempts: not to
         /// be read from the store.
         package private(set) var held: [Int64: Int] = [:]
@@ -153,6 +161,7 @@ extension HandOff {
             guard held[lease.delivery] == lease.fence.number else { return forget(lease.bytes) }
             pending -= 1
             fresh.append(lease)
+            firstExpiry = [firstExpiry, lease.expiry].compactMap { $0 }.min()
         }
 
         /// After a rollback.
@@ -216,6 +225,16 @@ extension HandOff {
             return taken
         }
 
+        /// Removes expired deliveries from the window. They stay held.
+        fileprivate mutating func takeOverdue(at now: Date) -> [Lease] {
+            guard let firstExpiry, firstExpiry <= now else { return [] }
+            let overdue = fresh.filter { $0.expiry.map { $0 <= now } ?? false }
+            fresh.removeAll { $0.expiry.map { $0 <= now } ?? false }
+            bytes -= overdue.reduce(0) { $0 + $1.bytes + HandOff.overhead }
+            self.firstExpiry = fresh.compactMap(\.expiry).min()
+            return Array(overdue)
+        }
+
         /// After the commit that leased deliveries from the store.
         package mutating func finishReading(_ leases: [Lease], of search: DueSearch) {
             lastKey = search.servedKey
@@ -254,4 +273,9 @@ extension HandOff {
             return true
         }
     }
+}
+
+extension Lease {
+    /// The time after which no attempt may begin; nil for none.
+    fileprivate var expiry: Date? { notAfter == .afterFirstAttempt ? nil : notAfter }
 }

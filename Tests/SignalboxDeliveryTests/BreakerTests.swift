@@ -7,7 +7,7 @@ import Testing
 
     @Test func opensAfterTheConfiguredFailuresInARow() {
         var breaker = breaker()
-        let opened = (0..<3).map { breaker.failed(at: .seconds($0)) }
+        let opened = (0..<3).map { breaker.failed(begunAt: .seconds($0), at: .seconds($0)) }
         #expect(opened == [false, false, true])
         #expect(breaker.permission(at: .seconds(2)) == .none(until: .seconds(32)))
         #expect(!breaker.isClosed)
@@ -16,15 +16,17 @@ import Testing
     @Test func successResetsTheFailureCount() {
         var breaker = breaker()
         for _ in 0..<10 {
-            let opened = [breaker.failed(at: .zero), breaker.failed(at: .zero), breaker.succeeded()]
-            #expect(opened == [false, false, false])
+            let opened = (0..<2).map { _ in breaker.failed(begunAt: .zero, at: .zero) }
+            #expect(opened == [false, false])
+            let closes = breaker.succeeded()
+            #expect(!closes)
         }
         #expect(breaker.permission(at: .zero) == .any)
     }
 
     @Test func opensAfterOneFailureIfConfigured() {
         var breaker = breaker(failures: 1)
-        let opens = breaker.failed(at: .zero)
+        let opens = breaker.failed(begunAt: .zero, at: .zero)
         #expect(opens)
     }
 
@@ -32,25 +34,25 @@ import Testing
         var breaker = opened()
         #expect(breaker.permission(at: .seconds(29)) == .none(until: .seconds(30)))
         #expect(breaker.permission(at: .seconds(30)) == .probe)
-        breaker.beginProbe()
+        breaker.beginProbe(at: .seconds(30))
         #expect(breaker.permission(at: .seconds(31)) == .noneYet)
         #expect(breaker.permission(at: .seconds(3100)) == .noneYet)
     }
 
     @Test func theProbeClosesIt() {
         var breaker = opened()
-        breaker.beginProbe()
+        breaker.beginProbe(at: .seconds(30))
         let closes = breaker.succeeded()
         #expect(closes)
         #expect(breaker.isClosed)
-        let opensAgain = breaker.failed(at: .seconds(31))
+        let opensAgain = breaker.failed(begunAt: .seconds(31), at: .seconds(31))
         #expect(!opensAgain, "it counts from nothing")
     }
 
     @Test func failedProbeReopensSilently() {
         var breaker = opened()
-        breaker.beginProbe()
-        let opens = breaker.failed(at: .seconds(40))
+        breaker.beginProbe(at: .seconds(30))
+        let opens = breaker.failed(begunAt: .seconds(40), at: .seconds(40))
         #expect(!opens)
         #expect(breaker.permission(at: .seconds(40)) == .none(until: .seconds(70)))
     }
@@ -59,30 +61,41 @@ import Testing
         var breaker = opened()
         breaker.endWait(at: .seconds(1))
         #expect(breaker.permission(at: .seconds(1)) == .probe)
-        breaker.beginProbe()
+        breaker.beginProbe(at: .seconds(1))
         breaker.endWait(at: .seconds(2))
         #expect(breaker.permission(at: .seconds(2)) == .noneYet, "one probe at a time")
     }
 
     @Test func abandonedProbeIsPermittedAgain() {
         var breaker = opened()
-        breaker.beginProbe()
-        breaker.abandonProbe(at: .seconds(31))
+        breaker.beginProbe(at: .seconds(30))
+        breaker.abandonProbe(begunAt: .seconds(31), at: .seconds(31))
         #expect(breaker.permission(at: .seconds(31)) == .probe)
     }
 
     @Test func ignoresResultsOfAttemptsBeforeItOpened() {
         var breaker = opened()
-        let opens = breaker.failed(at: .seconds(10))
+        let opens = breaker.failed(begunAt: .seconds(10), at: .seconds(10))
         #expect(!opens)
         #expect(breaker.permission(at: .seconds(10)) == .none(until: .seconds(30)))
-        breaker.abandonProbe(at: .seconds(11))
+        breaker.abandonProbe(begunAt: .seconds(11), at: .seconds(11))
         #expect(breaker.permission(at: .seconds(11)) == .none(until: .seconds(30)))
+    }
+
+    @Test func aFailureOfAnEarlierAttemptDoesNotEndTheProbe() {
+        var breaker = opened()
+        breaker.beginProbe(at: .seconds(30))
+        let opens = breaker.failed(begunAt: .seconds(29), at: .seconds(35))
+        #expect(!opens)
+        breaker.abandonProbe(begunAt: .seconds(29), at: .seconds(36))
+        #expect(breaker.permission(at: .seconds(100)) == .noneYet, "one probe at a time")
+        _ = breaker.failed(begunAt: .seconds(30), at: .seconds(40))
+        #expect(breaker.permission(at: .seconds(40)) == .none(until: .seconds(70)))
     }
 
     private func opened() -> Breaker {
         var breaker = breaker()
-        for _ in 0..<3 { _ = breaker.failed(at: .zero) }
+        for _ in 0..<3 { _ = breaker.failed(begunAt: .zero, at: .zero) }
         return breaker
     }
 }

@@ -114,7 +114,7 @@ import Testing
 
     @Test func anOpenBreakerAsksNoQuestion() {
         let gate = gate()
-        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .leftAlone)
         #expect(gate.takePlaces(at: .zero) == .later(.seconds(30), isLong: true))
         #expect(gate.takePlaces(at: .seconds(30)) == .question, "it is the probe as well")
     }

@@ -38,13 +38,13 @@ struct LaneBench {
         return destination
     }
 
-    func events(_ numbers: ClosedRange<Int>) -> [RoutedEvent] {
+    func events(_ numbers: ClosedRange<Int>, orderKey: String? = nil) -> [RoutedEvent] {
         numbers.map { number in
             RoutedEvent(
                 event: Event(
                     id: EventID(at: start, random: (UInt64(number), UInt64.random(in: 0 ... .max))), source: .default,
                     acceptedAt: start, vendor: .unknown, kind: .alert, warnings: [], body: Array("{}".utf8)),
-                routes: [], deliveries: [DeliveryOrder(to: crm)])
+                routes: [], deliveries: [DeliveryOrder(to: crm, orderKey: orderKey)])
         }
     }
 }

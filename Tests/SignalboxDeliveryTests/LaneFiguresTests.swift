@@ -52,11 +52,11 @@ import Testing
     @Test func aBreakerSaysItsState() {
         var breaker = Breaker(failures: 2, probe: .seconds(30))
         #expect(breaker.word == .closed && breaker.failuresInARow == 0)
-        _ = breaker.failed(at: .zero)
+        _ = breaker.failed(begunAt: .zero, at: .zero)
         #expect(breaker.word == .closed && breaker.failuresInARow == 1)
-        _ = breaker.failed(at: .zero)
+        _ = breaker.failed(begunAt: .zero, at: .zero)
         #expect(breaker.word == .open && breaker.failuresInARow == 2)
-        breaker.beginProbe()
+        breaker.beginProbe(at: .seconds(30))
         #expect(breaker.word == .probing)
     }
 

@@ -65,15 +65,15 @@ import Testing
     @Test func aBreakerThatOpensStopsAndOneProbeClosesIt() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .free(4))
-        #expect(gate.recordFailure(at: .zero) == .fails)
-        #expect(gate.recordFailure(at: .zero) == .leftAlone)
-        #expect(gate.recordFailure(at: .seconds(1)) == .none, "it was under way")
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .fails)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(begunAt: .seconds(1), at: .seconds(1)) == .none, "it was under way")
         for _ in 0..<4 { gate.sent() }
         #expect(gate.takePlaces(at: .seconds(1)) == .later(.seconds(29), isLong: true))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(0), "one probe at a time")
         gate.sent()
-        #expect(gate.recordFailure(at: .seconds(31)) == .none)
+        #expect(gate.recordFailure(begunAt: .seconds(31), at: .seconds(31)) == .none)
         #expect(gate.takePlaces(at: .seconds(31)) == .later(.seconds(30), isLong: true))
         #expect(gate.takePlaces(at: .seconds(61)) == .free(1))
         gate.sent()
@@ -83,21 +83,33 @@ import Testing
 
     @Test func anUnusedProbeIsReturned() {
         let gate = gate(failures: 1)
-        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .leftAlone)
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
         gate.giveBack(1, at: .seconds(30))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
-        gate.recordNoAttempt(at: .seconds(30))
+        gate.recordNoAnswer(begunAt: .seconds(30), at: .seconds(30))
         gate.sent()
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
     }
 
+    @Test func theRateDoesNotCountUnsentAttempts() {
+        let gate = LaneGate(
+            limit: 4, breaker: Breaker(failures: 5, probe: .seconds(30)), perSecond: 2, at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .free(2))
+        for _ in 0..<2 {
+            gate.recordUnsent(begunAt: .zero, at: .zero)
+            gate.sent()
+        }
+        #expect(gate.takePlaces(at: .zero) == .free(2))
+    }
+
     @Test func aFailureIsSaidOnceAndItsEndOnce() {
         let gate = gate(failures: 100)
-        #expect([gate.recordFailure(at: .zero), gate.recordFailure(at: .zero)] == [.fails, .none])
+        let changes = (0..<2).map { _ in gate.recordFailure(begunAt: .zero, at: .zero) }
+        #expect(changes == [.fails, .none])
         #expect(gate.recordAnswer(delivered: false) == .none, "a refusal says nothing new")
         #expect([gate.recordAnswer(delivered: true), gate.recordAnswer(delivered: true)] == [.takesAgain, .none])
-        #expect(gate.recordFailure(at: .zero) == .fails)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .fails)
     }
 
     @Test func startsNoAttemptAfterClose() {

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxSQLite
@@ -29,6 +30,20 @@ import Testing
     }
 
     /// A replay is such an end.
+    @Test func drainSendsAllDeliveriesOfAnOrderKey() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
+            var destination = bench.destination(concurrency: 4)
+            destination.ordering = .init()
+            try await queue.append(bench.events(1...40, orderKey: "device"))
+            let dispatcher = bench.dispatcher(destination, sender, queue)
+            dispatcher.drain()
+            await dispatcher.runUntilDrained()
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 40]])
+        }
+    }
+
     @Test func drainWaitsForTheRate() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)

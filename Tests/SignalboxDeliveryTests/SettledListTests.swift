@@ -14,16 +14,16 @@ import Testing
     @Test func attemptsThatEndedAreTakenTogether() async {
         let ended = EndedAttempts()
         let attempts = (1...3).map { Lease(delivery: $0, event: "e", destination: bench.crm, attempts: 0, body: []) }
-        for lease in attempts { ended.add(EndedAttempt(leases: [lease])) }
+        for lease in attempts { ended.add(EndedAttempt(begunAt: .zero, leases: [lease])) }
         #expect(await ended.takeAll().flatMap(\.leases).map(\.delivery) == [1, 2, 3])
         async let next = ended.takeAll()
-        ended.add(EndedAttempt(leases: [attempts[0]]))
+        ended.add(EndedAttempt(begunAt: .zero, leases: [attempts[0]]))
         #expect(await next.count == 1)
         ended.close()
         #expect(await ended.takeAll().isEmpty && ended.isClosed)
         // One that was in progress.
         async let last = ended.takeAll()
-        ended.add(EndedAttempt(leases: [attempts[1]]))
+        ended.add(EndedAttempt(begunAt: .zero, leases: [attempts[1]]))
         #expect(await last.count == 1)
     }
 

@@ -66,7 +66,7 @@ import Testing
     @Test func anAnswerElsewhereEndsTheBreakerThatThisProcessOpened() {
         let gate = gate(failures: 1)
         #expect(gate.takePlaces(at: .zero) == .free(4))
-        _ = gate.recordFailure(at: .seconds(1))
+        _ = gate.recordFailure(begunAt: .seconds(1), at: .seconds(1))
         #expect(gate.beginRecording())
         #expect(gate.nextRecord(at: .seconds(1)) == .record(.init(kind: .breakerOpen, until: .seconds(31))))
         #expect(gate.nextRecord(at: .seconds(1)) == .done)
@@ -97,7 +97,7 @@ import Testing
         #expect(gate.takePlaces(at: .seconds(30)) == .needsProbe)
         gate.recordProbe(wait: nil, at: .seconds(30))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
-        _ = gate.recordFailure(at: .seconds(31))
+        _ = gate.recordFailure(begunAt: .seconds(31), at: .seconds(31))
         #expect(gate.beginRecording())
         #expect(
             gate.nextRecord(at: .seconds(31)) == .record(.init(kind: .breakerOpen, until: .seconds(61))),
@@ -121,7 +121,7 @@ import Testing
     @Test func itsOwnBreakerStaysOpen() {
         let gate = gate(failures: 1)
         #expect(gate.takePlaces(at: .zero) == .free(4))
-        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .leftAlone)
         for _ in 0..<4 { gate.sent() }
         gate.follow(breakerOpen: .seconds(90), quiet: nil, at: .seconds(1))
         gate.follow(breakerOpen: nil, quiet: nil, at: .seconds(2))
@@ -149,7 +149,7 @@ import Testing
     @Test func asksTheStoreForTheProbe() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .free(4))
-        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(begunAt: .zero, at: .zero) == .leftAlone)
         for _ in 0..<4 { gate.sent() }
         #expect(gate.takePlaces(at: .seconds(29)) == .later(.seconds(1), isLong: true))
         #expect(gate.takePlaces(at: .seconds(30)) == .needsProbe)
@@ -163,7 +163,7 @@ import Testing
         gate.giveBack(1, at: .seconds(31))
         #expect(gate.takePlaces(at: .seconds(32)) == .free(1))
         #expect(gate.takePlaces(at: .seconds(32)) == .free(0))
-        _ = gate.recordFailure(at: .seconds(33))
+        _ = gate.recordFailure(begunAt: .seconds(33), at: .seconds(33))
         gate.sent()
         #expect(gate.takePlaces(at: .seconds(63)) == .needsProbe, "the next probe needs another permission")
     }

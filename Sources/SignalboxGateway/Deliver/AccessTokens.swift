@@ -6,8 +6,8 @@ import Synchronization
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
 ///
-/// A token is cached in memory until a minute before it expires, at most a day. All callers that wait for one share a
-/// single request and its result, a token or a failure.
+/// A token is cached in memory until a minute or a tenth of its life before it expires, at most a day. All callers
+/// that wait for one share a single request and its result, a token or a failure.
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     /// Sent to the token endpoint only.

@@ -17,5 +17,5 @@ struct AttemptOutcome: Sendable {
     }
 
     /// Whether the answer disables the destination.
-    var isDisabling: Bool { answer.map { RetryPolicy.disabling($0) != nil } ?? false }
+    var isDisabling: Bool { settlements.contains { $0.disabling != nil } }
 }

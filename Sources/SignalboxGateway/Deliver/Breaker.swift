@@ -9,8 +9,8 @@ struct Breaker: Sendable, Equatable {
         case closed(failures: Int)
         /// No attempt may start before the time, and one after it.
         case open(until: Duration)
-        /// The probe is in flight.
-        case halfOpen
+        /// The probe is in flight. Attempts that began before it may be, too.
+        case halfOpen(since: Duration)
     }
 
     /// In a row; at least 1.
@@ -48,13 +48,12 @@ struct Breaker: Sendable, Equatable {
         }
     }
 
-    /// Permits no other attempt until ``succeeded()``, ``failed(at:)`` or ``abandonProbe(at:)``.
-    mutating func beginProbe() { state = .halfOpen }
+    /// Permits no other attempt until ``succeeded()``, or until the probe has failed or is abandoned.
+    mutating func beginProbe(at now: Duration) { state = .halfOpen(since: now) }
 
-    /// Records that the probe was not sent. The next attempt may probe at once. Has no effect unless a probe was
-    /// begun.
-    mutating func abandonProbe(at now: Duration) {
-        if state == .halfOpen { state = .open(until: now) }
+    /// Records that an attempt was not sent. If it was the probe, the next attempt may probe at once.
+    mutating func abandonProbe(begunAt: Duration, at now: Duration) {
+        if isProbing(since: begunAt) { state = .open(until: now) }
     }
 
     /// True if this closes it. A success of any attempt counts, also of one that began before the breaker opened.
@@ -64,17 +63,17 @@ struct Breaker: Sendable, Equatable {
         return true
     }
 
-    /// True if this opens a closed breaker. A failed probe opens it again for the whole probe time. Failures while it
-    /// is open do not prolong that.
-    mutating func failed(at now: Duration) -> Bool {
+    /// True if this opens a closed breaker. A failed probe opens it again for the whole probe time. Failures of
+    /// attempts that began before the probe do not prolong that. `begunAt`: of the attempt.
+    mutating func failed(begunAt: Duration, at now: Duration) -> Bool {
         switch state {
         case .closed(let count) where count + 1 < failures: state = .closed(failures: count + 1)
         case .closed:
             state = .open(until: now + probe)
             return true
-        case .halfOpen: state = .open(until: now + probe)
+        case .halfOpen(let start) where begunAt >= start: state = .open(until: now + probe)
         // An attempt that was in flight when it opened.
-        case .open: break
+        case .open, .halfOpen: break
         }
         return false
     }
@@ -108,8 +107,13 @@ struct Breaker: Sendable, Equatable {
     /// Failures since the last success. An open breaker counts no further ones.
     var failuresInARow: Int { if case .closed(let count) = state { count } else { failures } }
 
-    /// True from ``beginProbe()`` until the probe has ended.
-    var isProbing: Bool { state == .halfOpen }
+    /// True from ``beginProbe(at:)`` until the probe has ended.
+    var isProbing: Bool { if case .halfOpen = state { true } else { false } }
+
+    /// True if the probe is in flight and began at this time or before it.
+    func isProbing(since begunAt: Duration) -> Bool {
+        if case .halfOpen(let start) = state { begunAt >= start } else { false }
+    }
 
     /// False while it is open and during a probe.
     var isClosed: Bool { if case .closed = state { true } else { false } }

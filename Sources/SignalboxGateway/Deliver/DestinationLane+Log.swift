@@ -7,21 +7,23 @@ import SignalboxStore
 /// The log lines of a lane.
 extension DestinationLane {
     /// Passes an answer to the gate, and logs when the destination starts to fail and when it recovers. Updates the
-    /// pause, the breaker and the permission. Called once for each attempt, before its place is free.
-    func record(_ answer: RetryPolicy.Answer, of lease: Lease, now: Date) {
+    /// pause, the breaker and the permission. Called once for each attempt, before its place is free. `begunAt`: of the
+    /// attempt, on the lane's clock.
+    func record(_ answer: RetryPolicy.Answer, of lease: Lease, begunAt: Duration, now: Date) {
         if let quiet = RetryPolicy.quiet(after: answer, now: now) {
             gate.keepQuiet(until: elapsed() + .seconds(quiet))
         }
-        let health = RetryPolicy.health(by: answer)
-        let change =
-            switch health {
-            case .ill: gate.recordFailure(at: elapsed())
-            case .well: gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0), at: elapsed())
-            case .unknown: LaneGate.Change.none
-            }
-        if health != .unknown { _ = postponing.ends() }
+        var change = LaneGate.Change.none
+        switch RetryPolicy.health(by: answer) {
+        case .unknown: gate.recordNoAnswer(begunAt: begunAt, at: elapsed())
+        case .ill:
+            _ = postponing.ends()
+            change = gate.recordFailure(begunAt: begunAt, at: elapsed())
+        case .well:
+            _ = postponing.ends()
+            change = gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0), at: elapsed())
+        }
         if Handshake.isTakenBack(by: answer.status) { gate.takeBackPermission() }
-        if health == .unknown { gate.recordNoAttempt(at: elapsed()) }
         let metadata: Logger.Metadata = [
             "destination": "\(name)", "event": "\(lease.event)", "reason": "\(answer.text)",
         ]

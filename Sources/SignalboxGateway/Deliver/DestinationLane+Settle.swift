@@ -29,13 +29,15 @@ extension DestinationLane {
     /// After the settlements of these attempts are on disk.
     private func conclude(_ attempts: [AttemptOutcome]) async {
         for attempt in attempts { observation?.settled(attempt.settlements, trace: attempt.trace) }
-        // Otherwise no delivery waits for these settlements: the places were free before.
-        if gate.settled(attempts.count) || isOrdered { wake() }
+        let disablings = attempts.count(where: \.isDisabling)
         // From now on, the queue holds the deliveries back.
-        for attempt in attempts where attempt.isDisabling {
+        for _ in 0..<disablings {
             _ = disabling.ends()
             gate.reopen()
         }
+        // Otherwise no delivery waits for these settlements: the places were free before. The destination may have been
+        // resumed while the gate was shut.
+        if gate.settled(attempts.count) || isOrdered || disablings > 0 { wake() }
         let answers = attempts.compactMap(\.answer)
         guard !answers.isEmpty else { return }
         await recordBackoff(after: answers)
@@ -43,22 +45,27 @@ extension DestinationLane {
     }
 
     /// Settles in one list, and repeats those that failed once a second. Passes attempts to `done` when all of their
-    /// settlements are on disk; without that only after ``close()`` or a cancellation.
+    /// settlements are on disk; without that only after ``close()``, a cancellation, or damage to the file when a
+    /// reload has replaced the lane.
     func settle(_ attempts: [AttemptOutcome], _ done: ([AttemptOutcome]) async -> Void) async {
         var left = attempts
         while true {
-            var results = await queue.settle(left.flatMap(\.unrecorded))[...]
+            let results = await queue.settle(left.flatMap(\.unrecorded))
+            report(results)
+            var ends = results[...]
             for index in left.indices {
-                let ends = results.prefix(left[index].unrecorded.count)
-                results = results.dropFirst(ends.count)
-                left[index].unrecorded = zip(left[index].unrecorded, ends).filter { !isRecorded($0, $1) }.map(\.0)
+                let own = ends.prefix(left[index].unrecorded.count)
+                ends = ends.dropFirst(own.count)
+                left[index].unrecorded = zip(left[index].unrecorded, own).filter { !isRecorded($0, $1) }.map(\.0)
             }
             let recorded = left.filter(\.unrecorded.isEmpty)
             if !recorded.isEmpty { await done(recorded) }
             left.removeAll(where: \.unrecorded.isEmpty)
             guard !left.isEmpty else { return }
-            // Given up during a stop only: the next start repeats the deliveries.
-            guard !gate.isClosed, await sleep() else { return await done(left) }
+            // Given up when nothing else can follow: the successor of a lane waits for it. The next start repeats the
+            // deliveries.
+            let isHopeless = gate.isRetired && results.allSatisfy(\.isOfDamage)
+            guard !gate.isClosed, !isHopeless, await sleep() else { return await done(left) }
         }
     }
 
@@ -68,20 +75,28 @@ extension DestinationLane {
         return true
     }
 
-    /// Whether nothing is left to do for a settlement. Logs what the operator must know.
-    private func isRecorded(_ settlement: Settlement, _ result: Result<SettlementResult, StoreError>) -> Bool {
-        switch result {
-        case .success(let result):
-            if result == .lost { reportLost(settlement.lease) }
-            _ = settling.ends()
-            return true
-        case .failure(let error):
-            // Logged once: many settlements fail at the same time.
-            if settling.begins(by: error) {
-                logger.error(
-                    "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
-            }
-            return false
+    /// Logs once that outcomes cannot be recorded: many fail at the same time.
+    private func report(_ results: [Result<SettlementResult, StoreError>]) {
+        let errors = results.lazy.compactMap(\.error)
+        guard let error = errors.first else {
+            if !results.isEmpty { _ = settling.ends() }
+            return
         }
+        guard settling.begins(by: error) else { return }
+        logger.error("Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
     }
+
+    /// Whether nothing is left to do for a settlement.
+    private func isRecorded(_ settlement: Settlement, _ result: Result<SettlementResult, StoreError>) -> Bool {
+        guard case .success(let result) = result else { return false }
+        if result == .lost { reportLost(settlement.lease) }
+        return true
+    }
+}
+
+extension Result<SettlementResult, StoreError> {
+    fileprivate var error: StoreError? { if case .failure(let error) = self { error } else { nil } }
+
+    /// Whether the settlement failed because the file is damaged.
+    fileprivate var isOfDamage: Bool { if case .damaged? = error { true } else { false } }
 }

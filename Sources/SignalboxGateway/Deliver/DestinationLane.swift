@@ -82,8 +82,12 @@ struct DestinationLane: Sendable {
             while await wakeUp.wait(atMost: pause, by: clock) {
                 // Read before the queue: deliveries appended during the read wake the lane again.
                 let isDraining = gate.isDraining
+                // Also before: the end of an attempt makes the next delivery of its order key due.
+                let mayHaveHadSuccessors = mayHaveSuccessors
                 let next = await begin(&batches, &tasks)
-                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted && !mayHaveHalves) { break }
+                let mayFollow = mayHaveHadSuccessors || mayHaveSuccessors || mayHaveHalves
+                let isExhausted = next.isExhausted && !mayFollow
+                if gate.isClosed || gate.isRetired || (isDraining && isExhausted) { break }
                 pause = next.wake.map { max(.zero, $0 - elapsed()) }
             }
             ended.close()
@@ -122,6 +126,9 @@ struct DestinationLane: Sendable {
 
     /// Whether a batch in flight may still be too large. Its halves are added before its place is free.
     private var mayHaveHalves: Bool { destination.batch != nil && (gate.isSending || !halves.isEmpty) }
+
+    /// Whether the end of an attempt may make another delivery due, which a drain still sends. A stop does not wait.
+    private var mayHaveSuccessors: Bool { isOrdered && gate.hasUnsettled && !gate.isStopping }
 
     /// The result of one pass over the queue.
     private struct Pass {
@@ -163,7 +170,7 @@ struct DestinationLane: Sendable {
                 gate.giveBack(free - ready.count, at: elapsed())
                 for (position, batch) in ready.enumerated() {
                     start(batch, asking: places == .question, &tasks)
-                    // Requests are written and signed here; other tasks take turns.
+                    // Small requests are written and signed here; other tasks take turns.
                     if position % 32 == 31 { await Task.yield() }
                 }
                 guard leases.isEmpty, ready.isEmpty else { continue }

@@ -3,6 +3,8 @@ import Synchronization
 
 /// An attempt whose place is to be freed.
 struct EndedAttempt: Sendable {
+    /// When it took its place, on the lane's clock.
+    let begunAt: Duration
     /// The deliveries of the request; none without a request.
     var leases: [Lease] = []
     /// The outcomes of deliveries that were not sent.

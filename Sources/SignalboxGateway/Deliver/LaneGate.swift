@@ -133,7 +133,7 @@ final class LaneGate: Sendable {
                 }
                 free = taken
             }
-            if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe() }
+            if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe(at: now) }
             state.sending += free
             state.unsettled += free
             guard asks else { return .free(free) }
@@ -150,7 +150,7 @@ final class LaneGate: Sendable {
             state.unsettled -= count
             state.bucket?.giveBack(count)
             guard count > 0 else { return }
-            state.breaker.abandonProbe(at: now)
+            state.breaker.abandonProbe(begunAt: now, at: now)
             state.handshake?.abandon()
         }
     }
@@ -183,13 +183,13 @@ final class LaneGate: Sendable {
     }
 
     /// Records that the destination did not answer, or answered with a server error. The breaker counts failures in a
-    /// row. A failure before it opens is reported once, until the destination recovers.
-    func recordFailure(at now: Duration) -> Change {
+    /// row. A failure before it opens is reported once, until the destination recovers. `begunAt`: of the attempt.
+    func recordFailure(begunAt: Duration, at now: Duration) -> Change {
         state.withLock { state in
             let wasFailing = state.isFailing
             state.isFailing = true
-            state.isFollowing = state.isFollowing && !state.breaker.isProbing
-            if state.breaker.failed(at: now) { return .leftAlone }
+            state.isFollowing = state.isFollowing && !state.breaker.isProbing(since: begunAt)
+            if state.breaker.failed(begunAt: begunAt, at: now) { return .leftAlone }
             return wasFailing ? .none : .fails
         }
     }
@@ -207,9 +207,19 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that no attempt was made, so that the destination's health is unknown. A probe that was not sent
-    /// leaves the breaker open, and the next attempt may probe.
-    func recordNoAttempt(at now: Duration) { state.withLock { $0.breaker.abandonProbe(at: now) } }
+    /// Records an attempt after which the destination's health is unknown. Such a probe leaves the breaker open, and
+    /// the next attempt may probe. `begunAt`: of the attempt.
+    func recordNoAnswer(begunAt: Duration, at now: Duration) {
+        state.withLock { $0.breaker.abandonProbe(begunAt: begunAt, at: now) }
+    }
+
+    /// The same for a place that was taken and sent nothing, which the rate does not count.
+    func recordUnsent(begunAt: Duration, at now: Duration) {
+        state.withLock { state in
+            state.breaker.abandonProbe(begunAt: begunAt, at: now)
+            state.bucket?.giveBack(1)
+        }
+    }
 
     /// Pauses attempts, as the destination asked. An earlier, longer pause stays in effect. `until`: on the lane's
     /// clock.
@@ -245,6 +255,9 @@ final class LaneGate: Sendable {
     /// Each attempt checks this before it sends, because its delivery may have been claimed before the gate was shut.
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
 
+    /// True if an attempt is in flight, or its outcome is not on disk yet.
+    var hasUnsettled: Bool { state.withLock { $0.unsettled > 0 } }
+
     /// True if an attempt is in flight.
     var isSending: Bool { state.withLock { $0.sending > 0 } }
 
@@ -278,6 +291,8 @@ final class LaneGate: Sendable {
 
     /// True after ``drain(isStop:)``.
     var isDraining: Bool { state.withLock { $0.isDraining } }
+    /// True after a drain for a stop.
+    var isStopping: Bool { state.withLock { $0.isStopping } }
     /// True after ``close()``.
     var isClosed: Bool { state.withLock { $0.isClosed } }
     /// True after ``retire()``.

@@ -45,15 +45,18 @@ package enum Terminal {
         failure.withLock { $0 = $0 ?? code }
     }
 
-    /// Waits at most a second until all output is written. False if some could not be written, which it reports on
-    /// standard error. Call it once, at the end of the process; text that is shown later may be lost.
+    /// Waits at most a second until all output is written. False if some was not, which it reports on standard error.
+    /// Call it once, at the end of the process; text that is shown later may be lost.
     package static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
-        _ = done.wait(timeout: .now() + .seconds(1))
-        guard let code = failure.withLock({ $0 }) else { return true }
-        _ = writeAll(
-            "signalbox: cannot write standard output: \(String(cString: strerror(code))).\n", to: STDERR_FILENO)
+        let isWritten = done.wait(timeout: .now() + .seconds(1)) == .success
+        let lost = waiting.withLock { $0.lost }
+        let reason =
+            failure.withLock { $0 }.map { String(cString: strerror($0)) }
+            ?? (isWritten && lost == 0 ? nil : "nothing reads it; some of it is lost")
+        guard let reason else { return true }
+        _ = writeAll("signalbox: cannot write standard output: \(reason).\n", to: STDERR_FILENO)
         return false
     }
 }

@@ -106,9 +106,10 @@ package struct WebhookSender: Sender {
             request: request, reply: reply, urlReference: webhook.urlReference?.description, secretURL: secretURL)
     }
 
-    /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
+    /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. Both end
+    /// within the timeout of the request, so that the attempt takes at most twice that time with its tokens. After a
     /// 401 it requests another token and repeats the request once, with the same id and signature. Nil if `mayBegin`
-    /// said no before the first one.
+    /// said no: a 401 to an old token is not the destination's answer to the delivery.
     private func attempt(
         _ request: OutboundRequest, if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (OutboundResult?) -> Void
@@ -118,26 +119,31 @@ package struct WebhookSender: Sender {
             return http.attempt(request, whenDone: done)
         }
         let begun = ContinuousClock.now
-        send(request, with: tokens, insteadOf: nil, first: nil, begun, if: mayBegin) { token, result in
+        send(request, with: tokens, insteadOf: nil, begun, if: mayBegin) { token, result in
             guard let token, case .success(let reply)? = result?.answer, reply.status == 401 else {
                 return done(result)
             }
-            send(request, with: tokens, insteadOf: token, first: result, begun, if: mayBegin) { done($1) }
+            send(request, with: tokens, insteadOf: token, begun, if: mayBegin) { done($1) }
         }
     }
 
-    /// Sends the request with a token, and passes both to `done`. Without a token, the result is the reason. `first`:
-    /// the result if `mayBegin` says no. `begun`: the attempt.
+    /// Sends the request with a token, and passes both to `done`. Without a token, the result is the reason; it is nil
+    /// if `mayBegin` says no. `begun`: the attempt.
     private func send(
-        _ request: OutboundRequest, with tokens: AccessTokens, insteadOf refused: String?, first: OutboundResult?,
+        _ request: OutboundRequest, with tokens: AccessTokens, insteadOf refused: String?,
         _ begun: ContinuousClock.Instant, if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (_ token: String?, OutboundResult?) -> Void
     ) {
         tokens.token(insteadOf: refused) { token in
             switch token {
             case .success(let token):
-                guard mayBegin() else { return done(token, first) }
-                http.attempt(request.bearing(token)) { done(token, $0) }
+                guard mayBegin() else { return done(token, nil) }
+                let time = ContinuousClock.now - begun
+                guard time < request.timeout else {
+                    let late = TransportError.token("the access token took longer than the destination's timeout")
+                    return done(nil, OutboundResult(.failure(late), duration: time))
+                }
+                http.attempt(request.bearing(token, within: request.timeout - time)) { done(token, $0) }
             case .failure(let error):
                 done(nil, OutboundResult(.failure(error), duration: ContinuousClock.now - begun))
             }
@@ -192,8 +198,9 @@ package struct WebhookSender: Sender {
 
 extension OutboundRequest {
     /// The token must be valid in a header, as ``AccessTokens`` checks.
-    fileprivate func bearing(_ token: String) -> OutboundRequest {
+    fileprivate func bearing(_ token: String, within time: Duration) -> OutboundRequest {
         var request = self
+        request.timeout = time
         request.headers.append(("authorization", "Bearer \(token)"))
         return request
     }
