@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func theWinnerIsChosenAndOthersAreListed() async throws {
-        let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"ab":{"c":"campaign-1"}}"#)
+        let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"ab":{"c":"NjVmMF9jbXA="}}"#)
         let braze = try #require(found.detectors.first)
         #expect(braze.name == "braze" && braze.verdict == .chosen)
         #expect(braze.detection?.evidence.isEmpty == false && !braze.looksFor.isEmpty)

@@ -13,9 +13,12 @@ import Testing
     private func masked(_ json: String, key: String = "recipient", token: String = token) throws -> String {
         let tokens = [DeviceToken(key: Array(key.utf8), text: Array(token.utf8))]
         let mask = try #require(TokenMask(tokens, hashedBy: Self.hash))
+        return mask.masked(try Self.text(json)).string
+    }
+
+    private static func text(_ json: String) throws -> JSONText {
         let parser = JSONParser()
-        let text = try withExtendedLifetime(parser) { JSONText(try parser.parse(Array(json.utf8))) }
-        return mask.masked(text).string
+        return try withExtendedLifetime(parser) { JSONText(try parser.parse(Array(json.utf8))) }
     }
 
     // MARK: Fixtures
@@ -103,7 +106,120 @@ import Testing
         }
     }
 
+    // MARK: Requests
+
+    /// A sender can put the tokens of its request into every text. OTHER is a second device.
+    @Test(arguments: [
+        #"{"message":{"token":"TOKEN","notification":{"title":"Hi","click_action":"https://api.example/unsubscribe?token=TOKEN"},"data":{"link":"https://x.example/?t=TOKEN"}}}"#,
+        #"{"message":{"token":"TOKEN","notification":{"body":"TOKEN","tag":"TOKEN"}}}"#,
+        #"{"message":{"token":"TOKEN","notification":{"title":"for TOKEN","image":"https://a.example/TOKEN.png","title_loc_key":"TOKEN","title_loc_args":["TOKEN"],"channel_id":"TOKEN"}}}"#,
+        #"{"message":{"token":"TOKEN","data":{"TOKEN":"v","k":"{\"TOKEN\":1}","n":["a TOKEN b"]}}}"#,
+        #"{"message":{"token":"TOKEN","data":{"TOKEN":7}}}"#,
+        #"{"message":{"fid":"TOKEN","data":{"k":"TOKEN"}}}"#,
+        #"{"message":{"token":"TOKEN","fid":"OTHER","data":{"k":"OTHER"}}}"#,
+        #"{"message":{"token":"t","apns":{"live_activity_token":"TOKEN","payload":{"aps":{"alert":"TOKEN"},"k":"TOKEN"}}}}"#,
+        #"{"message":{"topic":"t","webpush":{"notification":{"title":"T","actions":[{"action":"TOKEN","title":"TOKEN"}]},"fcm_options":{"link":"https://a.example/TOKEN"}},"token":"TOKEN"}}"#,
+        #"{"registration_ids":["TOKEN","OTHER"],"data":{"device":"TOKEN","others":"OTHER,TOKEN"}}"#,
+        #"{"to":["TOKEN","OTHER"],"data":{"device":"OTHER"}}"#,
+        #"{"to":"TOKEN","data":{"wzrk_pn":"true","nm":"B","wzrk_id":"TOKEN","wzrk_dl":"a://b?TOKEN","wzrk_acts":"[{\"id\":\"TOKEN\",\"l\":\"TOKEN\",\"dl\":\"a://TOKEN\"}]","pt_id":"TOKEN"}}"#,
+        #"{"tokens":["TOKEN","OTHER"],"android":{"priority":"high"},"data":{"k":"v","me":"OTHER"}}"#,
+        #"{"tokens":["TOKEN","OTHER"],"notification":{"title":"T"},"data":{"k":"TOKEN"}}"#,
+        #"{"fids":["OTHER","TOKEN"],"notification":{"title":"TOKEN"},"data":{"k":"v"}}"#,
+        #"{"messageId":"1","to":"TOKEN","notification":{"title":"T"},"data":{"k":"TOKEN"}}"#,
+    ])
+    func noTextOfAnEventHoldsATokenOfTheRequest(_ payload: String) throws {
+        let other = "other-device-0123456789"
+        let event = try TestPipeline().event(
+            payload.replacing("TOKEN", with: Self.token).replacing("OTHER", with: other)
+        ).get()
+        let text = String(decoding: event.body, as: UTF8.self)
+        #expect(!text.contains(Self.token), "\(text)")
+        #expect(!text.contains(other), "\(text)")
+        #expect(text.contains(Self.name) || text.contains(Self.hash.name(of: Array(other.utf8))))
+    }
+
+    @Test(arguments: [
+        #"{"to":["FIRST","SECOND"],"title":"for FIRST","data":{"list":["SECOND"],"link":"https://a.example/?t=ENCODED"}}"#,
+        #"{"to":["FIRST","SECOND"],"title":"SECOND","body":"B"}"#, #"{"to":"FIRST","title":"FIRST","body":"B"}"#,
+    ])
+    func noTextOfAnEventHoldsATokenOfExpo(_ payload: String) throws {
+        let first = "ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]"
+        let second = "ExponentPushToken[yyyyyyyyyyyyyyyyyyyyyy]"
+        let event = try TestPipeline().event(
+            payload.replacing("FIRST", with: first).replacing("SECOND", with: second)
+                .replacing("ENCODED", with: "ExponentPushToken%5Byyyyyyyyyyyyyyyyyyyyyy%5D")
+        ).get()
+        let text = String(decoding: event.body, as: UTF8.self)
+        #expect(!text.contains("xxxxxxxx") && !text.contains("yyyyyyyy"), "\(text)")
+        #expect([first, second].contains { text.contains(Self.hash.name(of: Array($0.utf8))) })
+    }
+
+    /// The values keep the text around the token.
+    @Test func replacesAPartOfAText() throws {
+        let payload =
+            #"{"message":{"token":"TOKEN","notification":{"title":"Hi TOKEN!","click_action":"https://a.example/?t=TOKEN&u=1"}}}"#
+        let event = try TestPipeline().event(payload.replacing("TOKEN", with: Self.token)).get()
+        try withEvent(event) { json in
+            #expect(json["data"]?["content"]?["title"]?.string == "Hi \(Self.name)!")
+            #expect(json["data"]?["action"]?["value"]?.string == "https://a.example/?t=\(Self.name)&u=1")
+            #expect(json["data"]?["action"]?["type"]?.string == "openUrl")
+            #expect(json["data"]?["target"]?["token"]?.string == Self.name)
+        }
+    }
+
     // MARK: Texts
+
+    @Test func replacesPartsOfStringsAndKeys() throws {
+        let json = #"{"link":"https://a.example/TOKEN?t=TOKEN","a TOKEN":{"TOKEN":["TOKENTOKEN",7]},"plain":"TOKE"}"#
+        #expect(
+            try masked(json.replacing("TOKEN", with: Self.token)) == json.replacing("TOKEN", with: Self.name))
+    }
+
+    @Test(arguments: ["fcm-Registration%3AAPA91b", "fcm-Registration%3aAPA91b", "%66cm-Registration:APA91b"])
+    func replacesAPercentEncodedToken(_ beginning: String) throws {
+        let link = "https://a.example/?t=" + beginning + "ExampleTokenOfADevice_0123456789&u=%20"
+        #expect(try masked(#"{"k":"\#(link)"}"#) == #"{"k":"https://a.example/?t=\#(Self.name)&u=%20"}"#)
+    }
+
+    @Test(arguments: [
+        "fcm-Registration:APA91bExampleTokenOfADevice_012345678",
+        "cm-Registration:APA91bExampleTokenOfADevice_0123456789",
+        "fcm-registration:APA91bExampleTokenOfADevice_0123456789", "6789", "fcm-Registration%3",
+    ])
+    func doesNotReplaceOtherTexts(_ text: String) throws {
+        let json = #"{"k":"\#(text)","\#(text)":1}"#
+        #expect(try masked(json) == json)
+    }
+
+    /// No service accepts more than a thousand receivers.
+    @Test func findsEachOfAThousandTokens() throws {
+        let tokens = (0..<1000).map { "device-\($0)-of-a-thousand-\($0)" }
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let copies = [3, 500, 999].map { #""k\#($0)":"https://a.example/?t=\#(tokens[$0])""# }.joined(separator: ",")
+        let event = try TestPipeline().event(#"{"registration_ids":[\#(list)],"data":{\#(copies)}}"#).get()
+        let text = String(decoding: event.body, as: UTF8.self)
+        #expect(!text.contains("of-a-thousand"))
+        for position in [3, 500, 999] { #expect(text.contains(Self.hash.name(of: Array(tokens[position].utf8)))) }
+    }
+
+    /// Only some of many tokens with one end are searched for; whole texts are compared with all of them.
+    @Test func findsManySimilarTokensAsWholeTexts() throws {
+        let tokens = (0..<100).map { DeviceToken(key: Array("to".utf8), text: Array("\($0)-device-with-an-end".utf8)) }
+        let mask = try #require(TokenMask(tokens, hashedBy: Self.hash))
+        for token in tokens {
+            let text = String(decoding: token.text, as: UTF8.self)
+            #expect(mask.masked(text) == Self.hash.name(of: token.text))
+            #expect(mask.masked(try Self.text(#"{"\#(text)":["\#(text)"]}"#)).string.contains("device") == false)
+        }
+    }
+
+    /// The search compares at most a few times as many bytes as the text has.
+    @Test func hashesATextThatTakesTooLong() throws {
+        let token = "b" + String(repeating: "a", count: 100_000)
+        let text = String(repeating: "a", count: 1_000_000)
+        #expect(
+            try masked(#"{"k":"\#(text)"}"#, token: token) == #"{"k":"\#(Self.hash.name(of: Array(text.utf8)))"}"#)
+    }
 
     @Test func replacesAtAnyDepth() throws {
         let json = #"{"a":[{"b":"TOKEN"},"TOKEN",7,null],"c":"TOKEN"}"#

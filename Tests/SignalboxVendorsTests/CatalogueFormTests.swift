@@ -64,7 +64,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, webView, word, arguments, secrets, tokens, custom, types, linkPrefix, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored"#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, webView, word, arguments, secrets, tokens, custom, types, links, linkPrefix, media, buttons, carousel, campaign, schedule, shown, silent, control, liveActivity, ignored"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -73,6 +73,11 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"types":{"x":"fly"}}}]"#,
             "/0/fields/types/x",
+            "there is no such type of action; known: openApp, openUrl, deepLink, dial, calendar, snooze, passbook, webView, showActions, richContent, dismiss, reply, custom"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"links":{"a://b":"fly"}}}]"#,
+            "/0/fields/links/a:~1~1b",
             "there is no such type of action; known: openApp, openUrl, deepLink, dial, calendar, snooze, passbook, webView, showActions, richContent, dismiss, reply, custom"
         ),
         (
@@ -93,7 +98,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","form":"hexadecimal"}]}]"#, "/0/markers/0/form",
-            #"this must be one of "alphanumeric", "dateTime", "digits", "hex", "ulid", "url", "uuid""#
+            #"this must be one of "alphanumeric", "dateTime", "digits", "hex", "lettered", "ulid", "url", "uuid""#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","among":[]}]}]"#, "/0/markers/0/among",
@@ -158,7 +163,7 @@ import Testing
               "fields":{"title":["/t","fcm:/u"],"link":"/l","webView":"/v","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
               "buttons":{"list":"/b","drops":[{"at":"/w","notAmong":["o"]},{"all":[{"at":"/l","is":"unset"},{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
-              "arguments":"/a/b","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
+              "arguments":"/a/b","links":{"a://b":"dismiss"},"shown":[{"at":"/b","is":"blank"}],"ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """
         for _ in 0..<2000 {
             var tree = try Tree(Array(good.utf8))

@@ -121,6 +121,44 @@ import Testing
         #expect(read.custom?.string.contains(#""0":{"t":"1","w":"no"}"#) == true)
     }
 
+    @Test(arguments: [
+        ("a://default", Action(.openApp, vendorType: "a://default")),
+        ("a://noop", Action(.dismiss, vendorType: "a://noop")),
+        ("a://broadcast", Action(.custom, value: "a://broadcast")),
+        ("a://default/x", Action(.deepLink, value: "a://default/x")),
+        ("https://a.example", Action(.openUrl, value: "https://a.example")),
+    ])
+    func carriesOutLinksWithAMeaning(_ link: String, _ action: Action) throws {
+        let links = #""links": {"a://default": "openApp", "a://noop": "dismiss", "a://broadcast": "custom"}"#
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
+              "fields": {"link": "/zeta/link", \(links),
+                         "buttons": {"list": "/zeta/buttons", "title": "/t", "link": "/link", \(links)}}}]
+            """
+        let payload = #"{"aps":{},"zeta":{"link":"\#(link)","buttons":[{"t":"B","link":"\#(link)"}]}}"#
+        let read = try Normalised(Array(payload.utf8), by: chain(own)).notification
+        #expect(read.action == action)
+        #expect(read.category?.actions.map(\.action) == [action])
+        #expect(read.custom == nil)
+    }
+
+    /// The push service shows its own block regardless of the vendor's SDK.
+    @Test(arguments: [
+        (#"{"zeta":"1","t":"T"}"#, "silent"), (#"{"zeta":"1","t":"T","b":""}"#, "silent"),
+        (#"{"zeta":"1","t":"T","b":"B"}"#, "alert"), (#"{"zeta":"1","b":"B"}"#, "alert"),
+        (#"{"to":"x","data":{"zeta":"1","t":"T"}}"#, "silent"),
+        (#"{"to":"x","notification":{"title":"N"},"data":{"zeta":"1","t":"T"}}"#, "alert"),
+    ])
+    func textsThatTheSDKDoesNotShowAreSilent(_ payload: String, _ kind: String) throws {
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
+              "fields": {"title": "/t", "body": "/b", "shown": [{"at": "fcm:/b", "is": "scalar"}]}}]
+            """
+        let read = try Normalised(Array(payload.utf8), by: chain(own)).notification
+        #expect(read.kind.rawValue == kind)
+        #expect(read.content.title == (payload.contains(#""t""#) ? "T" : nil))
+    }
+
     @Test func opensALinkForAWebViewInOne() throws {
         let own = """
             [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
@@ -163,6 +201,7 @@ import Testing
         (#""is":"scalar""#, ["7", #""x""#, "true"], ["\"\"", "{}", "[1]", "null"]),
         (#""is":"integer""#, ["7", #""7""#, #""5e3""#], ["7.5", #""x""#, "true", "{}"]),
         (#""among":["a","7"]"#, [#""a""#, "7", #""7""#], [#""A""#, #""b""#, "{}"]),
+        (#""form":"lettered","length":3"#, [#""a7b""#], [#""777""#, "777", #""a7""#, #""a-7""#]),
     ])
     func aConditionHoldsOfItsValuesOnly(_ test: String, _ good: [String], _ bad: [String]) throws {
         let chain = try chain(#"[{"vendor":"acme","markers":[{"strength":"signature","at":"/k",\#(test)}]}]"#)

@@ -35,7 +35,7 @@ import Testing
         (#"{"aps":{},"source":"newsletter"}"#, "unknown"),
         // One letter: Countly's object needs its `i`.
         (#"{"aps":{},"c":{"i":"65f0c1a2b3c4d5e6f7a8b9c0"}}"#, "countly"),
-        (#"{"aps":{},"ab":{"c":"x"}}"#, "braze"),
+        (#"{"aps":{},"ab":{"c":"NjVmMF9jbXA="}}"#, "braze"),
         (#"{"aps":{},"c":{"l":"https://a.example"}}"#, "unknown"),
         // Tiny keys and common words are not evidence.
         (#"{"t":"x","a":"x","s":"x","p":"x","n":"x","l":"x","u":"x","b":"x","m":"x","o":"x"}"#, "unknown"),
@@ -57,6 +57,7 @@ import Testing
             "optimove", ["onesignal"]
         ),
         (#"{"aps":{},"itbl":{"campaignId":1},"ab_uri":"https://a.example"}"#, "iterable", ["braze"]),
+        (#"{"aps":{},"itbl":{"campaignId":1},"ab":{"c":"x"}}"#, "iterable", ["braze"]),
     ])
     func namesTheOthersThatMatched(_ payload: String, _ vendor: String, _ others: [String]) throws {
         let read = try Normalised(payload).notification

@@ -20,6 +20,7 @@ import Testing
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"action\":{\"type\":\"open\"}}"}"#,
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"notification-action\":\"open\"}"}"#,
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"notification-action\":{\"id\":5}}"}"#,
+        #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"notification-action\":{\"type\":\"open\"}}"}"#,
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"expandable\":true}"}"#,
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"expandable\":{\"rows\":2}}"}"#,
         #"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"vibratePattern\":\"long\"}"}"#,
@@ -41,6 +42,8 @@ import Testing
         #"{"aps":{"alert":"x"},"notification-action":"open"}"#, #"{"aps":{"alert":"x"},"notification-action":{}}"#,
         #"{"aps":{"alert":"x"},"notification-action":{"screen":"cart"}}"#,
         #"{"aps":{"alert":"x"},"notification-action":{"type":7}}"#,
+        #"{"aps":{"alert":"x"},"notification-action":{"type":"open"}}"#,
+        #"{"aps":{"alert":"x"},"notification-action":{"type":"open","value":null,"id":7}}"#,
         #"{"aps":{"alert":"x"},"notification-action":["open"]}"#,
         #"{"aps":{"alert":"x"},"category-actions":[]}"#, #"{"aps":{"alert":"x"},"category-actions":["like","reply"]}"#,
         #"{"aps":{"alert":"x"},"category-actions":[{"id":"1","title":"Like"}]}"#,
@@ -56,6 +59,7 @@ import Testing
     private static let brazeKeys = [
         #"{"aps":{"alert":"x"},"ab":{"group":"B"}}"#, #"{"aps":{"alert":"x"},"ab":{"test":"t","variant":"A"}}"#,
         #"{"aps":{"alert":"x"},"ab":{"c":5}}"#, #"{"aps":{"alert":"x"},"ab":{"att":"all"}}"#,
+        #"{"aps":{"alert":"x"},"ab":{"c":"control"}}"#, #"{"aps":{"alert":"x"},"ab":{"c":"checkout-variant-b"}}"#,
         #"{"aps":{"alert":"x"},"ab":"B"}"#, #"{"aps":{"alert":"x"},"ab":["a"]}"#, #"{"aps":{"alert":"x"},"ab":{}}"#,
         #"{"aps":{"alert":"x"},"ab":{"ab_group":"B"}}"#, #"{"aps":{"alert":"x"},"ab":{"ab_test":{"variant":"A"}}}"#,
         #"{"aps":{"alert":"x"},"ab":{"group":"B"},"ab_test":"B"}"#,
@@ -99,6 +103,9 @@ import Testing
     private static let cleverpush = [
         #"{"aps":{"alert":"x"},"notification":{"_id":"66389a38ae7db8fa370da55e","text":"B"},"subscription":{"_id":"66c9b023e481365da8218edc"}}"#,
         #"{"aps":{"alert":"x"},"notification":{"_id":"n1","title":"T","text":"B","url":"https://a.example"},"subscription":{"_id":"s1"}}"#,
+        #"{"aps":{"alert":"x"},"notification":{"_id":"66389a38ae7db8fa370da55e","text":"B","iconUrl":"i","actions":[{"title":"A"}]},"subscription":{"_id":"66c9b023e481365da8218edc"}}"#,
+        #"{"aps":{"alert":"x"},"notification":{"_id":"66389a38ae7db8fa370da55e","mediaUrl":"m"},"subscription":{"_id":"66c9b023e481365da8218edc"}}"#,
+        #"{"aps":{},"notification":{"_id":"66389a38ae7db8fa370da55e","silent":true},"subscription":{"_id":"66c9b023e481365da8218edc"}}"#,
     ]
 }
 
@@ -117,6 +124,8 @@ import Testing
         (#"{"aps":{},"notification-action":{"value":"x"},"category-actions":[{"type":"url"}]}"#, "mce"),
         (#"{"aps":{},"category-actions":[3,{"type":"url","name":"N","value":"https://a.example"}]}"#, "mce"),
         (#"{"inApp":"{\"rules\":[\"all\"],\"template\":\"default\",\"maxViews\":1}"}"#, "mce"),
+        (#"{"aps":{},"notification-action":{"type":"viewProduct","value":"7"}}"#, "mce"),
+        (#"{"aps":{},"ab":{"c":"NjVmMF9jbXA="}}"#, "braze"),
         (#"{"aps":{},"ab":{"c":null}}"#, "braze"), (#"{"aps":{},"ab":{"ab_cd":{}}}"#, "braze"),
         (#"{"aps":{},"ab":{"att":{"url":"https://a.example/m.gif","type":"gif"}}}"#, "braze"),
         (#"{"aps":{},"ab":{"ab_cat":{"YES":{"a_t":"ab_open"}}}}"#, "braze"),

@@ -51,8 +51,8 @@ import Testing
 
     /// Keys of values that never leave the gateway in clear text.
     private static let secrets: Set<String> = [
-        "token", "to", "fid", "live_activity_token", "liveActivityToken", "registration_ids", "authorization",
-        "Authorization",
+        "token", "to", "fid", "tokens", "fids", "live_activity_token", "liveActivityToken", "registration_ids",
+        "authorization", "Authorization",
         "AUTHORIZATION", "AuthorizatioN",
         "accessToken",
     ]

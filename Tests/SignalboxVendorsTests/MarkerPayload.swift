@@ -75,7 +75,7 @@ extension CatalogueCondition.Test {
     /// A value that satisfies the condition, as JSON.
     fileprivate var sample: String {
         switch self {
-        case .present, .filled, .scalar, .text, .absent, .unset: #""x""#
+        case .present, .filled, .scalar, .text, .absent, .unset, .blank: #""x""#
         case .integer: "7"
         case .among(let words): words.first.map { #""\#($0)""# } ?? #""x""#
         case .object, .filledObject: #"{"k":"v"}"#
@@ -90,7 +90,8 @@ extension CatalogueCondition.Test {
         case .form(.ulid, _): #""01ARZ3NDEKTSV4RRFFQ69G5FAV""#
         case .form(.hex, let length): "\"" + String(repeating: "a", count: length ?? 8) + "\""
         case .form(.digits, let length): "\"" + String(repeating: "7", count: length ?? 8) + "\""
-        case .form(.alphanumeric, let length): "\"" + String(repeating: "x", count: length ?? 8) + "\""
+        case .form(.alphanumeric, let length), .form(.lettered, let length):
+            "\"" + String(repeating: "x", count: length ?? 8) + "\""
         case .form(.url, _): #""https://a.example/x""#
         case .form(.dateTime, _): #""2026-03-01T00:00:00.000Z""#
         }

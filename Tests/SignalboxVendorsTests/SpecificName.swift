@@ -75,9 +75,10 @@ extension CatalogueCondition.Test {
         case .host: true
         case .form(.uuid, _), .form(.ulid, _): true
         case .form(.hex, let length), .form(.digits, let length): length ?? 0 >= 16
-        case .form(.url, _), .form(.alphanumeric, _), .form(.dateTime, _): false
+        case .form(.url, _), .form(.alphanumeric, _), .form(.lettered, _), .form(.dateTime, _): false
         case .scalar, .integer: false
-        case .present, .absent, .unset, .filled, .text, .object, .filledObject, .list, .isTrue, .moreThan, .notAmong:
+        case .present, .absent, .unset, .blank, .filled, .text, .object, .filledObject, .list, .isTrue, .moreThan,
+            .notAmong:
             false
         }
     }

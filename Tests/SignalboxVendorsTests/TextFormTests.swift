@@ -8,6 +8,7 @@ struct TextFormTests {
         (TextForm.uuid, "01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11"), (.uuid, "01939B4E-7C1A-7D2E-9A54-0C8F6F1F3C11"),
         (.hex, "5f3c1a"), (.hex, "DEADBEEF"), (.digits, "0123456789"), (.ulid, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         (.url, "https://a.example/b"), (.url, "http://a.example"), (.alphanumeric, "pR7xK2mQ9a"),
+        (.lettered, "pR7xK2mQ9a"), (.lettered, "1234567x"), (.lettered, "abc"),
         (.dateTime, "2026-03-01T00:00:00.000Z"), (.dateTime, "2026-03-01T00:00:00+01:00"),
     ])
     func acceptsItsForm(_ form: TextForm, _ text: String) { #expect(matches(form, text)) }
@@ -17,6 +18,7 @@ struct TextFormTests {
         (.uuid, ""), (.hex, ""), (.hex, "5f3c1g"), (.digits, ""), (.digits, "12a"), (.digits, "-1"),
         (.ulid, "01ARZ3NDEKTSV4RRFFQ69G5FAU"), (.ulid, "01ARZ3NDEKTSV4RRFFQ69G5FA"), (.url, "https://"),
         (.url, "ftp://a.example"), (.url, "app://a"), (.alphanumeric, ""), (.alphanumeric, "p-7"),
+        (.lettered, ""), (.lettered, "1234567890"), (.lettered, "p-7"),
         (.dateTime, "12:30"), (.dateTime, "1700000000"), (.dateTime, "2026-03-01"),
     ])
     func rejectsOtherTexts(_ form: TextForm, _ text: String) { #expect(!matches(form, text)) }

@@ -193,7 +193,12 @@ package struct Normalizer: Sendable {
                 notification.deviceTokens.append(.init(key: Self.targetKey, text: other))
             }
         }
-        if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
+        recognised.target.forEachToken { text in
+            if let token, token.elementsEqual(text) { return }
+            notification.deviceTokens.append(.init(key: Self.targetKey, text: Array(text)))
+        }
+        let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
+        if let mask { notification.maskTokens(with: mask) }
         // Before the actions are checked, because it may reorder buttons.
         if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
@@ -201,7 +206,10 @@ package struct Normalizer: Sendable {
             notification.target = notification.target ?? .init()
             notification.target?.token = tokens.name(of: token)
         }
-        if let push = payload.push { notification.apply(push) }
+        if let push = payload.push {
+            notification.apply(push)
+            if let mask { notification.maskTransport(with: mask) }
+        }
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         return recognised
     }

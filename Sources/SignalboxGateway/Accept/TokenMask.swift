@@ -16,8 +16,11 @@ package struct TokenHash: Sendable {
     package func name(of token: [UInt8]) -> String { "sha256:" + hexadecimal(authentication.authenticate(token)) }
 }
 
-/// Replaces device tokens inside JSON texts by their keyed hashes. Works on copies, and searches strings that hold
-/// JSON too, up to ``deepestText`` levels.
+/// Replaces device tokens inside texts by their keyed hashes. Works on copies. In JSON texts, it replaces them in
+/// strings and keys, and searches strings that hold JSON too, up to ``deepestText`` levels.
+///
+/// A token of at least ``shortestUnique`` bytes is also replaced as a part of a text; see ``Search``. The number of
+/// tokens is bounded by their readers, which read the first 1,000 of a list.
 struct TokenMask {
     /// A shorter text can equal a token by chance, so it is replaced only under a token's key.
     static let shortestUnique = 16
@@ -33,6 +36,7 @@ struct TokenMask {
     /// Nil for a few tokens, which are compared faster than hashed.
     private let lookup: Set<[UInt8]>?
     private let keys: Set<[UInt8]>
+    private let search: Search
     private let hash: TokenHash
 
     /// Nil when there is nothing to replace. `tokens`: those that the readers found in the payload, with the keys
@@ -42,7 +46,22 @@ struct TokenMask {
         texts = tokens.map { $0.text }
         lookup = texts.count > Self.mostSearched ? Set(texts) : nil
         keys = Set(tokens.map { $0.key })
+        search = Search(for: texts)
         self.hash = hash
+    }
+
+    /// The same text with hashes instead of tokens; nil without a token.
+    func masked(_ text: String) -> String? {
+        guard text.utf8.count >= search.shortest else { return nil }
+        return text.utf8Span.span.withUnsafeBufferPointer { masked($0) }
+    }
+
+    /// The same for bytes of UTF-8.
+    private func masked(_ text: UnsafeBufferPointer<UInt8>) -> String? {
+        if let masked = search.replacing(in: text, by: hash) { return masked }
+        guard !search.isComplete, text.count >= search.shortest else { return nil }
+        let whole = Array(text)
+        return isToken(whole) ? hash.name(of: whole) : nil
     }
 
     /// The same JSON with hashes instead of tokens. Returns the text unchanged if no token can be in it. A text that
@@ -68,10 +87,12 @@ struct TokenMask {
     }
 
     /// False when no token can begin in the JSON text. Most texts have none and need not be parsed. A false positive
-    /// costs a parse; there is no false negative.
+    /// costs a parse. No encoder escapes the bytes by which long tokens are found.
     private func mayHoldToken(_ json: [UInt8]) -> Bool {
-        guard texts.count <= Self.mostSearched else { return true }
+        guard texts.count <= Self.mostSearched, search.isComplete else { return true }
+        if json.withUnsafeBufferPointer({ search.mayFind(in: $0) }) { return true }
         return texts.contains { token in
+            guard token.count < Self.shortestUnique else { return false }
             let beginning = token.prefix(8)
             if beginning.contains(where: Self.mayBeEscaped) { return true }
             return json.holds(beginning)
@@ -93,7 +114,7 @@ struct TokenMask {
         case .object:
             json.beginObject()
             value.forEachMember { name, member in
-                json.key(utf8: name)
+                if let masked = masked(name) { json.key(masked) } else { json.key(utf8: name) }
                 write(member, under: Array(name), texts: texts, in: parser, into: &json)
             }
             json.endObject()
@@ -106,73 +127,58 @@ struct TokenMask {
         }
     }
 
-    /// A string is a token, a JSON text that is searched, or copied unchanged.
+    /// A string is a token, a JSON text that is searched, or a text of which tokens may be a part.
     private func write(
         string: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
     ) {
         guard let utf8 = string.utf8 else { return json.value(string) }
         let text = Array(utf8)
         if isToken(text, under: key) { return json.string(hash.name(of: text)) }
-        guard texts < Self.deepestText, Self.looksLikeContainer(text) else { return json.value(string) }
-        do throws(JSONError) {
-            let opened = try parser.parseText(in: string)
-            guard holdsToken(opened, under: key, texts: texts + 1, in: parser) else { return json.value(string) }
-            var inner = JSONWriter()
-            write(opened, under: key, texts: texts + 1, in: parser, into: &inner)
-            json.string(JSONText(inner).string)
-        } catch {
-            // An unread text may hold a token.
-            if error.reason == .tooManyDocuments { json.string(hash.name(of: text)) } else { json.value(string) }
+        if texts < Self.deepestText, Self.looksLikeContainer(text) {
+            do throws(JSONError) {
+                let opened = try parser.parseText(in: string)
+                guard holdsToken(opened, under: key, texts: texts + 1, in: parser) else { return json.value(string) }
+                var inner = JSONWriter()
+                write(opened, under: key, texts: texts + 1, in: parser, into: &inner)
+                return json.string(JSONText(inner).string)
+            } catch {
+                // An unread text may hold a token.
+                if error.reason == .tooManyDocuments { return json.string(hash.name(of: text)) }
+            }
         }
+        if let masked = masked(utf8) { json.string(masked) } else { json.value(string) }
     }
 
-    /// True for a text that must be rewritten; other texts keep their whitespace and escapes. Stops at the first
-    /// token.
+    /// True for a text that is rewritten, because it may hold a token; other texts keep their whitespace and escapes.
+    /// Stops at the first such string or key.
     private func holdsToken(_ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser) -> Bool {
         if let utf8 = value.utf8 {
             let text = Array(utf8)
-            return isToken(text, under: key) || texts < Self.deepestText && Self.looksLikeContainer(text)
+            return isToken(text, under: key) || mayHoldToken(utf8)
+                || texts < Self.deepestText && Self.looksLikeContainer(text)
         }
-        return value.members.contains { holdsToken($1, under: Array($0), texts: texts, in: parser) }
-            || value.elements.contains { holdsToken($0, under: key, texts: texts, in: parser) }
+        return value.members.contains { name, member in
+            mayHoldToken(name) || holdsToken(member, under: Array(name), texts: texts, in: parser)
+        } || value.elements.contains { holdsToken($0, under: key, texts: texts, in: parser) }
+    }
+
+    /// False only if no token of at least ``shortestUnique`` bytes is in a string or key.
+    private func mayHoldToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        search.mayFind(in: text) || !search.isComplete
     }
 
     /// Short tokens count only under a key that ends with the token's own key.
     private func isToken(_ text: [UInt8], under key: [UInt8]) -> Bool {
-        (lookup?.contains(text) ?? texts.contains(text))
-            && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
+        isToken(text) && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
     }
+
+    /// True if the whole text is a token, regardless of its length.
+    private func isToken(_ text: [UInt8]) -> Bool { lookup?.contains(text) ?? texts.contains(text) }
 
     /// True if the first character that is not a space opens an object or an array.
     private static func looksLikeContainer(_ text: [UInt8]) -> Bool {
         let first = text.first { $0 != UInt8(ascii: " ") && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    }
-}
-
-extension PushNotification {
-    /// Hashes the device tokens in all stored vendor data. Arguments of actions, custom data, Live Activities and
-    /// in-app pages can repeat a token.
-    mutating func maskTokens(with mask: TokenMask) {
-        custom = custom.map { mask.masked($0) }
-        if let arguments = action?.arguments { action?.arguments = mask.masked(arguments) }
-        for position in category?.actions.indices ?? 0..<0 {
-            if let arguments = category?.actions[position].action.arguments {
-                category?.actions[position].action.arguments = mask.masked(arguments)
-            }
-        }
-        if var activity = liveActivity {
-            activity.contentState = activity.contentState.map { mask.masked($0) }
-            activity.attributes = activity.attributes.map { mask.masked($0) }
-            liveActivity = activity
-        }
-        if let pages = inApp?.pages { inApp?.pages = pages.map { mask.masked($0) } }
-        for position in messages.indices {
-            messages[position].content = messages[position].content.map { mask.masked($0) }
-            if let arguments = messages[position].action?.arguments {
-                messages[position].action?.arguments = mask.masked(arguments)
-            }
-        }
     }
 }
 

@@ -61,6 +61,7 @@ extension CatalogueCondition.Test {
         case .present: "any value"
         case .absent: "nothing"
         case .unset: "nothing or an empty text"
+        case .blank: "nothing or white space"
         case .filled: "a value that is not empty"
         case .scalar: "a text or a number"
         case .integer: "a whole number"

@@ -34,6 +34,9 @@ package struct Catalogue: ChainLink {
     package var name: String { "catalogue" }
 
     /// In the order that settles ties.
+    package var vendors: [VendorID] { entries.map(\.vendor) }
+
+    /// In the order that settles ties.
     package var profiles: [VendorProfile] { entries.map(\.profile) }
 
     /// This catalogue after a user's own, whose entries replace those of the same vendor. Builds the indexes again.

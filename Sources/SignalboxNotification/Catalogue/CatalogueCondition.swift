@@ -19,6 +19,8 @@ final class CatalogueCondition: Sendable, Equatable {
         case absent
         /// Absent, null or an empty string.
         case unset
+        /// Absent, null or a string of white space only.
+        case blank
         /// A non-empty string, list or object; any number or boolean.
         case filled
         /// A non-empty string, or any number or boolean.
@@ -125,7 +127,7 @@ extension CatalogueCondition.Test {
     /// True when an absent value satisfies the test.
     var acceptsAbsence: Bool {
         switch self {
-        case .absent, .unset: true
+        case .absent, .unset, .blank: true
         default: false
         }
     }
@@ -136,6 +138,7 @@ extension CatalogueCondition.Test {
         case .present: true
         case .absent: false
         case .unset: value.utf8?.isEmpty == true
+        case .blank: value.string?.allSatisfy(\.isWhitespace) == true
         case .filled: value.hasScalarText || (value.isObject || value.isArray) && !value.isEmptyContainer
         case .scalar: value.hasScalarText
         case .integer: value.number != nil

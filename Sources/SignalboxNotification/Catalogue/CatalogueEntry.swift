@@ -66,6 +66,8 @@ struct CatalogueTap: Sendable {
     /// The meanings of the vendor's words. If the map has words, any other word becomes `custom`. Without words, the
     /// link decides.
     var types: [String: Action.ActionType] = [:]
+    /// The meanings of whole links that the vendor's SDK carries out itself. Any other link is opened.
+    var links: [String: Action.ActionType] = [:]
     /// An object with the parameters of a word without a known meaning.
     var arguments: CataloguePaths = []
 }
@@ -108,6 +110,9 @@ struct CatalogueFields: Sendable {
     var notBefore: CataloguePaths = []
     /// The end of the period, as ``notBefore``.
     var notAfter: CataloguePaths = []
+    /// Unless one of these holds, the vendor's SDK makes no notification of the vendor's texts. The push service may
+    /// still show its own. Empty for an SDK that shows every text.
+    var shown: [CatalogueCondition] = []
     /// If any of these holds, the push is silent, even with a text. Tested after ``control`` and ``liveActivity``.
     var silent: [CatalogueCondition] = []
     /// If any of these holds, the push is the vendor's own housekeeping. Tested first.

@@ -50,7 +50,7 @@ extension CatalogueForm {
     /// the caller has recorded; the first in the order of this function counts.
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
-            "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text,
+            "present": .present, "absent": .absent, "unset": .unset, "blank": .blank, "filled": .filled, "text": .text,
             "object": .object, "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar,
             "integer": .integer,
         ]

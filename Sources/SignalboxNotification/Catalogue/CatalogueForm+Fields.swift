@@ -30,18 +30,19 @@ extension CatalogueForm {
                 "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
             ],
             and: [
-                "types", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
-                "liveActivity",
-                "ignored",
+                "types", "links", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "shown",
+                "silent", "control", "liveActivity", "ignored",
             ])
         guard var fields = filled else { return CatalogueFields() }
-        fields.tap.types = types(of: value)
+        fields.tap.types = types("types", of: value)
+        fields.tap.links = types("links", of: value)
         fields.linkPrefix = value["linkPrefix"].flatMap { text($0) }
         for media in objects("media", of: value) { fields.media.append(self.media(media)) }
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
         if let schedule = value["schedule"] { readSchedule(schedule, &fields) }
+        fields.shown = conditions("shown", of: value)
         fields.silent = conditions("silent", of: value)
         fields.control = conditions("control", of: value)
         fields.liveActivity = conditions("liveActivity", of: value)
@@ -49,10 +50,10 @@ extension CatalogueForm {
         return fields
     }
 
-    /// The meanings of the vendor's words: an object from words to types of action. Repeated words are not reported;
-    /// the last one counts.
-    private mutating func types(of value: JSONValue) -> [String: Action.ActionType] {
-        guard let types = value["types"] else { return [:] }
+    /// The meanings of the vendor's words or links: an object from words to types of action. Repeated words are not
+    /// reported; the last one counts.
+    private mutating func types(_ key: StaticString, of value: JSONValue) -> [String: Action.ActionType] {
+        guard let types = value[key] else { return [:] }
         if !types.isObject { record(types, "this must be an object from the vendor's words to types of action") }
         var meanings: [String: Action.ActionType] = [:]
         for (word, type) in types.members {
@@ -84,9 +85,10 @@ extension CatalogueForm {
             "word": \.tap.word, "arguments": \.tap.arguments, "inputButton": \.inputButton,
             "placeholder": \.placeholder,
         ]
-        let others = ["first", "most", "drops", "types", "options", "textInput"]
+        let others = ["first", "most", "drops", "types", "links", "options", "textInput"]
         guard var buttons = filled(.init(), from: value, table, and: others) else { return .init() }
-        buttons.tap.types = types(of: value)
+        buttons.tap.types = types("types", of: value)
+        buttons.tap.links = types("links", of: value)
         buttons.first = whole("first", of: value, in: 0...1) ?? 0
         buttons.most = whole("most", of: value, in: 1...longestList) ?? longestList
         if let drops = value["drops"] { buttons.drops = list(drops).map { self.drop($0) } }

@@ -175,9 +175,15 @@ struct CatalogueReading {
             notification.kind = .liveActivity
         } else if any(fields.silent, payload) {
             notification.kind = .silent
-        } else if showsText, notification.kind == .silent {
+        } else if showsText, notification.kind == .silent, makesNotification(payload) {
             notification.kind = .alert
         }
+    }
+
+    /// True unless the vendor's SDK makes no notification of the vendor's texts.
+    private mutating func makesNotification(_ payload: borrowing PlatformPayload) -> Bool {
+        if fields.shown.isEmpty { return true }
+        return any(fields.shown, payload)
     }
 
     /// True if one of the conditions holds; consumes its value if the condition determines it.
@@ -256,7 +262,8 @@ struct CatalogueReading {
         return action
     }
 
-    /// Determines the type and the value. A word that opens the app or closes the notification needs no link.
+    /// Determines the type and the value. A word that opens the app or closes the notification needs no link. A link
+    /// with a meaning of its own stays in the action: as its value, or as the vendor's word for it.
     private mutating func tapWithoutArguments(
         _ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?
     ) -> Action? {
@@ -270,7 +277,9 @@ struct CatalogueReading {
             return Action(type, value: takeLink(tap.link, find), vendorType: word)
         }
         if let link = take(tap.link, find, where: \.hasText)?.text {
-            return .opening(unwrapped(link), vendorType: word)
+            guard let type = tap.links[link] else { return .opening(unwrapped(link), vendorType: word) }
+            let isComplete = type == .openApp || type == .dismiss
+            return isComplete ? Action(type, vendorType: link) : Action(type, value: link, vendorType: word)
         }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }

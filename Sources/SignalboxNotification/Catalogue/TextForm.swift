@@ -14,6 +14,8 @@ enum TextForm: String, CaseIterable, Sendable {
     case url
     /// ASCII letters and digits only, at least one.
     case alphanumeric
+    /// ASCII letters and digits only, at least one letter: not a number.
+    case lettered
     /// A date and time of ISO 8601 with its offset.
     case dateTime
 
@@ -33,6 +35,7 @@ enum TextForm: String, CaseIterable, Sendable {
         // Crockford's alphabet lacks I, L, O and U.
         case .ulid: text.count == 26 && text.allSatisfy { $0.isLetterOrDigit && !"ilou".utf8.contains($0 | 0x20) }
         case .alphanumeric: !text.isEmpty && text.allSatisfy(\.isLetterOrDigit)
+        case .lettered: text.allSatisfy(\.isLetterOrDigit) && !text.allSatisfy(\.isDigit)
         case .dateTime: Timestamp(iso8601: text) != nil
         case .url: text.count > 7 && text.hasPrefix("http://") || text.count > 8 && text.hasPrefix("https://")
         }
@@ -47,6 +50,7 @@ enum TextForm: String, CaseIterable, Sendable {
         case .ulid: "a ULID"
         case .url: "an http or https URL"
         case .alphanumeric: "letters and digits"
+        case .lettered: "letters and digits, at least one letter"
         case .dateTime: "a date and time of ISO 8601"
         }
     }

@@ -51,34 +51,54 @@ package enum TopicRule {
 
 /// Suggests the known word nearest to a misspelled one.
 package enum Spelling {
-    /// Longest word that is compared, in bytes: a comparison costs the product of both lengths.
+    /// Longest word that gets a suggestion, in bytes.
     private static let longest = 100
-    /// Number of known words that are compared; the rest is ignored.
+    /// Largest distance of a suggestion.
+    private static let mostEdits = 8
+    /// Number of known words of a similar length that are compared; the rest is ignored.
     private static let mostCompared = 1_000
 
-    /// The nearest known word; nil when none is near enough.
+    /// The nearest known word; nil when none is near enough. A suggestion differs in at most a third of the bytes of
+    /// the word, and in at most ``mostEdits``. Takes time for ``mostCompared`` comparisons at most, each of which costs
+    /// the length of the word times the permitted distance.
     package static func nearest(to word: String, among known: [String]) -> String? {
-        guard word.utf8.count <= longest else { return nil }
-        let near = known.prefix(mostCompared).filter { $0.utf8.count <= longest }
-            .map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
-        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else { return nil }
-        return near.word
+        let length = word.utf8.count
+        guard length <= longest else { return nil }
+        let bytes = Array(word.lowercased().utf8)
+        var limit = length < 4 ? 1 : min(max(2, length / 3), mostEdits)
+        var compared = 0
+        var nearest: String?
+        for other in known where abs(other.utf8.count - length) <= limit {
+            guard compared < mostCompared else { break }
+            compared += 1
+            guard let distance = Self.distance(bytes, Array(other.lowercased().utf8), upTo: limit) else { continue }
+            nearest = other
+            // Only a nearer word replaces this one.
+            limit = distance - 1
+        }
+        return nearest
     }
 
-    /// Levenshtein distance, ignoring letter case.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.lowercased())
-        let right = Array(right.lowercased())
-        var row = Array(0...right.count)
+    /// Levenshtein distance in bytes; nil if it is above the limit. Computes only the band of the matrix that a
+    /// distance within the limit can use, and stops at a row that is above the limit everywhere.
+    private static func distance(_ left: [UInt8], _ right: [UInt8], upTo limit: Int) -> Int? {
+        guard abs(left.count - right.count) <= limit else { return nil }
+        let outside = limit + 1
+        var row = (0...right.count).map { min($0, outside) }
         for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let substituted = diagonal + (a == b ? 0 : 1)
+            let first = max(0, i - limit)
+            let end = min(right.count, i + limit + 1)
+            var diagonal = row[first]
+            row[first] = first == 0 ? min(i + 1, outside) : outside
+            var least = row[first]
+            for j in first..<end {
+                let substituted = diagonal + (a == right[j] ? 0 : 1)
                 diagonal = row[j + 1]
-                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
+                row[j + 1] = min(substituted, min(diagonal, row[j]) + 1)
+                least = min(least, row[j + 1])
             }
+            guard least <= limit else { return nil }
         }
-        return row[right.count]
+        return row[right.count] <= limit ? row[right.count] : nil
     }
 }

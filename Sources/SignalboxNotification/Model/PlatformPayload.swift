@@ -65,16 +65,45 @@ package struct PlatformPayload: ~Copyable {
     /// The message of a request to FCM's HTTP v1 API: the object `message`, or the payload itself.
     var message: JSONValue { root["message"].flatMap { $0.isObject ? $0 : nil } ?? root }
 
-    /// Device token, topic and condition of an FCM request, in clear text.
+    /// Device tokens, topic and condition of an FCM request, in clear text.
     package struct Addressing {
         /// The device token of a request to one device; secret.
         package var token: JSONValue?
+        /// Further device tokens, and lists of them, which may contain ``token``; secret. Empty for most requests.
+        var otherTokens: [JSONValue] = []
         /// The topic of a request, with the prefix `/topics/` in the legacy API.
         var topic: JSONValue?
         /// The condition over topics, as the request spells it.
         var condition: JSONValue?
         /// The parsed condition; nil if there is none or if Google would reject it.
         var topics: TopicCondition?
+
+        /// Adds a device token or a list of them; a null counts as absent.
+        mutating func add(_ tokens: JSONValue?) {
+            if let tokens, !tokens.isNull { otherTokens.append(tokens) }
+        }
+
+        /// The same for a receiver of the legacy API, which may be a topic.
+        mutating func addReceiver(_ receiver: JSONValue?) {
+            if receiver?.utf8?.hasPrefix("/topics/") != true { add(receiver) }
+        }
+
+        /// Calls `body` with every device token of the request, as UTF-8. Of each list, the first ``longestList``: no
+        /// push service accepts more.
+        package func forEachToken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+            token?.forEachText(body)
+            for tokens in otherTokens { tokens.forEachText(body) }
+        }
+    }
+}
+
+extension JSONValue {
+    /// Calls `body` with a string that is not empty, or with those of a list, up to ``longestList`` elements.
+    fileprivate func forEachText(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        if let utf8, !utf8.isEmpty { body(utf8) }
+        for element in elements.prefix(longestList) {
+            if let text = element.utf8, !text.isEmpty { body(text) }
+        }
     }
 }
 

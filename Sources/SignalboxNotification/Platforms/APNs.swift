@@ -76,6 +76,6 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.warnOfWrongAPS(in: self)
         return payload(
-            .unknown, .other, layers: layer(.none), target: .init(token: expoRecipient), warnings: checks.warnings)
+            .unknown, .other, layers: layer(.none), target: expoRecipients, warnings: checks.warnings)
     }
 }

@@ -8,7 +8,9 @@ extension Arrival {
     /// SDKs accept it (firebase.google.com, "REST Resource: projects.messages").
     ///
     /// Apps send objects named `message` of their own, so one of the service's keys must be present. A message
-    /// without a request around it needs a target, or a platform block that the legacy API does not have.
+    /// without a request around it needs a target, or a platform block that the legacy API does not have. A list of
+    /// targets counts too, as in a message to several devices (firebase-admin-node, messaging-api.ts,
+    /// `MulticastMessage`).
     var fcmMessage: JSONValue? {
         if let message = root.block("message") {
             return message.isEmptyContainer || hasOwnKey(message) ? message : nil
@@ -16,8 +18,17 @@ extension Arrival {
         if root.block("android") != nil || root.block("apns") != nil || root.block("webpush") != nil {
             return root.value
         }
-        guard root["token"]?.isString == true || root["topic"]?.isString == true else { return nil }
+        guard
+            root["token"]?.isString == true || root["topic"]?.isString == true || isListOfTexts(root["tokens"])
+                || isListOfTexts(root["fids"])
+        else { return nil }
         return hasMessageBlock ? root.value : nil
+    }
+
+    /// True for a list that begins with a string.
+    private func isListOfTexts(_ value: JSONValue?) -> Bool {
+        var elements = value?.elements
+        return elements?.next()?.isString == true
     }
 
     /// The fields of a message (REST reference of `projects.messages`). A key counts with any value.
@@ -36,10 +47,10 @@ extension Arrival {
         let aps = message["apns"]?["payload"]?.block("aps")
         var checks = WellFormedness(of: self)
         check(message, aps: aps, &checks)
-        // An installation id names a device as a token does; Google's libraries replace tokens by it.
-        let target = PlatformPayload.Addressing(
-            token: message.given("token") ?? message.given("fid"), topic: message.given("topic"),
-            condition: message.given("condition"), topics: checks.checkCondition(message["condition"]))
+        var target = tokens(of: message)
+        target.topic = message.given("topic")
+        target.condition = message.given("condition")
+        target.topics = checks.checkCondition(message["condition"])
         // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
         // last.
         let layers: [VendorFields.Layer] =
@@ -48,6 +59,23 @@ extension Arrival {
         return payload(
             .fcm, .fcmV1, aps: aps, layers: layers, notifications: notifications(of: message), target: target,
             warnings: checks.warnings)
+    }
+
+    /// The devices of a message. An installation id names a device as a token does; Google's libraries replace tokens
+    /// by it. The token of a Live Activity is an address too. Some senders add the keys of the legacy API.
+    private func tokens(of message: JSONObject) -> PlatformPayload.Addressing {
+        var target = PlatformPayload.Addressing(token: message.given("token"))
+        if target.token == nil { target.token = message.given("fid") } else { target.add(message["fid"]) }
+        if target.token == nil { target.token = onlyElement(of: message["tokens"] ?? message["fids"]) }
+        target.add(message["tokens"])
+        target.add(message["fids"])
+        target.add(message["registration_ids"])
+        target.addReceiver(message["to"])
+        if let apns = message["apns"] {
+            target.add(apns["live_activity_token"])
+            target.add(apns["liveActivityToken"])
+        }
+        return target
     }
 
     /// The display blocks that a device may show, the most specific first. The web's counts only without another. For
@@ -103,6 +131,9 @@ extension Arrival {
         } else {
             target.token = onlyElement(of: root["registration_ids"])
         }
+        target.add(root["registration_ids"])
+        target.add(root["token"])
+        target.add(root["tokens"])
         return payload(
             .fcm, .fcmLegacy, layers: .of(root["data"], .fcm), notifications: notification, target: target,
             warnings: checks.warnings)
@@ -129,13 +160,20 @@ extension Arrival {
         return root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
-    /// Opens a received message. It names no target. `from` and `messageId` are the service's own and are not read.
+    /// Opens a received message. It names no target, but may contain tokens. `from` and `messageId` are the service's
+    /// own and are not read.
     func fcmWrapper() -> PlatformPayload {
         let data = root["data"]
+        var target = PlatformPayload.Addressing()
+        target.addReceiver(root["to"])
+        target.add(root["token"])
+        target.add(root["registration_ids"])
+        target.add(root["tokens"])
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [data, root["notification"]])
         return payload(
-            .fcm, .fcmWrapper, layers: .of(data, .fcm), notifications: notification, warnings: checks.warnings)
+            .fcm, .fcmWrapper, layers: .of(data, .fcm), notifications: notification, target: target,
+            warnings: checks.warnings)
     }
 
     /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
@@ -158,7 +196,7 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
         return payload(
-            .fcm, envelope, layers: layer(.fcm), target: .init(token: expoRecipient), warnings: checks.warnings)
+            .fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
     }
 }
 

@@ -40,15 +40,18 @@ extension PushNotification {
 
     /// Fills ``custom`` with the parts of a payload that a reading by paths did not consume. `consumed`: sorted.
     /// `lifted`: objects that the vendor nests for the app; their members keep their own names, unless there is a
-    /// namesake. Without ``platformRest``, a reading that keeps no replaced text leaves nothing of the push service's
-    /// keys either: a reading only consumes more.
+    /// namesake. An object that contains the vendor's keys themselves, such as FCM's `data`, is not lifted. Without
+    /// ``platformRest``, a reading that keeps no replaced text leaves nothing of the push service's keys either: a
+    /// reading only consumes more.
     mutating func fillCustom(
         from payload: borrowing PlatformPayload, without consumed: ConsumedValues,
         lifting lifted: [(prefix: [UInt8], object: JSONValue)]
     ) {
         let parser = payload.parser
+        let layers = payload.fields.layers
+        let lifted = lifted.filter { part in !layers.contains { $0.object.isSamePlace(as: part.object) } }
         let elsewhere = lifted.isEmpty ? consumed : consumed.sorted(with: lifted.map(\.object))
-        var fields = CustomFields(mayRepeat: !lifted.isEmpty || payload.fields.layers.count > 1)
+        var fields = CustomFields(mayRepeat: !lifted.isEmpty || layers.count > 1)
         for (prefix, object) in lifted {
             object.forEachMember { key, value in
                 fields.add(restOf: value, without: consumed, in: parser) { $0.open(key, elseWith: prefix) }

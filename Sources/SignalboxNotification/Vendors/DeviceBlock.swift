@@ -19,7 +19,7 @@ struct DeviceBlock {
         case .fcmWrapper: self.init(wrapper: payload.root)
         case .fcmV1:
             self.init(adminMessage: JSONObject(payload.message))
-            if payload.root["message"] != nil, consumed.isEmpty { return nil }
+            if payload.root["message"] != nil, single.isEmpty { return nil }
         default: return nil
         }
     }
@@ -47,7 +47,7 @@ struct DeviceBlock {
             link = android ?? extras["gcm.n.link"] ?? extras["gcm.notification.link"]
         }
         flags = [extras["gcm.n.e"], extras["gcm.notification.e"]].compactMap(\.self)
-        isShown = !consumed.isEmpty
+        isShown = !single.isEmpty
     }
 
     /// `userInfo` of an iOS app. `gcm.notification.…` contains the values that `aps` cannot express. For a push at
@@ -130,13 +130,33 @@ struct DeviceBlock {
         if click == nil { link = first(web?["fcmOptions"]?["link"]) }
     }
 
-    /// The values with a field of their own in events.
-    var consumed: [JSONValue] {
+    /// The values with a field of their own in events, without the arguments of localised texts.
+    private var single: [JSONValue] {
         let texts = [title, subtitle, body, titleKey, bodyKey, sound, image, tag, channel, click, link, category]
-        var consumed = texts.compactMap { $0?.hasText == true ? $0 : nil } + flags
-        if titleKey?.hasText == true, let titleArgs { consumed.append(titleArgs) }
-        if bodyKey?.hasText == true, let bodyArgs { consumed.append(bodyArgs) }
-        if let badge, badge.number != nil { consumed.append(badge) }
+        var values = texts.compactMap { $0?.hasText == true ? $0 : nil } + flags
+        if let badge, badge.number != nil { values.append(badge) }
+        return values
+    }
+
+    /// The lists of arguments whose keys have a text.
+    private var arguments: [JSONValue] {
+        var lists: [JSONValue] = []
+        if titleKey?.hasText == true, let titleArgs { lists.append(titleArgs) }
+        if bodyKey?.hasText == true, let bodyArgs { lists.append(bodyArgs) }
+        return lists
+    }
+
+    /// The values with a field of their own in events. Of a list with arguments of a wrong type, the others. `parser`:
+    /// opens lists that are JSON texts.
+    func consumed(in parser: JSONParser) -> [JSONValue] {
+        var consumed = single
+        for value in arguments {
+            if KeySchema.Value.strings.covers(value, in: parser) {
+                consumed.append(value)
+            } else if let list = parser.argumentList(value) {
+                consumed += list.elements.prefix(longestList).filter(\.isArgument)
+            }
+        }
         return consumed
     }
 }
@@ -147,7 +167,7 @@ private func first(_ values: JSONValue?...) -> JSONValue? {
 }
 
 extension DeviceBlock {
-    /// Fills the values of a notification that are still missing.
+    /// Fills the values of a notification that are still missing. Warns of arguments of a wrong type.
     func fill(_ notification: inout PushNotification, in parser: JSONParser) {
         notification.fillTexts(title: title, subtitle: subtitle, body: body)
         notification.content.sound = notification.content.sound ?? sound?.text
@@ -161,5 +181,15 @@ extension DeviceBlock {
             notification.action ?? click.flatMap { .clicking($0) } ?? link.flatMap { .opening($0) }
         if let name = category?.text { notification.category = .named(name) }
         if notification.kind == .silent, isShown { notification.kind = .alert }
+        for value in arguments {
+            KeySchema.Value.strings.forEachWrongType(in: value, parser) { wrong, expected in
+                let code: String
+                switch notification.platform {
+                case .apns: code = "apns.wrong-type"
+                case .fcm, .unknown: code = "fcm.wrong-type"
+                }
+                notification.warn(code, "Expected \(expected.expectation).", at: wrong, in: parser)
+            }
+        }
     }
 }

@@ -21,6 +21,9 @@ extension JSONValue {
         }
     }
 
+    /// True for an element that ``SignalboxJSON/JSONParser/strings(_:)`` reads: a scalar, or null for an absent one.
+    var isArgument: Bool { !isObject && !isArray }
+
     /// A non-empty string, or a number or boolean as text: FCM delivers every value as a string.
     var scalarText: String? {
         switch kind {
@@ -104,12 +107,19 @@ extension JSONParser {
     }
 
     /// The strings of a list, or of a list that is JSON text in a string, as FCM's localisation arguments are. Any
-    /// other string is the only element.
+    /// other string is the only element. An element without a text is the empty string, so that the others keep their
+    /// positions.
     func strings(_ value: JSONValue?) -> [String] {
         guard let value else { return [] }
-        let list = value.isArray ? value : value.firstMark == UInt8(ascii: "[") ? opening(value) : nil
-        guard let list else { return value.text.map { [$0] } ?? [] }
+        guard let list = argumentList(value) else { return value.text.map { [$0] } ?? [] }
         return list.elements.prefix(longestList).map { $0.string ?? $0.scalarText ?? "" }
+    }
+
+    /// The list of ``strings(_:)``: the value itself, or the one whose JSON text a string contains; nil for any other
+    /// value.
+    func argumentList(_ value: JSONValue) -> JSONValue? {
+        if value.isArray { return value }
+        return value.firstMark == UInt8(ascii: "[") ? opening(value) : nil
     }
 
     /// The value of a JSON text; nil for a text that is not JSON, or beyond the parser's limits.

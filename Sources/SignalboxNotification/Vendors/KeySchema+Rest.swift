@@ -71,6 +71,8 @@ extension KeySchema.Value {
                 element.writeRest(of: member, in: parser, without: consumed, into: &json)
             }
             return json.endObject()
+        case .strings:
+            if let list = parser.argumentList(value) { return writeArguments(of: list, into: &json) }
         default: break
         }
         if let consumed { consumed.writeRest(of: value, in: parser, into: &json) } else { json.value(value) }
@@ -93,6 +95,16 @@ extension KeySchema.Value {
         json.endObject()
     }
 
+    /// Writes the elements of a list of arguments that have no text, and those after the last one that readers read.
+    private func writeArguments(of list: JSONValue, into json: inout JSONWriter) {
+        json.beginObject()
+        for (position, value) in list.elements.enumerated() where position >= longestList || !value.isArgument {
+            json.key(String(position))
+            json.value(value)
+        }
+        json.endObject()
+    }
+
     /// Calls `found` for this value, or for its members, if they are of a wrong type.
     func forEachWrongType(
         in value: JSONValue, _ parser: JSONParser, _ found: (JSONValue, _ expected: KeySchema.Value) -> Void
@@ -110,6 +122,9 @@ extension KeySchema.Value {
             }
         case .map:
             for (_, member) in value.members { element.forEachWrongType(in: member, parser, found) }
+        case .strings:
+            guard !isUnchecked, let list = parser.argumentList(value) else { break }
+            for value in list.elements.prefix(longestList) where !value.isArgument { found(value, .scalar) }
         default: break
         }
     }

@@ -176,7 +176,7 @@ extension KeySchema.Value {
     static let number = Self(.number)
     /// A whole number, or a string with the text of one.
     static let integer = Self(.integer)
-    /// A list, or one string instead of it. The types of the elements do not count.
+    /// A list of scalars, or one string instead of it, which may be the JSON text of such a list.
     static let strings = Self(.strings)
     /// A web address; other strings are not consumed.
     static let link = Self(.link)
@@ -206,7 +206,8 @@ extension KeySchema.Value {
         case .unread, .unreadObject: value.isNull
         case .link: value.isNull || value.utf8?.hasPrefixIgnoringCase("http") == true
         case .date: value.isNull || value.utf8.flatMap { Timestamp(iso8601: $0) } != nil
-        case .number, .integer, .strings: isType(of: value, in: parser)
+        case .number, .integer: isType(of: value, in: parser)
+        case .strings: isType(of: value, in: parser) && coversElements(of: value, in: parser)
         case .object, .objectOrText, .objectOrString, .list, .map:
             value.isNull || coversMembers(of: value, in: parser)
         }
@@ -235,6 +236,17 @@ extension KeySchema.Value {
             guard let object = object(value, in: parser) else { return false }
             return schema.covers(object, in: parser)
         }
+    }
+
+    /// True when readers read all elements of a list of arguments.
+    private func coversElements(of value: JSONValue, in parser: JSONParser) -> Bool {
+        guard let list = parser.argumentList(value) else { return true }
+        var position = 0
+        for element in list.elements {
+            guard position < longestList, element.isArgument else { return false }
+            position += 1
+        }
+        return true
     }
 
     /// True when a value has the expected type, regardless of its members.

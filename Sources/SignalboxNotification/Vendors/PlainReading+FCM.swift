@@ -23,8 +23,8 @@ extension PlainReading {
 
     /// A request to the legacy API, and a received message. Addressees are consumed so that no event contains a token.
     static let legacy = KeySchema([
-        "to": .any, "token": .any, "registration_ids": .any, "condition": .any, "data": .object(.anything),
-        "notification": .object(block),
+        "to": .any, "token": .any, "registration_ids": .any, "tokens": .any, "condition": .any,
+        "data": .object(.anything), "notification": .object(block),
     ])
 
     /// A request to ADM.
@@ -63,8 +63,8 @@ extension PlainReading {
         let replacement: KeySchema.Value = common.kind == .object || android.kind == .object ? .unread : .text
         let headers = KeySchema.Value.object(KeySchema([:], anyCase: "authorization"))
         return KeySchema([
-            "token": .any, "fid": .any, "topic": .text, "condition": .any, "data": .object(.anything),
-            "notification": common,
+            "token": .any, "fid": .any, "tokens": .any, "fids": .any, "registration_ids": .any, "topic": .text,
+            "condition": .any, "data": .object(.anything), "notification": common,
             "android": .object(KeySchema(["data": .object(.anything), "notification": android])),
             "webpush": .object(
                 KeySchema([

@@ -40,6 +40,20 @@ enum PlainReading {
 
 // MARK: The rest of the push service's keys
 
+extension PushNotification {
+    /// Keeps a value of the push service's keys that a vendor's value replaces: it becomes a part of ``platformRest``.
+    /// For readers with code; a reading by paths has ``ConsumedValues``.
+    mutating func keepReplaced(_ value: JSONValue, of payload: borrowing PlatformPayload) {
+        var replaced = ConsumedValues()
+        replaced.keepReplaced(value)
+        let block = DeviceBlock(of: payload)
+        guard let leftover = PlainReading.leftover(of: payload, block, without: replaced) else { return }
+        var json = JSONWriter()
+        leftover.write(in: payload.parser, without: replaced, into: &json)
+        platformRest = JSONText(json)
+    }
+}
+
 extension PlainReading {
     /// The object with the push service's keys, of which readers consumed a part.
     struct Leftover {
@@ -72,7 +86,8 @@ extension PlainReading {
         of payload: borrowing PlatformPayload, _ block: DeviceBlock?, without consumed: ConsumedValues? = nil
     ) -> Leftover? {
         guard let (object, schema) = ownKeys(of: payload) else { return nil }
-        let block = block.map { (consumed ?? ConsumedValues()).sorted(with: $0.consumed) }
+        let parser = payload.parser
+        let block = block.map { (consumed ?? ConsumedValues()).sorted(with: $0.consumed(in: parser)) }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         let isCovered = consumed?.hasReplacedTexts != true && schema.covers(object, in: payload.parser)

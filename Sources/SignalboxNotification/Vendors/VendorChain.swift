@@ -9,7 +9,7 @@ package enum Vendors {
     /// The names that a chain in the config may contain.
     package static var names: [String] { all.map(\.name) }
 
-    /// Every vendor that the gateway recognises.
+    /// Every vendor that the gateway recognises, with a description.
     package static var profiles: [VendorProfile] { all.flatMap(\.profiles) }
 
     /// Vendors whose payloads contain no evidence, so that the config must assign a source to them.
@@ -59,6 +59,9 @@ package struct VendorChain: Sendable {
         }
         links = custom.map { custom in chosen.map { ($0 as? Catalogue)?.behind(custom) ?? $0 } } ?? chosen
     }
+
+    /// The vendors that it recognises, in the order of its links.
+    package var vendors: [VendorID] { links.flatMap(\.vendors) }
 
     /// Reads a payload as the vendor with the strongest evidence, the first in the chain among equals, into an empty
     /// notification. A hint alone does not name a vendor: its vendor is in `also`, and only the platform's keys are

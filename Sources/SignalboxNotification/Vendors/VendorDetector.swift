@@ -5,7 +5,10 @@ package protocol ChainLink: Sendable {
     /// Its name in the config's `detectors.chain`.
     var name: String { get }
 
-    /// The vendors that it recognises.
+    /// The vendors that it recognises, in the order of ``profiles``. Cheap.
+    var vendors: [VendorID] { get }
+
+    /// The same vendors with their descriptions. Writes the texts at each call.
     var profiles: [VendorProfile] { get }
 
     /// Records a match for every vendor that could have produced the payload, regardless of earlier links.
@@ -57,6 +60,8 @@ package protocol VendorDetector: ChainLink {
 
 extension VendorDetector {
     package var name: String { vendor.name }
+
+    package var vendors: [VendorID] { [vendor] }
 
     package var profiles: [VendorProfile] { [VendorProfile(vendor: vendor, looksFor: looksFor)] }
 

@@ -6,7 +6,7 @@ package struct WarningDescription: Sendable {
     /// The condition, in Markdown.
     package let meaning: String
 
-    /// `meaning`: one sentence for the documentation.
+    /// `meaning`: one or two sentences for the documentation.
     private init(_ code: String, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
 
     /// Every code that events can have. `vendors`: the names of all vendors.
@@ -94,9 +94,9 @@ package struct WarningDescription: Sendable {
         Self("braze.marker-not-exact", "`_ab` is true, but not exactly the string `true`."),
         Self("braze.extra-not-an-object", "`extra` is not the JSON text of an object."),
         Self("braze.button-after-gap", "A button follows one without a type. The SDK does not read it."),
-        Self("braze.button-uri-missing", "A button that opens a link has none."),
+        Self("braze.button-uri-missing", "A button that opens a link has no link."),
         Self("braze.action-type-missing", "A button's action has no type."),
-        Self("braze.action-uri-missing", "A click action that opens a link has none."),
+        Self("braze.action-uri-missing", "A click action that opens a link has no link."),
         Self("braze.attachment-type-missing", "An attachment has no `type`. The SDK does not show it."),
         Self(
             "braze.condition-unknown",
@@ -140,7 +140,9 @@ package struct WarningDescription: Sendable {
         Self("action.phone-invalid", "The value is not a telephone number. Not carried out."),
         Self("action.snooze-invalid", "The snooze minutes are not a whole number from 1 to 10,080. Not carried out."),
         Self("action.snooze-too-long", "The notification expires before the snooze ends. Not carried out."),
-        Self("action.calendar-invalid", "The calendar action lacks a title or start, or ends early. Not carried out."),
+        Self(
+            "action.calendar-invalid",
+            "The calendar action lacks a title or start, or ends before it starts. Not carried out."),
         Self("action.calendar-not-kept", "The calendar file could not be stored."),
         Self("action.time-zone-unknown", "The calendar action's time zone is unknown. UTC is used."),
         Self("action.argument-missing", "A required argument of `actions.types`, or a calendar end, is missing."),

@@ -41,7 +41,7 @@ extension PushNotification {
         // The most specific style counts: story, conversation, picture.
         if payload["ab_cp"] != nil { vendorKind = "conversation" }
         if payload["ab_c"] != nil { readStory(slots) }
-        // The key of a request counts regardless of its value.
+        // A request key counts by its presence; its value is ignored.
         let isTracking = extra?["appboy_uninstall_tracking"] != nil
         let request = Braze.request(in: payload, of: Braze.androidRequests) { _ in true }
         readBrazeRequest(isTracking ? Braze.uninstallTracking : request)
@@ -82,7 +82,9 @@ extension PushNotification {
         for page in slots.shownPages {
             let media = addMedia(page.image, as: .carousel)
             items.append(
-                .init(caption: page.title?.text, subcaption: page.subtitle?.text, url: page.link?.text, media: media))
+                .init(
+                    caption: page.title?.scalarText, subcaption: page.subtitle?.scalarText,
+                    url: page.link?.scalarText, media: media))
         }
         vendorKind = "push-story"
         carousel = Carousel(items: items)
@@ -99,12 +101,12 @@ extension PushNotification {
         var buttons: [Category.Button] = []
         for (position, slot) in shown.enumerated() {
             let action = Braze.action(
-                type: slot.type, link: slot.link, inWebView: slot.usesWebView?.androidFlag == true)
+                type: slot.type, link: slot.link?.scalarText, inWebView: slot.usesWebView?.androidFlag == true)
             if let type = slot.type, type.equals("ab_uri"), action.type == .openApp {
                 warn("braze.button-uri-missing", "Without a link the button opens the app.", at: type, in: parser)
             }
-            buttons.append(
-                .init(identifier: slot.identifier?.text ?? String(position), title: slot.title?.text, action: action))
+            let identifier = slot.identifier?.scalarText ?? String(position)
+            buttons.append(.init(identifier: identifier, title: slot.title?.scalarText, action: action))
         }
         defineCategory(buttons)
     }
@@ -119,12 +121,35 @@ private struct BrazeSlots {
     struct Button {
         var identifier, title, type, link, usesWebView: JSONValue?
 
+        /// The value of a key; nil for a key that is not read. `name`: the rest of the key after the number.
+        func value(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+            if name.equals("_id") { return identifier }
+            if name.equals("_t") { return title }
+            if name.equals("_a") { return type }
+            if name.equals("_uri") { return link }
+            return name.equals("_use_webview") ? usesWebView : nil
+        }
+
+        /// True for a link that the type does not open.
+        var hasUnusedLink: Bool {
+            guard let type, link?.hasScalarText == true else { return false }
+            return type.equals("ab_open") || type.equals("OPEN_APP") || type.equals("ab_none") || type.equals("CLOSE")
+        }
+
         var anyValue: JSONValue? { identifier ?? title ?? type ?? link ?? usesWebView }
     }
 
     /// `ab_cN_i`, `ab_cN_t`, `ab_cN_st`, `ab_cN_uri`.
     struct Page {
         var image, title, subtitle, link: JSONValue?
+
+        /// The value of a key; nil for a key that is not read. `name`: the rest of the key after the number.
+        func value(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+            if name.equals("_i") { return image }
+            if name.equals("_t") { return title }
+            if name.equals("_st") { return subtitle }
+            return name.equals("_uri") ? link : nil
+        }
     }
 
     private(set) var buttons: [Button] = []
@@ -143,11 +168,6 @@ private struct BrazeSlots {
         shownButtons = buttons.prefix { $0.type?.hasText == true }
         shownPages = pages.prefix { $0.image?.hasText == true }
     }
-
-    /// The ends of a button's keys.
-    private static let buttonNames: [StaticString] = ["_id", "_t", "_a", "_uri", "_use_webview"]
-    /// The ends of a page's keys.
-    private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
 
     /// Stores one value of the button with a number. `name`: the rest of the key after the number.
     private mutating func readButton(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
@@ -168,12 +188,20 @@ private struct BrazeSlots {
         if name.equals("_uri") { pages[index].link = value }
     }
 
-    /// True for a numbered key from which a shown button or page was read.
+    /// True for a numbered key whose value a shown button or page has. The event keeps objects and lists, which have
+    /// no text, and links that are not opened.
     func isConsumed(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return false }
-        return key[3] == UInt8(ascii: "a")
-            ? index < shownButtons.count && Self.buttonNames.contains { name.equals($0) }
-            : index < shownPages.count && Self.pageNames.contains { name.equals($0) }
+        let value: JSONValue?
+        if key[3] == UInt8(ascii: "a") {
+            guard index < shownButtons.count else { return false }
+            if name.equals("_uri"), shownButtons[index].hasUnusedLink { return false }
+            value = shownButtons[index].value(name)
+        } else {
+            value = index < shownPages.count ? shownPages[index].value(name) : nil
+        }
+        guard let value else { return false }
+        return !value.isObject && !value.isArray
     }
 
     /// The number after the four letters of the prefix, and the rest of the key. Numbers from 1000 on are ignored:

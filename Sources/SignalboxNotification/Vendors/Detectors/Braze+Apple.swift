@@ -123,6 +123,6 @@ extension PushNotification {
                 "braze.action-type-missing", "The button's action has no type.", key: "a_t", of: effect, in: parser)
         }
         return Braze.action(
-            type: effect["a_t"], link: effect["a_uri"], inWebView: effect["a_use_webview"]?.appleFlag == true)
+            type: effect["a_t"], link: effect["a_uri"]?.text, inWebView: effect["a_use_webview"]?.appleFlag == true)
     }
 }

@@ -153,7 +153,7 @@ extension PushNotification {
             boundedObjects(payload["pab"], "braze.too-many-buttons", in: payload.parser).map { position, button in
                 Category.Button(
                     identifier: button["action"]?.scalarText ?? String(position), title: button["title"]?.text,
-                    action: Braze.action(type: button["a"], link: button["u"], inWebView: false))
+                    action: Braze.action(type: button["a"], link: button["u"]?.text, inWebView: false))
             })
         fillCustom(from: payload, except: Braze.webKeys, adding: [.members(payload["e"], of: "e")])
     }

@@ -13,9 +13,10 @@ struct Braze: VendorDetector {
     let vendor = VendorID("braze")
     var looksFor: String {
         """
-        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items`, `ab_cat`, `ab_carousel` or `ab_cd`, or next \
-        to another key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, \
-        the attribute `brazeActivityId` of a Live Activity, or in-app messages with their triggers
+        `_ab` that is `true`, an object `ab` with a `c` of Braze's, `att`, `c_items`, `ab_cat`, `ab_carousel` or \
+        `ab_cd`, or next to another key of Braze's, `appboy_uninstall_tracking`, \
+        `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, the attribute `brazeActivityId` of a Live Activity, or \
+        in-app messages with their triggers
         """
     }
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
@@ -69,10 +70,10 @@ extension Braze {
         return isBraze ? ab : nil
     }
 
-    /// `c` is null for pushes without a campaign (braze-docs, "Customization" of push on iOS). Other keys that begin
-    /// with `ab_` are those of an app's own test, such as `ab_group`.
+    /// `c` is null for pushes without a campaign (braze-docs, "Customization" of push on iOS). A text of another form
+    /// may be the group of an app's own test; other keys that begin with `ab_`, such as `ab_group`, may be its keys.
     private func hasOwnKey(_ ab: JSONValue) -> Bool {
-        if let campaign = ab["c"], campaign.isString || campaign.isNull { return true }
+        if let campaign = ab["c"], campaign.isNull || isComposite(campaign) { return true }
         if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
         return ab["ab_cat"] != nil || ab["ab_carousel"] != nil || ab["ab_cd"] != nil
     }
@@ -159,15 +160,15 @@ extension Braze {
     /// The effect of a button. There are three sets of types: those of the REST API and, on the wire, Android's.
     /// Braze does not document which of them iOS receives, so all are read in every form. Without its link, a button
     /// opens the app (braze-android-sdk).
-    static func action(type: JSONValue?, link: JSONValue?, inWebView: Bool) -> Action {
+    static func action(type: JSONValue?, link: String?, inWebView: Bool) -> Action {
         let word = type?.text
         switch word {
         case "ab_uri", "URI", "DEEP_LINK":
-            let opening = link.flatMap { Action.opening($0, inWebView: inWebView, vendorType: word) }
+            let opening = link.map { Action.opening($0, inWebView: inWebView, vendorType: word) }
             return opening ?? Action(.openApp, vendorType: word)
         case "ab_open", "OPEN_APP": return Action(.openApp, vendorType: word)
         case "ab_none", "CLOSE": return Action(.dismiss, vendorType: word)
-        default: return Action(.custom, value: link?.text, vendorType: word)
+        default: return Action(.custom, value: link, vendorType: word)
         }
     }
 }

@@ -5,7 +5,7 @@ import SignalboxJSON
 
 extension MCE {
     /// The SDK's action registry compares types exactly. iOS and Android use different names for the web view.
-    fileprivate static func type(_ word: String) -> Action.ActionType {
+    static func type(_ word: String) -> Action.ActionType {
         switch word {
         case "url": .openUrl
         case "dial": .dial

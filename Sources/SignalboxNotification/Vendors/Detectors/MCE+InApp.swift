@@ -19,7 +19,7 @@ extension PushNotification {
             return rejectMessage("The message has no content object.", at: inApp["content"] ?? inApp, in: parser)
         }
         let views = inApp["maxViews"].flatMap { $0.isNull ? nil : $0 }
-        // One view without a number (developer.goacoustic.com, "In-app content").
+        // Without `maxViews`, one view (developer.goacoustic.com, "In-app content").
         guard let count = views.map(\.number) ?? 1 else {
             return rejectMessage("The number of views is not a whole number.", at: views ?? inApp, in: parser)
         }
@@ -38,7 +38,8 @@ extension PushNotification {
         bring(pushed, from: inApp, in: parser)
     }
 
-    /// The action of the content, without the warnings: if it is the notification's own, they are there already.
+    /// The action of the content, without warnings: if it is the notification's own action, its warnings are already
+    /// recorded.
     private func mceAction(_ value: JSONValue, in parser: JSONParser) -> Action? {
         var scratch = PushNotification(platform: platform)
         return scratch.readMCEAction(value, in: parser)

@@ -123,16 +123,21 @@ extension PushNotification {
     }
 
     /// The SDK makes a category of the actions and gives it a random name unless `category-name` specifies one; a name
-    /// without actions is that of a category compiled into the app.
+    /// without actions is that of a category compiled into the app. The name in `aps` counts without `category-name`,
+    /// and stays in ``custom`` if that replaces it.
     private mutating func readCategory(_ payload: borrowing PlatformPayload) {
         let name = payload["category-name"]?.text
+        if let name, let own = payload.aps?["category"], own.hasText, !own.isScalar(withText: name) {
+            keepReplaced(own, of: payload)
+        }
         guard let list = payload["category-actions"], list.isArray else {
             if let name { category = .named(name) }
             return
         }
         vendorKind = "dynamic-category"
         category = Category(
-            identifier: name, origin: .dynamic, actions: readMCEButtons(list, needFlags: true, in: payload.parser))
+            identifier: name ?? category?.identifier, origin: .dynamic,
+            actions: readMCEButtons(list, needFlags: true, in: payload.parser))
         warnUnlessMutable(payload.aps, "category-actions", in: payload.parser)
     }
 

@@ -11,7 +11,7 @@ struct MCE: VendorDetector {
     var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
     var looksFor: String {
         """
-        an object `notification-action` with a type, a list `category-actions` of named actions with types, `mce` with \
+        `notification-action` with a type of MCE's or a value, a list `category-actions` of named actions, `mce` with \
         `attribution` or `mailingId`, `inApp` with rules and template, JSON text `alert` next to `mce`, or in it \
         `notification-action`, or `subject` and `message` with another of MCE's keys
         """
@@ -35,7 +35,7 @@ struct MCE: VendorDetector {
         let parser = payload.parser
         let action = payload["notification-action"]
         let actions = payload["category-actions"]
-        if let action, action.isObject, isTyped(action) || actions?.isArray == true { return action }
+        if let action, action.isObject, isAction(action) || actions?.isArray == true { return action }
         if let actions, actions.elements.prefix(longestList).contains(where: isButton) { return actions }
         let mce = parser.object(payload["mce"])
         if let alert = payload["alert"], isAlert(parser.object(alert), hasMCE: mce != nil, in: parser) {
@@ -48,6 +48,16 @@ struct MCE: VendorDetector {
 
     /// Every action of MCE has a type, a non-empty string.
     private func isTyped(_ action: JSONValue) -> Bool { action["type"]?.hasText == true }
+
+    /// An action that other apps do not send: its type is one of MCE's, or any type with a value. The carousel's type
+    /// has none (Acoustic-Mobile-Push/iOS, Image Carousel Plugin).
+    private func isAction(_ action: JSONValue) -> Bool {
+        guard let word = action["type"]?.text else { return false }
+        switch MCE.type(word) {
+        case .custom: return word == "carousel" || action["value"].map { !$0.isNull } ?? false
+        default: return true
+        }
+    }
 
     /// A button has a title in addition to its type.
     private func isButton(_ value: JSONValue) -> Bool {
@@ -63,7 +73,7 @@ struct MCE: VendorDetector {
     private func isAlert(_ alert: JSONValue?, hasMCE: Bool, in parser: JSONParser) -> Bool {
         guard let alert else { return false }
         if hasMCE { return true }
-        if let action = alert["notification-action"], isTyped(action) { return true }
+        if let action = alert["notification-action"], isAction(action) { return true }
         guard alert["subject"]?.isString == true, alert["message"]?.isString == true else { return false }
         return parser.object(alert["expandable"]).map(isTyped) == true || alert["lightsPreferences"]?.isArray == true
             || alert["vibratePattern"]?.isArray == true || alert["soundEnabled"]?.hasScalarText == true

@@ -2,8 +2,9 @@ import SignalboxInApp
 import SignalboxJSON
 
 extension PushNotification {
-    /// Adds the smart notification as a message that the engine shows in its period. The SDK shows none without its
-    /// texts. A period with an unreadable date is unknown, so it brings no message. `embargo`, `expiry`: as read.
+    /// Adds the smart notification as a message that the engine shows in its period. The SDK shows no message without
+    /// title and body. A period with an unreadable date is unknown, so it brings no message. `embargo`, `expiry`: as
+    /// read.
     mutating func bringSourseMessage(
         _ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?
     ) {
@@ -35,7 +36,7 @@ extension PushNotification {
         return SoursePair.pair(condition: condition, title: title, body: body)
     }
 
-    /// The topics whose subscribers the push is for. The pair says who has the marker.
+    /// The topics whose subscribers the push is for. The marker's topic is part of the pair, so it is left out here.
     private func topics(_ payload: borrowing PlatformPayload, besides pair: Message.Pair?) -> [[String]] {
         if let condition = payload.target.topics {
             return condition.groups.filter { $0 != pair.map { [$0.marker] } && $0 != pair.map { ["!" + $0.marker] } }
