@@ -96,6 +96,16 @@ import Testing
         )
         #expect(found.first?.message.hasSuffix("and 4940 more") == true)
     }
+
+    /// Would take minutes if errors beyond the listed ones had suggestions, or if names of any length were compared.
+    @Test func suggestionsForManyLongNamesAreBounded() {
+        let (short, long) = (String(repeating: "n", count: 56), String(repeating: "n", count: 86))
+        let destinations = list(1_000) { "\"\(short)\(1_000 + $0)\":{\"builtin\":\"inbox\"}" }
+        let routes = list(1_000) { "{\"name\":\"r\($0)\",\"match\":{},\"to\":[\"\(long)\(1_000 + $0)\"]}" }
+        let found = mistakes("{\"destinations\":{\(destinations)},\"routes\":[\(routes)]}")
+        #expect(found.count == 100)
+        #expect(found.allSatisfy { $0.message.contains("; known here: ") })
+    }
 }
 
 /// Names that reach a log or a terminal.

@@ -137,6 +137,59 @@ import Testing
         #expect(!ConfigReport.lines(of: fixture.mistakes, in: ["f"]).joined().contains("hunter2"))
     }
 
+    /// Syntax errors mark no secret, so the names of keys decide. Covers values of a wrong type, keys that no option
+    /// has, and every quote, comma or colon that may be missing.
+    @Test(arguments: [
+        #"{"sources":{"a":{"auth":{"bearer":"hunter2"}}}}"#, #"{"sources":{"a":{"auth":{"token":"hunter2"}}}}"#,
+        #"{"sources":{"a":{"auth":{"beerer":["hunter2"]}}}}"#, #"{"sources":{"a":{"auth":"hunter2"}}}"#,
+        #"{"sources":{"a":{"apns":{"secrets":"hunter2"}}}}"#, #"{"sources":{"a":"hunter2"}}"#,
+        #"{"admin":{"tokens":{"ops":"hunter2"}}}"#, #"{"token":"hunter2"}"#, #"{"secret":'hunter2'}"#,
+        #"{"secret":hunter2}"#, #"{"secret":hunter2,hunter2}"#, #"{"secret":"hunter2"#, #"{"secret":"hunter2}"#,
+        #"{"secret" "hunter2"}"#, #"{"secret"="hunter2"}"#, #"{"secret:"hunter2"}"#, #"{secret:"hunter2"}"#,
+        #"{"a":"b,"secret":"hunter2"}"#, #"{'Authorization':'Bearer hunter2'}"#, #"{"PASSWORD":hunter2}"#,
+        #"{"apiKey":-hunter2}"#, #"{"secret":“hunter2”}"#, #"{"bearer":{hunter2}}"#,
+        #"{"bearer":["env:A" "hunter2"]}"#, #"{"bearer":["hunter2","env:A"}"#, #"{"tokens":[{"x":"hunter2"},}"#,
+    ])
+    func secretsBehindKeysAreNotShown(text: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report.contains("f:1:") && !report.contains("hunter2"), "\(report)")
+        #expect(!ConfigReport.lines(of: fixture.mistakes, in: ["f"]).joined().contains("hunter2"))
+        #expect(fixture.mistakes.allSatisfy { !$0.message.contains("hunter2") })
+    }
+
+    /// References, JSON's words and the value that the mistake is about.
+    @Test(arguments: [
+        (#"{"sources":{"a":{"auth":{"bearer":"env:A"}}}}"#, #""bearer":"env:A""#),
+        (#"{"secret":env:A}"#, #""secret":env:A"#),
+        (#"{"sources":{"a":{"auth":{"bearer":["env:A"]},"dedupe":{"key":"data"}}}}"#, #""key":"data""#),
+        (#"{"admin":{"tokens":{"ops":{"bearer":"env:A","role":"boss","content":null}}}}"#, #""role":"boss""#),
+        (#"{"admin":{"tokens":{"ops":{"bearer":"env:A","role":"boss","content":null}}}}"#, #""content":null"#),
+    ])
+    func otherValuesBehindKeysAreShown(text: String, value: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report.contains(value), "\(report)")
+    }
+
+    /// Has no excerpt: NULs between the letters would keep a secret from being found.
+    @Test(arguments: [
+        String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
+    ])
+    func namesTheRemedyForOtherEncodings(_ encoding: String.Encoding) throws {
+        let data = try #require(#"{"secret":"hunter2"}"#.data(using: encoding))
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: [UInt8](data))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report == "f:1:1: error: this is not UTF-8\n  hint: save the file as UTF-8\n")
+    }
+
+    @Test func aFileThatIsTooLargeHasNoExcerpt() {
+        let bytes = [UInt8](repeating: 0x20, count: 50 << 20)
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: bytes)], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report == "f: error: the file is larger than 16 MiB\n")
+    }
+
     @Test func aLineDoesNotRepeatInvalidJSON() {
         let fixture = Fixture(
             files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")

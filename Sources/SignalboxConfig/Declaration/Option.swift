@@ -37,6 +37,8 @@ struct Option<Root: Sendable>: Sendable {
     private(set) var info: OptionInfo
     /// The error if the option is missing; nil if it may be.
     let missing: String?
+    /// Whether its value has a secret; see ``OptionType/hasSecret``.
+    let hasSecret: Bool
     /// Reads a value and sets the property; records errors. The reader calls it once for each file that has the
     /// option.
     private(set) var read: Reading
@@ -87,6 +89,7 @@ struct Option<Root: Sendable>: Sendable {
     ) {
         info = OptionInfo(key: key, type: type.info, isRequired: missing != nil, documentation: documentation)
         self.missing = missing
+        hasSecret = type.hasSecret
         self.read = read
     }
 
@@ -132,6 +135,8 @@ struct Section<Root: Sendable>: Sendable {
     private let rules: JSONNode
     /// Known keys, for the check of unknown ones and for suggestions.
     private let keys: [String]
+    /// Whether an option has a secret.
+    let hasSecret: Bool
     /// Runs once for each object that is read, also for one with mistakes.
     private let check: Check
 
@@ -152,6 +157,7 @@ struct Section<Root: Sendable>: Sendable {
         self.options = options
         self.check = check
         keys = options.map(\.info.key)
+        hasSecret = options.contains(where: \.hasSecret)
     }
 
     /// With the defaults of this section.
@@ -178,7 +184,7 @@ struct Section<Root: Sendable>: Sendable {
     /// for their absence record it once.
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
-        guard reader.isObject(value, keys: keys) else { return false }
+        guard reader.isObject(value, keys: keys, isOfSecret: hasSecret) else { return false }
         var missing: [String] = []
         for option in options {
             if let member = value.member(option.info.key) {

@@ -82,7 +82,8 @@ extension OptionType<SecretReference> {
     /// The error never shows the value: it may be the secret itself. `env:NAME` or `file:/path`. The secret is read
     /// later, by ``SecretResolver``.
     static var reference: OptionType {
-        OptionType(TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])) { value, reader in
+        let info = TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])
+        return OptionType(info, hasSecret: true) { value, reader in
             let text = value.string.flatMap { ConfigReader.problem(ofLine: $0) == nil ? $0 : nil }
             if let reference = text.flatMap({ SecretReference($0) }) { return reference }
             reader.note(
@@ -121,8 +122,9 @@ extension OptionType<[DestinationName]> {
     static var destinations: OptionType {
         let name = OptionType<DestinationName>(TypeInfo("destination", OptionType<String>.anyText)) { value, reader in
             guard let text = reader.text(value) else { return nil }
-            if let advice = reader.destinations.advice(for: text) {
-                reader.note(value, "there is no destination \"\(text)\"" + advice)
+            let known = reader.destinations
+            if !known.contains(text) {
+                reader.note(value, "there is no destination \"\(text)\"" + known.advice(for: text))
             }
             return DestinationName(text)
         }

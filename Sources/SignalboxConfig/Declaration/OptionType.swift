@@ -34,20 +34,27 @@ struct OptionType<Value: Sendable>: Sendable {
     var info: TypeInfo
     /// A default as JSON; nil for one that the reference does not show.
     var write: @Sendable (Value) -> JSONNode?
+    /// True if the value or a part of it refers to a secret: an operator may paste the secret there.
+    let hasSecret: Bool
     /// Returns nil for a value that is not of this type, and records why.
     let read: Reading
 
     /// `write`: shows no default unless the type says how. `read` must record an error for each nil.
-    init(_ info: TypeInfo, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil }, read: @escaping Reading) {
+    init(
+        _ info: TypeInfo, hasSecret: Bool = false, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
+        read: @escaping Reading
+    ) {
         self.info = info
         self.write = write
+        self.hasSecret = hasSecret
         self.read = read
     }
 
     /// An object with options of its own. The reference page lists the options of the section below this one. A value
     /// that is not an object leads to nil and one error.
     static func section(_ section: Section<Value>) -> OptionType {
-        OptionType(TypeInfo("object", section.schema, members: section.infos)) { section.read($0, &$1) }
+        let info = TypeInfo("object", section.schema, members: section.infos)
+        return OptionType(info, hasSecret: section.hasSecret) { section.read($0, &$1) }
     }
 
     /// The same type, converted. `write`: the inverse of `transform`, for defaults. `transform` must accept every
@@ -55,7 +62,9 @@ struct OptionType<Value: Sendable>: Sendable {
     func map<New>(
         write: @escaping @Sendable (New) -> Value? = { _ in nil }, _ transform: @escaping @Sendable (Value) -> New
     ) -> OptionType<New> {
-        OptionType<New>(info, write: { write($0).flatMap(self.write) }) { read($0, &$1).map(transform) }
+        OptionType<New>(info, hasSecret: hasSecret, write: { write($0).flatMap(self.write) }) {
+            read($0, &$1).map(transform)
+        }
     }
 
     /// The same type with another schema. For types whose generated schema is too strict or too large for editors.
@@ -82,8 +91,9 @@ struct OptionType<Value: Sendable>: Sendable {
         if count.upperBound < ConfigBounds.entries { array = array.adding(["maxItems": .integer(count.upperBound)]) }
         var info = TypeInfo("array of \(plural)", array.adding(["items": info.schema]), members: info.members)
         info.entry = "[]" + self.info.entry
-        return OptionType<[Value]>(info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
-            reader.entries(value, count, orElse: problem)?.compactMap { read($0, &reader) }
+        return OptionType<[Value]>(info, hasSecret: hasSecret, write: { $0.isEmpty ? .array([]) : nil }) {
+            value, reader in
+            reader.entries(value, count, orElse: problem, isOfSecret: hasSecret)?.compactMap { read($0, &reader) }
         }
     }
 
@@ -92,7 +102,8 @@ struct OptionType<Value: Sendable>: Sendable {
     func oneOrMore(of plural: String, upTo most: Int, orElse problem: String) -> OptionType<[Value]> {
         let several = list(of: plural, 1...most, orElse: problem)
         let kind = "\(info.kind), or array of 1 to \(most)"
-        return OptionType<[Value]>(TypeInfo(kind, ["anyOf": [info.schema, several.info.schema]])) { value, reader in
+        let either = TypeInfo(kind, ["anyOf": [info.schema, several.info.schema]])
+        return OptionType<[Value]>(either, hasSecret: hasSecret) { value, reader in
             value.isArray ? several.read(value, &reader) : read(value, &reader).map { [$0] }
         }
     }

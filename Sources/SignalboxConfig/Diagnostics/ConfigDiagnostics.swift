@@ -8,6 +8,9 @@ package struct ConfigLocation: Sendable, Equatable {
     package var pointer: String
     /// True for the value's key instead of the value.
     package var isKey = false
+    /// The position of a member in its object, from 0: distinguishes members with the same key. Nil for the last of
+    /// them, which the pointer leads to, and for other values.
+    package var member: Int?
 
     /// An empty pointer stands for the whole file.
     package init(file: Int = 0, pointer: String, isKey: Bool = false) {
@@ -19,12 +22,6 @@ package struct ConfigLocation: Sendable, Equatable {
     /// The location of a member or an element. `token`: its key or index, unescaped.
     package func appending(_ token: String, isKey: Bool = false) -> ConfigLocation {
         ConfigLocation(file: file, pointer: pointer + "/" + JSONPointer.escape(token), isKey: isKey)
-    }
-
-    /// The bytes in the text of its file; nil when the text has no such value.
-    fileprivate func range(in text: [UInt8]) -> Range<Int>? {
-        let place = JSONPosition(of: pointer, in: text)
-        return isKey ? place?.key ?? place?.value : place?.value
     }
 }
 
@@ -129,15 +126,16 @@ package struct ConfigDiagnostics: Sendable {
         for finding in findings where lines[finding.location.file] == nil {
             lines[finding.location.file] = TextLines(files[finding.location.file].bytes)
         }
+        let places = ConfigPlaces(of: findings.flatMap { [$0.location] + $0.related.map(\.location) }, in: files)
         let mistakes = findings.map { finding in
-            let place = finding.location.range(in: files[finding.location.file].bytes)
+            let place = places.range(of: finding.location)
             let position = place.flatMap { lines[finding.location.file]?.position(of: $0.lowerBound) }
             var mistake = ConfigMistake(
                 finding.severity, file: finding.location.file, pointer: finding.location.pointer, place: place,
                 at: position, message: finding.message)
             mistake.mayBeSecret = finding.mayBeSecret
             mistake.notes = finding.related.compactMap { location, message in
-                location.range(in: files[location.file].bytes).map {
+                places.range(of: location).map {
                     ConfigMistake.Note(file: location.file, place: $0, message: message)
                 }
             }

@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-/// Hides values of a config that may be secrets, from those who may see the config otherwise.
+/// Hides values of a config that may be secrets, from operators who may read the rest of the config.
 ///
 /// Shows only values of declared options, and of options for secrets only references such as `env:NAME`. So a secret
 /// stays hidden if an operator pasted it there, or into an option that does not exist.
@@ -51,7 +51,7 @@ enum ConfigMask {
         return shown.map { "/" + JSONPointer.escape($0) }.joined()
     }
 
-    /// Everything before the path of a URL without user and password, and the path without the query.
+    /// The URL without userinfo and query.
     private static func withoutCredentials(_ url: String) -> String {
         guard let scheme = url.firstRange(of: "://") else { return url }
         let rest = url[scheme.upperBound...]

@@ -5,18 +5,29 @@ extension ConfigMistake {
     /// Describes a syntax error at its most likely cause, found by a second look at the text. Falls back to the
     /// parser's own position. `file`: the index of the file. `text`: its contents, which the error's offset refers
     /// to. `carrier`: the carrier of the text, for the message. A misspelled word or number is quoted in the message,
-    /// so ``repeatsText`` is set for it.
+    /// so ``repeatsText`` is set for it, unless it may be a secret. A text in UTF-16 or UTF-32 has no ``place``: an
+    /// excerpt would not be readable, and could have a secret.
     package init(_ error: JSONError, file: Int, in text: [UInt8], of carrier: Carrier = .file) {
+        if Self.isMisspelled(error.reason) || error.reason == .invalidUTF8, Self.isWide(text) {
+            let words = Self.words(for: .invalidUTF8, in: carrier)
+            let start = TextPosition(line: 1, column: 1)
+            self.init(.error, file: file, pointer: "", place: nil, at: start, message: words)
+            return
+        }
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
             let place = error.offset.map { $0..<min($0 + 1, text.count) }
             let words = Self.words(for: error.reason, in: carrier)
             self.init(file: file, pointer: "", place: place, in: text, message: words)
             return
         }
-        let words = Self.words(for: fault, in: text, of: carrier)
-        self.init(file: file, pointer: "", place: fault.range, in: text, message: words)
+        let hidden = Self.wordsWithoutText(for: fault.kind)
+        let mayBeSecret = hidden != nil && SecretScan(text).hides(fault.range)
+        let words = mayBeSecret ? hidden : nil
+        self.init(
+            file: file, pointer: "", place: fault.range, in: text,
+            message: words ?? Self.words(for: fault, in: text, of: carrier))
         switch fault.kind {
-        case .bareKey, .bareWord, .number: repeatsText = true
+        case .bareKey, .bareWord, .number: repeatsText = !mayBeSecret
         default: break
         }
         if let opening = fault.opening {
@@ -65,6 +76,12 @@ extension ConfigMistake {
         }
     }
 
+    /// Whether a text looks like UTF-16 or UTF-32: it begins with their byte order mark, or has a NUL in the first
+    /// character or the second one, which are ASCII in JSON.
+    private static func isWide(_ text: [UInt8]) -> Bool {
+        text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) || text.prefix(4).contains(0)
+    }
+
     /// The problem and its remedy, for errors whose cause the second look did not find.
     private static func words(for reason: JSONError.Reason, in carrier: Carrier) -> String {
         switch reason {
@@ -108,6 +125,17 @@ extension ConfigMistake {
             "the \(carrier.rawValue) ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
         case .tooDeep: tooDeep
         case .unexpected(let character): "\(character) has no meaning here; look for a missing quote, comma or bracket"
+        }
+    }
+
+    /// The same words for a fault in a possible secret; nil for faults whose words do not quote the text.
+    private static func wordsWithoutText(for kind: JSONFault.Kind) -> String? {
+        switch kind {
+        case .bareKey: "a name needs double quotes; write them around it"
+        case .bareWord: "this is not a JSON value; a string needs double quotes"
+        case .number: "this is not a JSON number; write it like 10, -0.5 or 1e3"
+        case .unexpected: "this character has no meaning here; look for a missing quote, comma or bracket"
+        default: nil
         }
     }
 

@@ -19,7 +19,8 @@ package struct ConfigReport {
     /// they belong to.
     package func text(of mistakes: [ConfigMistake]) -> String {
         var texts: [Int: TextLines] = [:]
-        for file in Set(mistakes.flatMap { [$0.file] + $0.notes.map(\.file) }) {
+        // A file without a place needs no excerpt, and may be too large to be read.
+        for file in Set(mistakes.flatMap { ($0.place == nil ? [] : [$0.file]) + $0.notes.map(\.file) }) {
             texts[file] = TextLines(files[file].hidingSecrets(of: mistakes, in: file).bytes)
         }
         return mistakes.map { text(of: $0, in: texts) }.joined()
@@ -30,20 +31,23 @@ package struct ConfigReport {
         mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
     }
 
+    /// Mistakes that ``lines(of:in:)`` shows.
+    private static let mostLines = 20
+
     /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: the names
-    /// of the files. Mistakes beyond `limit` are counted only; a line has at most 500 characters. For logs: no line
-    /// quotes the text of the config, except for the names on the way to the mistake.
-    package static func lines(
-        of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
-    ) -> [String] {
-        var lines = mistakes.prefix(limit).map { mistake in
+    /// of the files. Mistakes beyond ``mostLines`` are counted only; a line has at most 500 characters. For logs: no
+    /// line quotes the text of the config, except for the names on the way to the mistake.
+    package static func lines(of mistakes: [ConfigMistake], in names: [String]) -> [String] {
+        var lines = mistakes.prefix(mostLines).map { mistake in
             let (pointer, message) = unquoted(mistake)
             let line =
                 place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): "
                 + (pointer.isEmpty ? "" : shortened(pointer) + ": ") + message
             return line.count > 500 ? printable(line.prefix(500) + "…") : printable(line)
         }
-        if mistakes.count > limit { lines.append("and \(mistakes.count - limit) more: see signalbox routes check") }
+        if mistakes.count > mostLines {
+            lines.append("and \(mistakes.count - mostLines) more: see signalbox routes check")
+        }
         return lines
     }
 

@@ -72,7 +72,7 @@ package struct ConfigFiles: Sendable {
         let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
         guard names.count <= mostParts else {
             throw ConfigRefusal(
-                "\(folder) has \(names.count) files; at most \(mostParts) are read. Put some together.")
+                "\(folder) has \(names.count) files; at most \(mostParts) are read. Merge some of them.")
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

@@ -1,9 +1,10 @@
 import Foundation
 
 extension ConfigText {
-    /// Reads the beginning of a file as ``contents(of:upTo:orPipe:)`` does; nil for a file that cannot be read.
-    package static func beginning(of path: String, upTo most: Int, orPipe: Bool = false) -> [UInt8]? {
-        do throws(UnreadableFile) { return try contents(of: path, upTo: most, orPipe: orPipe) } catch { return nil }
+    /// Reads the beginning of a file as ``contents(of:upTo:orPipe:)`` does, but no pipe; nil for a file that cannot be
+    /// read.
+    package static func beginning(of path: String, upTo most: Int) -> [UInt8]? {
+        do throws(UnreadableFile) { return try contents(of: path, upTo: most) } catch { return nil }
     }
 
     /// Reads the beginning of a file that a config or an operator names, at most this many bytes. Throws for a file

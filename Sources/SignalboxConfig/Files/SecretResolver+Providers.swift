@@ -24,21 +24,21 @@ extension SecretResolver {
             var accounts: [(account: GatewayConfig.ServiceAccount, publicKey: Secret)] = []
             for (position, account) in (source.fcm?.serviceAccounts ?? []).enumerated() {
                 let key = try secrets([account.publicKey], "\(option)/fcm/serviceAccounts/\(position)/publicKey")[0]
-                try claim("\(account.email) \(account.keyID)", for: name, "\(option)/fcm/serviceAccounts", &owners)
+                try register("\(account.email) \(account.keyID)", for: name, "\(option)/fcm/serviceAccounts", &owners)
                 accounts.append((account, key))
             }
             let keys = try secrets(source.fcm?.keys ?? [], "\(option)/fcm/keys").map(\.text)
             let tokens = try secrets(source.expo, "\(option)/expo/tokens").map(\.text)
             for project in source.fcm?.projects ?? [] {
-                try claim("project " + project, for: name, "\(option)/fcm/projects", &owners)
+                try register("project " + project, for: name, "\(option)/fcm/projects", &owners)
             }
-            for key in keys { try claim("secret " + key, for: name, "\(option)/fcm/keys", &owners) }
-            for token in tokens { try claim("secret " + token, for: name, "\(option)/expo/tokens", &owners) }
+            for key in keys { try register("secret " + key, for: name, "\(option)/fcm/keys", &owners) }
+            for token in tokens { try register("secret " + token, for: name, "\(option)/expo/tokens", &owners) }
             for (references, option) in [
                 (source.bearer, option + "/auth/bearer"), (source.apns?.secrets ?? [], option + "/apns/secrets"),
             ] {
                 for secret in try secrets(references, option) {
-                    try claim("secret " + secret.text, for: name, option, &owners)
+                    try register("secret " + secret.text, for: name, option, &owners)
                 }
             }
             identities[name] = ProviderIdentities(serviceAccounts: accounts, serverKeys: keys, expoTokens: tokens)
@@ -51,7 +51,7 @@ extension SecretResolver {
     }
 
     /// Throws if another source has the identity.
-    private func claim(
+    private func register(
         _ identity: String, for name: SourceName, _ option: String, _ owners: inout [String: SourceName]
     ) throws(ConfigRefusal) {
         let owner = owners[identity] ?? name

@@ -54,7 +54,8 @@ extension SecretResolver {
         return pairs
     }
 
-    /// The config's, otherwise that of the environment; nil without both. Throws for a variable that is not a URL.
+    /// The config's, otherwise that of the environment; nil if neither is set. Throws for a variable that is not a
+    /// URL.
     private func endpoint(_ options: GatewayConfig.Telemetry) throws(ConfigRefusal) -> String? {
         if let endpoint = options.endpoint { return endpoint }
         let name = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -65,7 +66,7 @@ extension SecretResolver {
         return text
     }
 
-    /// 0 without both: only requests with a sampled `traceparent` are recorded then.
+    /// 0 if neither is set: only requests with a sampled `traceparent` are recorded then.
     private func ratio(_ options: GatewayConfig.Telemetry) throws(ConfigRefusal) -> Double {
         if let ratio = options.ratio { return ratio }
         let name = "OTEL_TRACES_SAMPLER_ARG"
@@ -83,7 +84,7 @@ extension SecretResolver {
         // Without the value: it may be a secret.
         guard pairs.allSatisfy({ Destination.Header.allows(name: $0.name) && Destination.Header.allows($0.value) })
         else {
-            throw ConfigRefusal("\(name) has a header that cannot be sent: write NAME=VALUE pairs with commas between.")
+            throw ConfigRefusal("\(name) has a header that cannot be sent: write comma-separated NAME=VALUE pairs.")
         }
         return pairs
     }

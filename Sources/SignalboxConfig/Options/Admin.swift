@@ -71,9 +71,9 @@ extension GatewayConfig.Admin {
         if value.member("auth") == nil, admin.tokens.isEmpty { reader.note(value, missing) }
     }
 
-    /// Weaker than the check: the schema permits an empty `tokens`.
+    /// The same as the check.
     private static let rules: JSONNode = [
-        "anyOf": [["required": ["auth"]], ["required": ["tokens"]]]
+        "anyOf": [["required": ["auth"]], ["required": ["tokens"], "properties": ["tokens": ["minProperties": 1]]]]
     ]
 
     /// A token has no default role, so that each one is a decision.
@@ -83,7 +83,7 @@ extension GatewayConfig.Admin {
             "The bearer token, or several while it is being replaced.")
         Option(
             "role", \.role, .choice("role"), required: missingRole,
-            "Its rights: `metrics` reads metrics only, `reader` reads everything, `operator` also changes deliveries, destinations, in-app messages and failure rules, `admin` also removes deliveries."
+            "Its rights: `metrics` reads `/metrics` and `/v1/whoami`, `reader` also everything else except payloads and the history of configs, `operator` also reads payloads and changes deliveries, destinations, in-app messages and failure rules, `admin` also removes deliveries, checks configs and reads their history."
         )
         Option(
             "content", \.content, .flag,

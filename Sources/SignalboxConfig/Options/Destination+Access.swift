@@ -147,7 +147,11 @@ extension Destination.Header {
     /// another type and for an invalid reference.
     private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
         guard let text = value.string else {
-            reader.note(value, "this must be a string")
+            if isSecret(name) {
+                reader.note(secret: value, "this must be a string")
+            } else {
+                reader.note(value, "this must be a string")
+            }
             return nil
         }
         if text.hasPrefix("env:") || text.hasPrefix("file:") || isSecret(name) {

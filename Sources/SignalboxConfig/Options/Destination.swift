@@ -160,7 +160,7 @@ extension Destination {
         }
 
         /// Only `url` is required, and `secret` for most formats.
-        static let options = Section(Draft(), rules: ["anyOf": .array(signedOrNot)]) {
+        static let options = Section(Draft(), rules: rules) {
             Option(
                 "url", \.url, WebhookURL.type,
                 required: "a destination needs a \"url\", or \"builtin\": \"inbox\"",
@@ -182,7 +182,8 @@ extension Destination {
                 "With `\"format\": \"cloudevents-batch\"`: the limits of a request.")
             Option(
                 "timeout", \.webhook.timeout, .duration(from: "10ms", to: "5m", example: "15s"),
-                "From the start of an attempt to the last byte of the response.")
+                "From the start of an attempt to the last byte of the response. Requests for an access token and for "
+                    + "permission have the same time each.")
             Option(
                 "concurrency", \.settings.concurrency, .whole(1...1024),
                 "Concurrent requests, and so the most connections of the destination.")
@@ -223,6 +224,17 @@ extension Destination {
         } check: { draft, value, reader in
             draft.check(value, &reader)
         }
+
+        /// The part of the check that a schema can express.
+        private static let rules: JSONNode = [
+            "anyOf": .array(signedOrNot),
+            "if": ["required": ["format"], "properties": ["format": ["const": "template"]]],
+            "then": ["required": ["template"]],
+            "else": ["properties": ["template": false]],
+            "dependentSchemas": [
+                "batch": ["required": ["format"], "properties": ["format": ["const": "cloudevents-batch"]]]
+            ],
+        ]
 
         /// Schemas of which one applies: a secret is there, or the format needs none.
         private static let signedOrNot: [JSONNode] = {

@@ -55,7 +55,7 @@ package struct GatewayConfig: Sendable {
 
     /// The names that the vendor of an event can have: those of detectors and sources, and `unknown`. Sorted.
     package var vendorNames: [String] {
-        let recognised = vendorChain.links.flatMap(\.profiles).map(\.vendor) + sourceVendors.values
+        let recognised = vendorChain.vendors + sourceVendors.values
         return Set(recognised.map(\.name) + [VendorID.unknown.name]).sorted()
     }
 
@@ -191,7 +191,9 @@ extension GatewayConfig {
 
     /// Checked here, compiled when the vendor chain is made.
     private static let catalogueEntries = OptionType<JSONText>(
-        TypeInfo("array of catalogue entries", ["type": "array", "items": ["type": "object"]])
+        TypeInfo(
+            "array of catalogue entries",
+            ["type": "array", "items": ["type": "object", "required": ["vendor", "markers"]]])
     ) { value, reader in
         let most = ConfigBounds.entries
         if value.isArray, reader.entries(value, 0...most, orElse: "") == nil { return nil }

@@ -59,7 +59,7 @@ private struct InAppGroup: Sendable {
     private static let missing = "a control group needs a \"name\" and a \"share\", such as \"10%\""
 
     /// Shares have steps of 0.01%, so that they are whole numbers.
-    static let options = Section(InAppGroup()) {
+    static let options = Section(InAppGroup(), rules: InAppVendor.rules(of: "coverage")) {
         Option("name", \.name, .label, required: missing, "Identifies the group in messages (`experiment`).")
         Option("salt", \.salt, .label, "Another salt draws other members. Default: none.")
         Option(
@@ -81,6 +81,15 @@ private struct InAppGroup: Sendable {
 
 /// The member `vendor` next to a word that decides whether it is needed.
 enum InAppVendor {
+    /// The same as the check, for the schema. `key`: the option with the word.
+    static func rules(of key: String) -> JSONNode {
+        [
+            "if": ["required": .strings([key]), "properties": [key: ["const": "vendor"]]],
+            "then": ["required": ["vendor"]],
+            "else": ["properties": ["vendor": false]],
+        ]
+    }
+
     /// `key`: the option with the word. Records an error for a missing vendor and for one without effect.
     static func check(_ word: String, _ key: String, _ value: JSONValue, _ reader: inout ConfigReader) {
         if word == "vendor", value["vendor"] == nil {

@@ -144,7 +144,7 @@ private struct InAppLimit: Sendable {
     private static let missing =
         "a limit needs a \"name\", a \"count\" and a \"window\", such as \"24h\", \"day\" or \"session\""
 
-    private static let options = Section(InAppLimit()) {
+    private static let options = Section(InAppLimit(), rules: InAppVendor.rules(of: "owner")) {
         Option("name", \.name, .label, required: missing, "Identifies the limit in explanations and in messages.")
         Option(
             "owner", \.owner,

@@ -63,7 +63,7 @@ extension OptionType<GatewayConfig.Listen> {
 extension GatewayConfig.Listen {
     /// The proxy requires `tls`. The provider endpoints require it on other addresses than loopback, which is checked
     /// when they are known.
-    fileprivate static let options = Section(GatewayConfig.Listen()) {
+    fileprivate static let options = Section(GatewayConfig.Listen(), rules: rules) {
         Option(
             "http", \.http, .line,
             "The address of the API. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
@@ -86,6 +86,12 @@ extension GatewayConfig.Listen {
                     + "`signalbox certs new`")
         }
     }
+
+    /// The same as the check.
+    private static let rules: JSONNode = [
+        "dependentRequired": ["proxy": ["tls"]],
+        "dependentSchemas": ["tls": ["anyOf": [["required": ["apns"]], ["required": ["proxy"]]]]],
+    ]
 }
 
 extension GatewayConfig.Listen.TLS {

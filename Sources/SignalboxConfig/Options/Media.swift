@@ -130,7 +130,7 @@ extension GatewayConfig.Media.Retention {
             "How long to store a file after an event last used it.")
         Option(
             "bytes", \.bytes, .int64(.size(1_000_000...1_000_000_000_000_000, example: "10GB")),
-            "Largest size of all files. Beyond it, the gateway removes the oldest.")
+            "Largest size of all files. Beyond it, the gateway removes the least recently used ones.")
     }
 }
 

@@ -143,7 +143,8 @@ extension GatewayConfig.Source {
 
     /// Vendors whose payloads carry no evidence of their own.
     private static let namedVendor = OptionType<VendorID>(
-        TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
+        TypeInfo(
+            Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), ["enum": .strings(Vendors.namedBySource)])
     ) { value, reader in
         guard let name = reader.text(value) else { return nil }
         guard !Vendors.namedBySource.contains(name) else { return VendorID(name) }

@@ -59,14 +59,25 @@ package struct ConfigReader {
         diagnostics.error(at: location(of: value), message())
     }
 
-    /// Records an error on a member's key.
-    package mutating func note(keyOf member: JSONValue, _ message: @autoclosure () -> String) {
-        diagnostics.error(at: location(of: member, isKey: true), message())
+    /// Records an error on a member's key. `position`: that of the member in its object, for a key that may repeat.
+    package mutating func note(
+        keyOf member: JSONValue, at position: Int? = nil, _ message: @autoclosure () -> String
+    ) {
+        diagnostics.error(at: location(of: member, isKey: true, at: position), message())
     }
 
     /// Records an error on a value that may be a secret and must not be shown.
     mutating func note(secret value: JSONValue, _ message: @autoclosure () -> String) {
         diagnostics.error(at: location(of: value), message(), mayBeSecret: true)
+    }
+
+    /// Records an error on a value of a wrong type. `isOfSecret`: the option has a secret, so the value may be one;
+    /// only a reference to a secret is shown.
+    private mutating func note(
+        mistyped value: JSONValue, _ message: @autoclosure () -> String, isOfSecret: Bool
+    ) {
+        let mayBeSecret = isOfSecret && value.string.flatMap { SecretReference($0) } == nil
+        diagnostics.error(at: location(of: value), message(), mayBeSecret: mayBeSecret)
     }
 
     /// Records an error on a URL, which is hidden when it may contain a password.
@@ -75,11 +86,14 @@ package struct ConfigReader {
             at: location(of: value), message(), mayBeSecret: value.string?.contains("@") ?? false)
     }
 
-    /// The location, or any once further findings are only counted: to find one takes time.
-    private func location(of value: JSONValue, isKey: Bool = false) -> ConfigLocation {
+    /// The location, or any once further findings are only counted: to find one takes time. `position`: that of a
+    /// member in its object.
+    private func location(of value: JSONValue, isKey: Bool = false, at position: Int? = nil) -> ConfigLocation {
         guard !diagnostics.isFull else { return base }
-        return ConfigLocation(
+        var location = ConfigLocation(
             file: base.file + file(of: value), pointer: base.pointer + parser.pointer(to: value), isKey: isKey)
+        location.member = position
+        return location
     }
 
     /// The index of the file that has a value. Counted from 0, in the order of ``roots``. Linear in the number of
@@ -92,7 +106,12 @@ package struct ConfigReader {
     /// The nearest valid word, or the valid words when none is near. Begins with a semicolon: it continues the error.
     /// Lists at most 60 words.
     package static func suggestion(for word: String, among known: [String]) -> String {
-        if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
+        suggestion(of: Spelling.nearest(to: word, among: known), among: known)
+    }
+
+    /// `near`: the nearest of the valid words, if one is near.
+    private static func suggestion(of near: String?, among known: [String]) -> String {
+        if let near { return "; did you mean \"\(near)\"?" }
         let names = known.filter { !$0.hasPrefix("$") }
         let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
         return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
@@ -101,21 +120,32 @@ package struct ConfigReader {
     // MARK: Values
 
     /// True for an object; keys that are not among those given are errors, as are repeated ones. Records one error
-    /// for each such key, and returns true then too: the valid members are still read.
-    package mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
+    /// for each such key, and returns true then too: the valid members are still read. `isOfSecret`: a member is a
+    /// secret, so another value in place of the object may be one too.
+    package mutating func isObject(_ value: JSONValue, keys: [String], isOfSecret: Bool = false) -> Bool {
         guard value.isObject else {
-            note(value, "this must be an object, in braces")
+            note(mistyped: value, "this must be an object, in braces", isOfSecret: isOfSecret && !value.isArray)
             return false
         }
         var seen: Set<String> = []
-        for (name, member) in value.members {
+        for (position, (name, member)) in value.members.enumerated() {
             let key = String(decoding: name, as: UTF8.self)
-            if !keys.contains(key) {
-                note(keyOf: member, "there is no setting \"\(key)\" here" + Self.suggestion(for: key, among: keys))
-            }
-            if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
+            if !keys.contains(key) { note(unknown: key, of: member, at: position, among: keys) }
+            if !seen.insert(key).inserted { note(keyOf: member, at: position, Self.repeated(key)) }
         }
         return true
+    }
+
+    /// Records an unknown key. Its value is hidden if the key is a misspelled name of a secret, or could be one.
+    private mutating func note(unknown key: String, of member: JSONValue, at position: Int, among keys: [String]) {
+        // Both take time, and have no use for an error that is only counted.
+        let near = diagnostics.isFull ? nil : Spelling.nearest(to: key, among: keys)
+        let mayBeSecret =
+            !diagnostics.isFull && (near.map { [$0] } ?? keys).contains { SecretScan.isSecret(key: $0) }
+        diagnostics.error(
+            at: location(of: member, isKey: true, at: position),
+            "there is no setting \"\(key)\" here" + Self.suggestion(of: near, among: keys),
+            mayBeSecret: mayBeSecret)
     }
 
     /// For a key of one object or of the same file.
@@ -135,16 +165,16 @@ package struct ConfigReader {
             return nil
         }
         var entries: [(String, JSONValue)] = []
-        for (name, member) in value.members {
+        for (position, (name, member)) in value.members.enumerated() {
             var key = String(decoding: name, as: UTF8.self)
             if rule.isCaseInsensitive { key = key.lowercased() }
             if let problem = rule.problem(key) {
-                if rule.isShared { note(keyOf: member, problem) } else { note(member, problem) }
+                if rule.isShared { note(keyOf: member, at: position, problem) } else { note(member, problem) }
             } else if rule.isLine, let problem = Self.problem(ofLine: key) {
-                note(keyOf: member, problem)
+                note(keyOf: member, at: position, problem)
             }
             if let earlier = first[key] {
-                noteRepeat(of: key, member, earlier)
+                noteRepeat(of: key, member, at: position, earlier)
             } else {
                 first[key] = member
             }
@@ -155,13 +185,16 @@ package struct ConfigReader {
     }
 
     /// Names both locations when they are in different files.
-    private mutating func noteRepeat(of key: String, _ member: JSONValue, _ earlier: JSONValue) {
+    private mutating func noteRepeat(
+        of key: String, _ member: JSONValue, at position: Int, _ earlier: JSONValue
+    ) {
         guard file(of: member) != file(of: earlier) else {
-            note(keyOf: member, Self.repeated(key))
+            note(keyOf: member, at: position, Self.repeated(key))
             return
         }
         diagnostics.error(
-            at: location(of: member, isKey: true), "\"\(key)\" is declared in two files; rename one, or remove it",
+            at: location(of: member, isKey: true, at: position),
+            "\"\(key)\" is declared in two files; rename one, or remove it",
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
@@ -177,17 +210,25 @@ package struct ConfigReader {
     /// Reports every repeated key of an object and of all objects in it. Lists at most 10 repeats of each object.
     /// Recursive: the parser limits the depth.
     package mutating func checkRepeats(in value: JSONValue, _ message: String) {
-        for repeated in value.repeats(upTo: 10) { note(repeated, message) }
-        for (_, member) in value.members { checkRepeats(in: member, message) }
+        let repeats = value.repeats(upTo: 10)
+        for (position, (_, member)) in value.members.enumerated() {
+            if repeats.contains(where: { $0.isSamePlace(as: member) }) {
+                diagnostics.error(at: location(of: member, at: position), message)
+            }
+            checkRepeats(in: member, message)
+        }
         for element in value.elements { checkRepeats(in: element, message) }
     }
 
     /// The entries of an array; nil, with an error, for another value or another number of entries. `problem`: the
-    /// error for fewer entries, and for more if the bound is below ``ConfigBounds/entries``.
-    mutating func entries(_ value: JSONValue, _ count: ClosedRange<Int>, orElse problem: String) -> [JSONValue]? {
+    /// error for fewer entries, and for more if the bound is below ``ConfigBounds/entries``. `isOfSecret`: the entries
+    /// are secrets, so another value in place of the array may be one too.
+    mutating func entries(
+        _ value: JSONValue, _ count: ClosedRange<Int>, orElse problem: String, isOfSecret: Bool = false
+    ) -> [JSONValue]? {
         let most = count.upperBound
         guard value.isArray else {
-            note(value, "this must be an array, in brackets")
+            note(mistyped: value, "this must be an array, in brackets", isOfSecret: isOfSecret)
             return nil
         }
         let entries = Array(value.elements.prefix(most + 1))
@@ -253,37 +294,5 @@ package struct ConfigReader {
             pointer.tokens.count <= ConfigBounds.pointerKeys
         else { return nil }
         return pointer
-    }
-}
-
-/// The declared destinations: in the config's order, and as a set for lookups. Made from the parsed text before any
-/// option is read, so routes may come first.
-struct KnownDestinations: Sendable {
-    /// With the location of each key; a name that is declared twice is there twice.
-    let declared: [(name: DestinationName, location: ConfigLocation)]
-    /// The same names, for lookups.
-    private let names: Set<String>
-
-    /// `roots`: the value of each file. Names are not checked here.
-    init(in roots: [JSONValue]) {
-        var declared: [(name: DestinationName, location: ConfigLocation)] = []
-        for (file, root) in roots.enumerated() {
-            guard let destinations = root["destinations"] else { continue }
-            for (key, _) in destinations.members {
-                let name = String(decoding: key, as: UTF8.self)
-                let location = ConfigLocation(file: file, pointer: "/destinations").appending(name, isKey: true)
-                declared.append((DestinationName(name), location))
-            }
-        }
-        self.declared = declared
-        names = Set(declared.map(\.name.name))
-    }
-
-    /// Advice for a name that is not declared; nil for a declared one. The advice continues an error, from the
-    /// semicolon on.
-    func advice(for name: String) -> String? {
-        guard !names.contains(name) else { return nil }
-        guard !names.isEmpty else { return "; add one under \"destinations\"" }
-        return ConfigReader.suggestion(for: name, among: declared.map(\.name.name))
     }
 }

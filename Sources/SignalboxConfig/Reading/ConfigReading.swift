@@ -42,6 +42,9 @@ package struct ConfigReading: Sendable {
         destinations = reader.destinations
     }
 
+    /// Makes the declarations of all options and the catalogue. Otherwise the first config of a process does so.
+    package static func prepare() { _ = GatewayConfig.options }
+
     /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback
     /// or action names. Warnings are in the config, in the order of files and positions.
     package func finish() throws(InvalidConfig) -> GatewayConfig {
