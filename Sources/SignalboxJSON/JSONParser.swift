@@ -37,14 +37,15 @@ package final class JSONParser {
     package struct Limits: Sendable {
         /// Size of one text.
         package var bytes = 16 * 1024 * 1024
-        /// Levels of objects and arrays. An empty one may be a level deeper.
+        /// Levels of objects and arrays, empty ones included.
         package var depth = 256
-        /// The levels as simdjson counts them: a value in the innermost object is one more.
+        /// The levels as simdjson counts them: a value in the innermost container is one more, and an empty container
+        /// is such a value.
         fileprivate var levels: Int { depth + 1 }
         /// Texts between two resets: the payload and the JSON texts inside its strings.
         package var documents = 64
 
-        /// Limits for payloads: 16 MiB, 256 levels, 64 texts.
+        /// The default limits: 16 MiB, 256 levels, 64 texts. Payloads have lower ones, 4 MiB and 128 levels.
         package init() {}
     }
 
@@ -54,33 +55,43 @@ package final class JSONParser {
         let origin: JSONValue?
     }
 
+    /// Accepts one level of containers fewer than ``Limits/depth``, so an empty container is within the limit too.
     private let handle: OpaquePointer
     private let limits: Limits
     // Exclusivity checks cost more than the accesses; a parser has one user at a time and makes no calls meanwhile.
+    /// Reads the texts that are too deep for ``handle``, which are rare. Nil if there was none since the last reset.
+    @exclusivity(unchecked) private var deepHandle: OpaquePointer?
     @exclusivity(unchecked) private var documents: [Document] = []
 
     /// A parser with its own buffers, which accepts texts within these bounds. Stops
     /// the process if there is no memory for the parser.
     package init(limits: Limits = Limits()) {
-        guard let handle = sb_json_parser_create(limits.bytes, limits.levels, limits.documents) else {
+        guard let handle = sb_json_parser_create(limits.bytes, limits.levels - 1, limits.documents) else {
             preconditionFailure("Out of memory for a JSON parser.")
         }
         self.handle = handle
         self.limits = limits
     }
 
-    deinit { sb_json_parser_destroy(handle) }
+    deinit {
+        sb_json_parser_destroy(handle)
+        if let deepHandle { sb_json_parser_destroy(deepHandle) }
+    }
 
     /// The most bytes that a parser keeps after ``reset()``.
     package static let mostRetainedBytes = Int(SB_JSON_RETAINED_BYTES)
 
     /// Capacity of the parser's buffers in bytes, after ``reset()`` at most ``mostRetainedBytes``.
-    package var retainedBytes: Int { sb_json_parser_retained_bytes(handle) }
+    package var retainedBytes: Int {
+        sb_json_parser_retained_bytes(handle) + (deepHandle.map { sb_json_parser_retained_bytes($0) } ?? 0)
+    }
 
     /// Forgets every document parsed so far and frees large buffers. All values become invalid.
     package func reset() {
         documents.removeAll(keepingCapacity: true)
         sb_json_parser_reset(handle)
+        if let deepHandle { sb_json_parser_destroy(deepHandle) }
+        deepHandle = nil
     }
 
     /// Parses one text, which is copied. Skips a byte order mark. Throws a fault of the text, or a bound that it
@@ -113,14 +124,33 @@ package final class JSONParser {
     private func parse(_ text: UnsafeBufferPointer<UInt8>, foundIn origin: JSONValue?) throws(JSONError) -> JSONValue {
         let skipped = text.hasPrefix("\u{FEFF}") ? 3 : 0
         let body = UnsafeBufferPointer(rebasing: text[skipped...])
+        // Each handle counts its own documents.
+        guard deepHandle == nil || documents.count < limits.documents else {
+            throw JSONError(reason: .tooManyDocuments, offset: nil)
+        }
         var tape = sb_json_tape()
-        let status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
+        var status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
+        if status == SB_JSON_DEPTH { status = parseDeep(body, &tape) }
         guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else {
             throw JSONError(status: status, text: body, skipped: skipped, depth: limits.levels)
         }
         let root = JSONValue(tape: words, strings: strings, index: 1)
         documents.append(Document(root: root, origin: origin))
         return root
+    }
+
+    /// Parses a text with as many levels as the limit, or more. simdjson does not count an empty container, so an
+    /// accepted text is searched for one that is too deep. A text with such a container counts as a document too.
+    private func parseDeep(_ text: UnsafeBufferPointer<UInt8>, _ tape: inout sb_json_tape) -> sb_json_status {
+        guard documents.count < limits.documents else { return SB_JSON_DOCUMENTS }
+        let created: OpaquePointer? =
+            deepHandle ?? sb_json_parser_create(limits.bytes, limits.levels, limits.documents)
+        guard let deep = created else { return SB_JSON_MEMORY }
+        deepHandle = deep
+        let status = sb_json_parse(deep, text.baseAddress, text.count, &tape)
+        guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else { return status }
+        let root = JSONValue(tape: words, strings: strings, index: 1)
+        return root.isNested(deeperThan: limits.depth) ? SB_JSON_DEPTH : SB_JSON_OK
     }
 
     // MARK: JSON Pointers
@@ -153,6 +183,26 @@ package final class JSONParser {
 }
 
 extension JSONValue {
+    /// Whether a container is within this many others of the document. Goes through the tape once.
+    fileprivate func isNested(deeperThan limit: Int) -> Bool {
+        var (position, level) = (index, 0)
+        let end = next
+        while position < end {
+            let value = at(position)
+            switch value.tag {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                level += 1
+                guard level <= limit else { return true }
+                position += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                level -= 1
+                position += 1
+            default: position = value.next
+            }
+        }
+        return false
+    }
+
     /// The member or element of a container that holds a value, with the token that leads to it.
     fileprivate func step(towards target: JSONValue) -> (token: JSONPointer.Token, child: JSONValue)? {
         for (key, child) in members where child.next > target.index { return (.key(key), child) }

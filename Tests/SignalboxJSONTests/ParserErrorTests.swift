@@ -88,6 +88,49 @@ import Testing
         #expect(throws: JSONError(reason: .tooDeep, offset: nil)) { try parser.parse(nested(11)) }
     }
 
+    /// simdjson does not count it. `before`: other values of the text, of every width on the tape.
+    @Test(arguments: ["[]", "{}"], ["", #"1.5,18446744073709551615,-1,"[{",true,null,[[],{"a":{}}],"#])
+    func anEmptyContainerIsALevel(empty: String, before: String) throws {
+        var limits = JSONParser.Limits()
+        limits.depth = 10
+        let parser = JSONParser(limits: limits)
+        defer { withExtendedLifetime(parser) {} }
+        func text(_ levels: Int, around value: String) -> [UInt8] {
+            let (opening, closing) = (#"{"a":"#, "}")
+            let inner = String(repeating: opening, count: levels - 1) + value
+            return Array(("[" + before + inner + String(repeating: closing, count: levels - 1) + "]").utf8)
+        }
+        for levels in 1...9 { #expect(try parser.parse(text(levels, around: empty)).isArray, "\(levels)") }
+        #expect(try parser.parse(text(10, around: "1")).isArray)
+        for (levels, value) in [(10, empty), (11, empty), (11, "1")] {
+            #expect(throws: JSONError(reason: .tooDeep, offset: nil), "\(levels)") {
+                try parser.parse(text(levels, around: value))
+            }
+        }
+    }
+
+    @Test func deepTextsAreKeptLikeOthers() throws {
+        var limits = JSONParser.Limits()
+        (limits.depth, limits.documents) = (3, 3)
+        let parser = JSONParser(limits: limits)
+        defer { withExtendedLifetime(parser) {} }
+        let text = #"{"a":[{"b":1}]}"#
+        let deep = try parser.parse(Array(text.utf8))
+        let flat = try parser.parse(Array("[2]".utf8))
+        #expect(throws: JSONError(reason: .tooDeep, offset: nil)) { try parser.parse(Array(#"{"a":[{"b":[]}]}"#.utf8)) }
+        #expect(throws: JSONError.self) { try parser.parse(Array(#"{"a":[{"b":1}"#.utf8)) }
+        let other = try parser.parse(Array(text.utf8))
+        #expect(JSONText(deep).string == text && JSONText(flat).string == "[2]" && JSONText(other).string == text)
+        let inner = try #require(deep.member("a")?.elements.first(where: { _ in true }))
+        #expect(parser.pointer(to: inner) == "/a/0")
+        for further in ["1", text] {
+            #expect(throws: JSONError(reason: .tooManyDocuments, offset: nil)) { try parser.parse(Array(further.utf8)) }
+        }
+        parser.reset()
+        #expect(parser.retainedBytes <= JSONParser.mostRetainedBytes)
+        #expect(try parser.parse(Array("[3]".utf8)).isArray)
+    }
+
     @Test func acceptsTextsUpToTheSizeLimit() throws {
         var limits = JSONParser.Limits()
         limits.bytes = 1000

@@ -27,10 +27,10 @@ import Testing
     private func outcome(
         _ token: String, _ change: BulkChange = .retry, _ conditions: [String: String]? = nil,
         by confirmations: BulkConfirmations? = nil
-    ) -> Result<BulkConfirmations.Claims, Problem> {
+    ) -> Result<BulkConfirmations.Statements, Problem> {
         do throws(Problem) {
             let confirmations = confirmations ?? self.confirmations
-            return .success(try confirmations.claims(of: token, for: change, conditions ?? self.conditions))
+            return .success(try confirmations.statements(of: token, for: change, conditions ?? self.conditions))
         } catch {
             return .failure(error)
         }
@@ -38,10 +38,10 @@ import Testing
 
     @Test func aTokenSaysWhatThePreviewShowed() throws {
         let token = confirmations.token(for: preview, of: .retry, conditions)
-        let claims = try outcome(token).get()
-        #expect(claims.through == 34 && claims.count == 12)
+        let statements = try outcome(token).get()
+        #expect(statements.through == 34 && statements.count == 12)
         let milliseconds = Int64((preview.at.timeIntervalSince1970 * 1000).rounded(.down))
-        #expect(Int64((claims.date.timeIntervalSince1970 * 1000).rounded(.down)) == milliseconds)
+        #expect(Int64((statements.date.timeIntervalSince1970 * 1000).rounded(.down)) == milliseconds)
     }
 
     @Test func aTokenIsValidForFiveMinutes() throws {
@@ -86,6 +86,6 @@ import Testing
             BulkConfirmations(key: keys.key(for: .confirmations)) { [clock] in clock.now }
         }
         let token = gateways[0].token(for: preview, of: .purge, conditions)
-        #expect(try gateways[1].claims(of: token, for: .purge, conditions).count == 12)
+        #expect(try gateways[1].statements(of: token, for: .purge, conditions).count == 12)
     }
 }

@@ -61,6 +61,11 @@ import Testing
             return
         }
         #expect(problem.code == "query-malformed" && problem.detail.contains("waiting, delivered"))
+        guard case .failure(let other) = Self.read(#"{"filter":{"error":"timeout"},"dryRun":true}"#) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(other.code == "query-malformed" && other.detail.contains("timeout-connect, timeout-reply"))
     }
 
     @Test(arguments: [("", true), ("{}", true), (" { } \n", true), ("[]", false), ("{\"a\":1}", false), ("x", false)])

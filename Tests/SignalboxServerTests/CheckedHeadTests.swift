@@ -82,7 +82,7 @@ import Testing
 
     @Test func rejectsChunkedTwice() {
         let headers = [("host", "a"), ("transfer-encoding", "chunked"), ("transfer-encoding", "chunked")]
-        #expect(Self.refusal(of: Self.head(headers)) == .transferCodingUnsupported)
+        #expect(Self.refusal(of: Self.head(headers)) == .framingAmbiguous)
     }
 
     @Test(
@@ -122,6 +122,8 @@ import Testing
             ([("content-encoding", "gzip")], false),
             ([("Idempotency-Key", "1")], false), ([("expect", "100-continue"), ("content-length", "1")], false),
             ([("authorization", "a"), ("authorization", "b")], false), ([("origin", "a"), ("origin", "b")], false),
+            ([("sec-fetch-site", "cross-site")], true),
+            ([("sec-fetch-site", "none"), ("Sec-Fetch-Site", "none")], false),
         ] as [([(String, String)], Bool)])
     func recognisesPlainRequests(_ fields: [(String, String)], isPlain: Bool) throws {
         #expect(try (CheckedHead(Self.head([("host", "a")] + fields)).plain != nil) == isPlain)

@@ -13,11 +13,11 @@ import Testing
 
     @Test func readsEveryCondition() throws {
         let filter = try Self.read([
-            "state": "dead", "destination": "crm", "event": "e", "vendor": "mce", "status": "503", "error": "timeout",
-            "since": "2026-11-20T00:00:00Z", "until": "2026-11-21T00:00:00Z",
+            "state": "dead", "destination": "crm", "event": "e", "vendor": "mce", "status": "503",
+            "error": "timeout-reply", "since": "2026-11-20T00:00:00Z", "until": "2026-11-21T00:00:00Z",
         ]).get()
         #expect(filter.state == .dead && filter.destination == DestinationName("crm") && filter.event == "e")
-        #expect(filter.vendor == "mce" && filter.status == 503...503 && filter.error == "timeout")
+        #expect(filter.vendor == "mce" && filter.status == 503...503 && filter.error == "timeout-reply")
         let (since, until) = (try #require(filter.acceptedSince), try #require(filter.acceptedBefore))
         #expect(until.timeIntervalSince(since) == 86_400)
         #expect(try Self.read([:]).get() == DeliveryFilter())
@@ -30,7 +30,8 @@ import Testing
 
     @Test(arguments: [
         ("status", "600"), ("status", "0xx"), ("status", "6xx"), ("status", "xx"), ("status", "+50"), ("status", ""),
-        ("status", "5xxx"), ("status", "٥٠٣"), ("state", "Dead"), ("since", "yesterday"), ("until", "1"),
+        ("status", "5xxx"), ("status", "٥٠٣"), ("state", "Dead"), ("error", "timeout"),
+        ("error", "nope"), ("error", ""), ("error", "Reset"), ("since", "yesterday"), ("until", "1"),
     ])
     func rejectsAnInvalidValue(name: String, text: String) {
         guard case .failure(let problem) = Self.read([name: text]) else {
@@ -38,5 +39,16 @@ import Testing
             return
         }
         #expect(problem.status == .badRequest && problem.code == "query-malformed")
+    }
+
+    /// Those of a request without an answer, and of an attempt that ended with its process.
+    @Test func readsEveryErrorAndListsThem() throws {
+        #expect(DeliveryFilter.errors.contains("timeout-connect") && DeliveryFilter.errors.contains("interrupted"))
+        for code in DeliveryFilter.errors { #expect(try Self.read(["error": code]).get().error == code) }
+        guard case .failure(let problem) = Self.read(["error": "nope"]) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(problem.detail.contains("nope") && problem.detail.contains("timeout-connect, timeout-reply"))
     }
 }

@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    /// The client closes its side only, and reads the answer.
+    @Test(
+        arguments: ["/direct", "/other"],
+        ["content-length: 10\r\n\r\n123", "transfer-encoding: chunked\r\n\r\n3\r\n123"])
+    func aBodyThatEndsEarlyIsAnswered400(path: String, rest: String) async throws {
+        try await Self.serve { url in
+            let request = "POST \(path) HTTP/1.1\r\nhost: a\r\n" + rest
+            let reply = try await RawConnection.exchange(Data(request.utf8), with: url, endsInput: true)
+            #expect(reply.hasPrefix("HTTP/1.1 400"))
+            #expect(reply.contains(#""code":"body-incomplete""#), "\(reply)")
+        }
+    }
+
     @Test func aClientThatDoesNotReadIsDisconnected() async throws {
         var limits = ConnectionLimits()
         limits.readTime = .milliseconds(20)

@@ -93,6 +93,56 @@ import Testing
         #expect(schemas["limit"]?["maximum"] as? Int == QueryParameter.largestPage)
         #expect(schemas["state"]?["enum"] as? [String] == ["waiting", "delivered", "dead", "expired"])
         #expect(schemas["since"]?["format"] as? String == "date-time")
+        #expect(schemas["error"]?["enum"] as? [String] == DeliveryFilter.errors)
+        #expect(list.allSatisfy { $0["required"] as? Bool != true })
+    }
+
+    @Test func aRequiredParameterIsDeclaredAsOne() throws {
+        let list = try #require(try Self.operations()["POST /v1/events/{id}/send"]?["parameters"] as? [Object])
+        let required = list.filter { $0["required"] as? Bool == true }.compactMap { $0["name"] as? String }
+        #expect(required == ["id", "destination"])
+    }
+
+    /// Values that the handlers accept and refuse, against the patterns that clients read.
+    @Test(
+        arguments: [
+            ("GET /v1/deliveries", "status", ["503", "5xx", "4XX", "100"], ["600", "0xx", "+50", "5xxx", "", "5"]),
+            ("GET /v1/stats", "step", ["1s", "10s", "900s", "15m"], ["0s", "901s", "16m", "1500ms", "1h", "10", ""]),
+            ("GET /v1/stats", "window", ["60s", "899s", "9m"], ["1000s", "0m", "1d"]),
+            ("DELETE /v1/captures", "run", ["a", "r-1_2.x"], ["", "a b", "é", String(repeating: "a", count: 65)]),
+            ("POST /v1/captures/search", "run", ["nightly"], [""]),
+            ("POST /v1/explain", "source", ["app"], ["", "a/b"]),
+            ("POST /v1/routes/test", "source", ["app"], ["a b"]),
+            ("POST /v1/events/{id}/send", "destination", ["crm"], [""]),
+            (
+                "POST /v1/destinations/{name}/pause", "until", ["30m", "1d", "2026-11-27T08:00:00Z"],
+                ["", "0s", "tomorrow", "2026-11-27", "-1h", "1w"]
+            ),
+        ] as [(String, String, [String], [String])])
+    func patternsDescribeWhatIsEnforced(key: String, name: String, accepted: [String], refused: [String]) throws {
+        let list = try #require(try Self.operations()[key]?["parameters"] as? [Object])
+        let schema = try #require(list.first { $0["name"] as? String == name }?["schema"] as? Object)
+        let patterns = (schema["anyOf"] as? [Object] ?? [schema]).compactMap { $0["pattern"] as? String }
+        #expect(!patterns.isEmpty)
+        func matches(_ text: String) -> Bool {
+            patterns.contains { text.range(of: $0, options: .regularExpression) != nil }
+        }
+        for text in accepted { #expect(matches(text), "\(name)=\(text)") }
+        for text in refused { #expect(!matches(text), "\(name)=\(text)") }
+    }
+
+    /// A body with neither would be answered 400.
+    @Test func aBulkChangeIsAPreviewOrARun() throws {
+        let schemas = try #require((try Self.document()["components"] as? Object)?["schemas"] as? [String: Object])
+        let steps = try #require(schemas["BulkRequest"]?["oneOf"] as? [Object])
+        #expect(steps.map { $0["required"] as? [String] } == [["dryRun"], ["confirm"]])
+    }
+
+    @Test func kindsOfEventsAreThoseOfEveryEvent() {
+        for kind in ["alert", "live-activity", "modal", "no-match", "accepted", "unreachable"] {
+            #expect(EventQuery.kinds.contains(kind), "\(kind)")
+        }
+        #expect(Set(EventQuery.kinds).count == EventQuery.kinds.count && !EventQuery.kinds.contains("Alert"))
     }
 
     // MARK: Problems
@@ -185,6 +235,7 @@ import Testing
                 == Set(DeliveryWait.Reason.allCases.map(\.rawValue)))
         #expect(
             words(delivery.0, delivery.1, "blockedBy") == Set(DeliveryWait.Block.allCases.map(\.rawValue)))
+        #expect(words("DeliveryFilter", "properties", "error") == Set(DeliveryFilter.errors))
         #expect(words("Destination", "properties", "state") == Set(DestinationStatus.words + ["unknown"]))
         #expect(words("Capture", "properties", "outcome") == Set(Capture.Outcome.allCases.map(\.rawValue)))
         #expect(words("Operator", "properties", "role") == Set(OperatorRole.allCases.map(\.rawValue)))

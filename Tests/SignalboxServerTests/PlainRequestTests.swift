@@ -29,7 +29,8 @@ import Testing
         "host : a", "host: a\r\ntransfer-encoding: chunked", "host: a\r\nconnection: close", "host: a\u{e4}",
         "host: a\r\nexpect: 100-continue", "host: a\r\nupgrade: h2c", "host: a\r\nidempotency-key: 1",
         "host: a\r\ncontent-encoding: gzip", "host: a\r\ncontent-length: 7", "host: a\nx: y", "host: a\r\nx: y\tz",
-        "host: a\r\nauthorization: a\r\nauthorization: b", "host: a\r\n: b", "host: a\r\nb", "host: a\r\nx: \u{0}",
+        "host: a\r\nauthorization: a\r\nauthorization: b", "host: a\r\n: b",
+        "host: a\r\nsec-fetch-site: none\r\nsec-fetch-site: none", "host: a\r\nb", "host: a\r\nx: \u{0}",
     ])
     func leavesOtherFieldsToTheParser(fields: String) {
         #expect(PlainRequest(ByteBuffer(string: Self.text(fields, body: "{\"a\":1}"))) == nil)
@@ -113,7 +114,7 @@ import Testing
             "accept: */*", "content-type: application/json", "authorization: Bearer secret", "origin: http://a",
             "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate: a=1",
             "user-agent: x/1", "connection: keep-alive", "x-forwarded-for: 1.2.3.4", "connection: close",
-            "idempotency-key: 1", "expect: 100-continue", "host: b", "content-length: 1",
+            "idempotency-key: 1", "expect: 100-continue", "host: b", "content-length: 1", "sec-fetch-site: cross-site",
         ]
         let count = Int.random(in: 0...3, using: &random)
         // The first ones are those of common clients.
@@ -164,7 +165,7 @@ private final class Exchange {
             let credentials = head.credentials
             let values = [
                 head.target, "\(head.bodyLength)", credentials.authority, credentials.origin, credentials.authorization,
-                "\(credentials.isForwarded)", head.traceparent, head.tracestate,
+                "\(credentials.isForwarded)", credentials.site, head.traceparent, head.tracestate,
             ].map { $0 ?? "-" }
             return { body, _, done in
                 guard !head.target.hasSuffix("refused"), String(buffer: body) != "refused" else { return false }

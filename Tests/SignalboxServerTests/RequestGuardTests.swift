@@ -119,6 +119,33 @@ import Testing
         #expect(try connection.sent().matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.1) } == ["200", "400"])
     }
 
+    /// The parser rejects these heads itself, at different places of the head.
+    @Test(arguments: [
+        "content-length: 3\r\ntransfer-encoding: chunked", "transfer-encoding: chunked\r\ncontent-length: 3",
+        "transfer-encoding: chunked, chunked", "transfer-encoding: chunked,", "transfer-encoding: chunked, gzip",
+        "transfer-encoding: chunked\r\ntransfer-encoding: chunked",
+        "transfer-encoding: gzip\r\ntransfer-encoding: chunked", "content-length: 3\r\ncontent-length: 3",
+        "content-length: 3x", "x: y\nz: w",
+    ])
+    func saysThatTheFramingIsAmbiguous(fields: String) throws {
+        let connection = try GuardedConnection()
+        connection.receive(Self.get + "POST /b HTTP/1.1\r\nhost: a\r\n\(fields)\r\n\r\n0\r\n\r\n" + Self.get)
+        connection.respond()
+        #expect(connection.seen.filter { $0 != "HTTPParserError" } == ["GET /a", "end"])
+        let sent = try connection.sent()
+        #expect(sent.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.1) } == ["200", "400"])
+        #expect(sent.contains(#""code":"framing-ambiguous""#) && sent.contains("connection: close"))
+    }
+
+    @Test(arguments: ["gzip, chunked", "identity", "gzip"])
+    func saysThatACodingIsNotSupported(coding: String) throws {
+        let connection = try GuardedConnection()
+        connection.receive("POST /b HTTP/1.1\r\nhost: a\r\ntransfer-encoding: \(coding)\r\n\r\n0\r\n\r\n")
+        #expect(!connection.seen.contains("POST /b"))
+        let sent = try connection.sent()
+        #expect(sent.hasPrefix("HTTP/1.1 501 ") && sent.contains(#""code":"transfer-coding-unsupported""#))
+    }
+
     /// The parser buffers everything after such a request, and forwards none of it.
     @Test func ignoresBytesBehindAnUpgrade() throws {
         let connection = try GuardedConnection()

@@ -9,8 +9,8 @@ package enum EventTable {
     package static let heading =
         "TIME                      ID                                    SOURCE            SUBJECT                 DELIVERIES            TITLE"
 
-    /// One event as a row. Control characters of texts become spaces, because payloads are not trusted. An event that
-    /// no route took has `none` as its deliveries.
+    /// One event as a row. Control characters of texts become spaces, because payloads are not trusted. An event
+    /// without a delivery has `none` as its deliveries.
     package static func row(_ record: EventRecord) -> String {
         TextTable.row(
             [

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxInApp
 package import SignalboxNotification
 package import SignalboxRouting
@@ -92,16 +91,6 @@ package struct Explanation {
             matches.all.count == 1
             ? "" : equals.count == 1 ? ", which has the strongest evidence" : ", the first of equal evidence"
         return "\(winner.vendor)\(reason)."
-    }
-
-    /// Pretty-printed with sorted keys; unchanged if it cannot be parsed. For display only: numbers and the order of
-    /// keys may differ from the event's bytes.
-    private static func indented(_ body: [UInt8]) -> String {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(body)),
-            let pretty = try? JSONSerialization.data(
-                withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-        else { return String(decoding: body, as: UTF8.self) }
-        return String(decoding: pretty, as: UTF8.self)
     }
 
     /// The decision comes from the index, the reasons from each route by itself. One line for each route, then the

@@ -1,8 +1,8 @@
 import SignalboxNotification
 package import SignalboxRouting
 
-/// The ways of events as a graph: sources, vendors, routes and destinations, with counts. Pure.
-package struct FlowGraph: Sendable, Equatable {
+/// The paths of events as a graph: sources, vendors, routes and destinations, with counts. Pure.
+package struct FlowGraph: Sendable {
     /// The layers of the graph. Raw values are those of the API.
     package enum Kind: String, Sendable, CaseIterable {
         case source, vendor, route, destination
@@ -30,7 +30,7 @@ package struct FlowGraph: Sendable, Equatable {
     package static let most = 50
     /// The name of the node that stands for the nodes with the smallest counts.
     package static let other = "*"
-    /// The route of events that no route took, without and with a fallback.
+    /// The route of events that no route matched, without and with a fallback.
     package static let (unrouted, fallback) = ("(unrouted)", "(fallback)")
 
     /// By layer, the largest count first.
@@ -40,8 +40,8 @@ package struct FlowGraph: Sendable, Equatable {
     /// Whether some nodes were folded.
     package let isFolded: Bool
 
-    /// `flows`: the ways of all events. `routes`: those of the config, which count 0 without events. A route of a flow
-    /// that the config no longer has leads to no destination.
+    /// `flows`: the paths of all events. `routes`: those of the config, which count 0 without events. A route of a
+    /// flow that the config no longer has leads to no destination.
     package init(_ flows: [FlowCounts.Flow], routes table: RouteTable) {
         var (nodes, edges): ([Node: Int], [Pair: Int]) = ([:], [:])
         func add(_ from: Node, _ to: Node, _ count: Int) { edges[Pair(from: from, to: to), default: 0] += count }
@@ -103,10 +103,5 @@ package struct FlowGraph: Sendable, Equatable {
         self.edges = edges.map { Edge(from: $0.key.from, to: $0.key.to, count: $0.value) }
             .sorted { position($0) < position($1) }
         isFolded = !folded.isEmpty
-    }
-
-    package static func == (left: FlowGraph, right: FlowGraph) -> Bool {
-        left.edges == right.edges && left.isFolded == right.isFolded
-            && left.nodes.elementsEqual(right.nodes) { $0 == $1 }
     }
 }

@@ -27,7 +27,7 @@ struct ActionsAPI: Sendable {
         (filter.since, filter.until) = (try call.time("since"), try call.time("until"))
         filter.before = try call.number(in: Self.list)
         let (chosen, limit) = (filter, try call.pageSize())
-        let page = try await answer { () throws(StoreError) in
+        let page = try await delayed.reply { () throws(StoreError) in
             try await queue.actionPage(chosen, limit: limit, examining: StoreLimits.scannedRows)
         }
         return .json { json in
@@ -41,7 +41,7 @@ struct ActionsAPI: Sendable {
     /// request that changes nothing, which has no row.
     func record(_ action: OperatorAction?) async throws(Problem) {
         guard let action else { return }
-        try await answer { () throws(StoreError) in try await queue.record(action, count: nil) }
+        try await delayed.reply { () throws(StoreError) in try await queue.record(action, count: nil) }
     }
 
     /// Records a refused change. Requests without an actor, and those that the queue failed, leave no row. The answer
@@ -54,12 +54,6 @@ struct ActionsAPI: Sendable {
                 "Refused action not recorded.",
                 metadata: ["operation": "\(action.operation)", "actor": "\(action.actor)", "error": "\(error.detail)"])
         }
-    }
-
-    private func answer<T: Sendable>(
-        _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }
 

@@ -13,7 +13,8 @@ struct BulkAPI: Sendable {
 
     private var queue: any InspectionStore { operations.queue }
 
-    /// How long a run is awaited. A million deliveries take less than a minute.
+    /// How long a run is awaited. A million deliveries take less than a minute. A run that takes longer continues; the
+    /// count of its action grows with each step.
     private static let longestRun: Duration = .seconds(600)
 
     /// Without a body, requeues what the query selects at once and answers `{"due": 0}` with the number of deliveries.
@@ -35,7 +36,7 @@ struct BulkAPI: Sendable {
         filter.state = filter.state ?? .dead
         try await operations.requireDestination(of: filter)
         let (chosen, action) = (filter, call.action)
-        let count = try await answer(within: Self.longestRun) { () throws(StoreError) in
+        let count = try await operations.delayed.reply(within: Self.longestRun) { () throws(StoreError) in
             try await queue.retry(chosen, as: action)
         }
         return .json { $0.member("due", count) }
@@ -54,15 +55,15 @@ struct BulkAPI: Sendable {
         case .preview: return try await preview(change, request)
         case .run(let token):
             if change == .purge, call.reason == nil { throw .reasonRequired }
-            let claims = try confirmations.claims(of: token, for: change, request.conditions)
-            return try await run(change, request, claims, as: call.action)
+            let statements = try confirmations.statements(of: token, for: change, request.conditions)
+            return try await run(change, request, statements, as: call.action)
         }
     }
 
     /// Changes no delivery. The answer has the token that confirms the run, which is valid for
     /// ``BulkConfirmations/lifetime``.
     private func preview(_ change: BulkChange, _ request: BulkRequest) async throws(Problem) -> Response {
-        let preview = try await answer { () throws(StoreError) in
+        let preview = try await operations.delayed.reply { () throws(StoreError) in
             try await queue.preview(change, of: request.filter)
         }
         let token = confirmations.token(for: preview, of: change, request.conditions)
@@ -85,13 +86,14 @@ struct BulkAPI: Sendable {
     /// Changes what the preview counted and still matches. A delivery whose attempt is in progress stays. A repeated
     /// run does not requeue a dead letter twice: one that failed again ended after the preview.
     private func run(
-        _ change: BulkChange, _ request: BulkRequest, _ claims: BulkConfirmations.Claims, as action: OperatorAction?
+        _ change: BulkChange, _ request: BulkRequest, _ statements: BulkConfirmations.Statements,
+        as action: OperatorAction?
     ) async throws(Problem) -> Response {
         var filter = request.filter
-        (filter.through, filter.endedBefore) = (claims.through, claims.date)
-        let spread = request.spread > 0 ? BulkSpread(of: claims.count, over: .seconds(request.spread)) : nil
+        (filter.through, filter.endedBefore) = (statements.through, statements.date)
+        let spread = request.spread > 0 ? BulkSpread(of: statements.count, over: .seconds(request.spread)) : nil
         let chosen = filter
-        let count = try await answer(within: Self.longestRun) { () throws(StoreError) -> Int in
+        let count = try await operations.delayed.reply(within: Self.longestRun) { () throws(StoreError) -> Int in
             switch change {
             case .retry: try await queue.retry(chosen, spread: spread, as: action)
             case .purge: try await queue.purge(chosen, sparingUndelivered: false, as: action)
@@ -100,15 +102,6 @@ struct BulkAPI: Sendable {
         return .json { json in
             json.member("count", count)
             json.member(change == .retry ? "due" : "removed", count)
-        }
-    }
-
-    /// A run that takes longer continues; the count of its action grows with each step.
-    private func answer<T: Sendable>(
-        within limit: Duration = StoreLimits.patience, _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await operations.delayed.answer(of: work, within: limit) } catch {
-            throw .store(error)
         }
     }
 }

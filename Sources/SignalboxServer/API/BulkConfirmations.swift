@@ -20,7 +20,7 @@ struct BulkConfirmations: Sendable {
     }
 
     /// The statements of a token about its preview.
-    struct Claims: Sendable, Equatable {
+    struct Statements: Sendable, Equatable {
         /// The largest number of a delivery in the preview; 0 for an empty one. Deliveries after it are not changed.
         let through: Int64
         /// Deliveries in the preview. A run spreads its due times by this number.
@@ -37,16 +37,16 @@ struct BulkConfirmations: Sendable {
     /// URL.
     func token(for preview: BulkPreview, of change: BulkChange, _ conditions: [String: String]) -> String {
         let at = Int64((preview.at.timeIntervalSince1970 * 1000).rounded(.down))
-        let claims = [preview.through, Int64(preview.count), at].map { String($0) }
-        let text = ([change.rawValue, Self.digest(of: conditions)] + claims).joined(separator: ".")
+        let statements = [preview.through, Int64(preview.count), at].map { String($0) }
+        let text = ([change.rawValue, Self.digest(of: conditions)] + statements).joined(separator: ".")
         return PageCursor.text("\(text).\(code(of: text))", in: Self.list)
     }
 
     /// Throws ``Problem/confirmExpired`` for a token of another store, a changed one, and one that is too old, and
     /// ``Problem/confirmMismatch`` for the token of another preview. Takes the same time for every wrong code.
-    func claims(
+    func statements(
         of token: String, for change: BulkChange, _ conditions: [String: String]
-    ) throws(Problem) -> Claims {
+    ) throws(Problem) -> Statements {
         let text = PageCursor.position(of: token, in: Self.list) ?? ""
         guard let end = text.lastIndex(of: ".") else { throw .confirmExpired }
         let signed = String(text[..<end])
@@ -55,10 +55,10 @@ struct BulkConfirmations: Sendable {
         let parts = signed.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.dropFirst(2).compactMap { Int64($0) }
         guard parts.count == 5, numbers.count == 3 else { throw .confirmExpired }
-        let claims = Claims(through: numbers[0], count: Int(numbers[1]), at: numbers[2])
-        guard now().timeIntervalSince(claims.date) <= Self.lifetime else { throw .confirmExpired }
+        let statements = Statements(through: numbers[0], count: Int(numbers[1]), at: numbers[2])
+        guard now().timeIntervalSince(statements.date) <= Self.lifetime else { throw .confirmExpired }
         guard parts[0] == change.rawValue, parts[1] == Self.digest(of: conditions) else { throw .confirmMismatch }
-        return claims
+        return statements
     }
 
     /// Tells tokens from cursors.

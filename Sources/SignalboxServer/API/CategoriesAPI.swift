@@ -28,7 +28,7 @@ struct CategoriesAPI: Sendable {
     func list(_ call: Call) async throws -> Response {
         let size = try call.number("limit", in: 1...QueryParameter.largestPage) ?? QueryParameter.largestPage
         let previous = try call.position(in: Self.list)
-        let dynamic = try await reply { () throws(StoreError) in
+        let dynamic = try await delayed.reply { () throws(StoreError) in
             try await queue.categories(limit: limit, after: previous, upTo: size + 1)
         }
         let page = CategoryPage(statics: statics, dynamic: dynamic, after: previous, limit: size, bytes: Self.pageBytes)
@@ -51,7 +51,7 @@ struct CategoriesAPI: Sendable {
         if let declared = statics.first(where: { $0.identifier.utf8.elementsEqual(identifier.utf8) }) {
             return Response(cacheable: Self.shown(declared.definition, to: call), to: call.request)
         }
-        let found = try await reply { () throws(StoreError) in try await queue.category(identifier) }
+        let found = try await delayed.reply { () throws(StoreError) in try await queue.category(identifier) }
         guard let found else { throw Problem.noCategory(identifier) }
         return Response(cacheable: Self.shown(found.definition, to: call), to: call.request)
     }
@@ -59,12 +59,5 @@ struct CategoriesAPI: Sendable {
     /// The definition, without its texts for an operator who may not read content.
     private static func shown(_ definition: [UInt8], to call: Call) -> [UInt8] {
         call.hidesContent ? ContentMask.object(definition) ?? Array("{}".utf8) : definition
-    }
-
-    /// Throws 503 when the queue does not answer within ``StoreLimits/patience``.
-    private func reply<T: Sendable>(
-        _ read: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: read) } catch { throw .store(error) }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxEgress
 import SignalboxNotification
 package import SignalboxStore
 
@@ -9,13 +10,18 @@ extension DeliveryFilter {
         .state, .destination, .event, .vendor, .status, .error, .since, .until,
     ]
 
+    /// The codes of last attempts without an answer. `interrupted` is the code of an attempt that ended with its
+    /// process. `deliveries --error` accepts the same words.
+    package static let errors = TransportError.codes + ["interrupted"]
+
     /// Throws ``Problem/badQuery(_:)`` for an invalid value. `text`: the value of a condition; nil for none. Does not
     /// check whether the destination, the event or the vendor exists.
     init(reading text: (QueryParameter) -> String?) throws(Problem) {
         self.init()
         state = try text(.state).map { text throws(Problem) in try Self.state(text) }
         destination = text(.destination).map { DestinationName($0) }
-        (event, vendor, error) = (text(.event), text(.vendor), text(.error))
+        (event, vendor) = (text(.event), text(.vendor))
+        error = try text(.error).map { text throws(Problem) in try Self.error(text) }
         status = try text(.status).map { text throws(Problem) in try Self.status(text) }
         acceptedSince = try Self.time(text, .since)
         acceptedBefore = try Self.time(text, .until)
@@ -26,6 +32,12 @@ extension DeliveryFilter {
         if let state = DeliveryRecord.State(rawValue: text) { return state }
         let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
         throw .badQuery("Unknown state \(text.prefix(100)): write one of \(known).")
+    }
+
+    /// Throws 400 with the list of all codes: any other word would select no delivery.
+    private static func error(_ text: String) throws(Problem) -> String {
+        if errors.contains(text) { return text }
+        throw .badQuery("Unknown error \(text.prefix(100)): write one of \(errors.joined(separator: ", ")).")
     }
 
     /// Throws 400 for any text that ``statuses(_:)`` does not read.

@@ -46,7 +46,7 @@ struct DestinationsAPI: Sendable {
     /// Reads the queue three times, so the values may differ by a commit. A destination that left the config has no
     /// lane.
     private func views() async throws(Problem) -> [DestinationView] {
-        let (statuses, gauges, held) = try await reply { () throws(StoreError) in
+        let (statuses, gauges, held) = try await delayed.reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges(), try await queue.heldCounts())
         }
         let lanes = lanes()
@@ -70,7 +70,7 @@ struct DestinationsAPI: Sendable {
             }
             return date
         }
-        try await reply { () throws(StoreError) in
+        try await delayed.reply { () throws(StoreError) in
             try await queue.set(.paused, of: name, until: end, as: call.action)
         }
         observation.changed(name, to: DestinationState.paused.rawValue, because: call.query("reason"))
@@ -81,10 +81,10 @@ struct DestinationsAPI: Sendable {
         }
     }
 
-    /// Ends a pause, and the state of a destination that answered 410. Not an error for an active destination.
+    /// Ends every reason why the destination waits. Not an error for an active destination.
     func resume(_ call: Call) async throws -> Response {
         let name = try destination(call)
-        try await reply { () throws(StoreError) in try await queue.set(nil, of: name, as: call.action) }
+        try await delayed.reply { () throws(StoreError) in try await queue.set(nil, of: name, as: call.action) }
         observation.changed(name, to: "active", because: call.query("reason"))
         return .json { json in
             json.member("name", name.name)
@@ -113,11 +113,5 @@ struct DestinationsAPI: Sendable {
         let name = call.path("name")
         guard let known = destinations.first(where: { $0.name.name == name }) else { throw .noDestination(name) }
         return known.name
-    }
-
-    private func reply<T: Sendable>(
-        _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }

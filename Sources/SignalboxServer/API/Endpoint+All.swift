@@ -105,7 +105,7 @@ extension Endpoint {
         ) { try await $0.surface.explanations.explainEvent($1) },
         Endpoint(
             "POST", "/v1/events/{id}/send", .operator, "Sends an event to a destination once more.",
-            parameters: [.destination], changes: .stored("events.send")
+            parameters: [.recipient], changes: .stored("events.send")
         ) { try await $0.surface.events.send($1) },
         Endpoint(
             "POST", "/v1/explain", .reader,
@@ -152,7 +152,8 @@ extension Endpoint {
             parameters: [.pauseEnd], changes: .stored("destinations.pause")
         ) { try await $0.surface.destinations.pause($1) },
         Endpoint(
-            "POST", "/v1/destinations/{name}/resume", .operator, "Resumes a paused or disabled destination.",
+            "POST", "/v1/destinations/{name}/resume", .operator,
+            "Ends every reason why a destination waits, such as a pause, a 410 or the wait for a probe.",
             changes: .stored("destinations.resume")
         ) { try await $0.surface.destinations.resume($1) },
         Endpoint(
@@ -279,8 +280,8 @@ extension Endpoint {
         ) { api, _ in await api.readiness() },
         Endpoint(
             "GET", "/schemas/{file}", .none,
-            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json`, `inapp-event-1.json` "
-                + "or, of configs, `routes.json`."
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json`, `inapp-event-1.json`, "
+                + "`push-1.json` or, of configs, `routes.json`."
         ) { try $0.schema($1) },
         Endpoint("GET", "/openapi.json", .none, "Describes this API in OpenAPI 3.1.") { $0.openAPI($1) },
     ]

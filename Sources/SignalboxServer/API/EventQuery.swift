@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxConfig
 import SignalboxGateway
+import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -10,12 +11,22 @@ import SignalboxStore
 enum EventQuery {
     /// The parameters of lists of events.
     static let parameters: [QueryParameter] = [
-        QueryParameter("vendor", .text, "Events of this vendor"), QueryParameter("kind", .text, "Events of this kind"),
+        QueryParameter("vendor", .text, "Events of this vendor"), QueryParameter("kind", .text, kindPurpose),
         QueryParameter("source", .text, "Events of this source"),
         QueryParameter("type", .text, "Events with this CloudEvents type"),
         QueryParameter("warning", .text, "Events with a warning of this code"),
         QueryParameter("routed", .words(["none"]), "Events without a delivery"), .since, .until, .limit, .cursor,
     ]
+    private static let kindPurpose = "Events of this kind, such as `alert`; of dead-letter events, the destination"
+    /// The kinds of notifications and of in-app events, and the outcomes of forwarded pushes, sorted. Dead-letter
+    /// events have the name of a destination instead of a kind.
+    static let kinds: [String] = {
+        let words: [[String]] = [
+            PushNotification.Kind.allCases.map(\.rawValue), Message.Kind.allCases.map(\.rawValue),
+            PushVerdict.Outcome.allCases.map(\.rawValue), [Record.Kind.noMatch.rawValue],
+        ]
+        return Set(words.joined()).sorted()
+    }()
     /// An EventBridge pattern over the whole event.
     static let pattern = QueryParameter("pattern", .text, "Events that this pattern matches: JSON, percent-encoded")
     /// Parameters whose conditions are examined in the bytes of events.
@@ -27,7 +38,7 @@ enum EventQuery {
 
     /// The conditions of a request. `body`: `{"pattern": …}`, or empty. Throws 400 for an invalid value, and
     /// ``Problem/contentHidden`` for a pattern of an operator who may not read content, because its matches would
-    /// tell content.
+    /// reveal content.
     static func filter(_ call: Call, _ body: [UInt8]) throws(Problem) -> EventFilter {
         var (filter, test) = (EventFilter(), EventTest())
         (filter.vendor, filter.kind) = (call.query("vendor"), call.query("kind"))

@@ -30,7 +30,8 @@ struct EventsAPI: Sendable {
     func list(_ call: Call, _ body: [UInt8] = []) async throws -> Response {
         let filter = try EventQuery.filter(call, body)
         let limit = try call.pageSize()
-        let page = try await operations.reply { () throws(StoreError) in
+        try await requireKind(of: filter)
+        let page = try await operations.delayed.reply { () throws(StoreError) in
             try await queue.eventPage(filter, limit: limit, examining: StoreLimits.scannedRows)
         }
         let routes = await routes(of: page.records)
@@ -40,6 +41,19 @@ struct EventsAPI: Sendable {
             }
             if let next = page.next { json.member("next", PageCursor.text(String(next), in: EventQuery.list)) }
             json.member("complete", page.isComplete)
+        }
+    }
+
+    /// Throws 400 for a kind that no event can have. Without this check, a misspelled one would select no event.
+    /// Vendors are not checked: events of an earlier config may have any.
+    private func requireKind(of filter: EventFilter) async throws(Problem) {
+        guard let kind = filter.kind, !EventQuery.kinds.contains(kind) else { return }
+        let name = DestinationName(kind)
+        if operations.destinations.contains(name) { return }
+        let isKnown = try await operations.delayed.reply { () throws(StoreError) in try await queue.knows(name) }
+        guard isKnown else {
+            let known = EventQuery.kinds.joined(separator: ", ")
+            throw .badQuery("Unknown kind \(kind.prefix(100)): write one of \(known), or the name of a destination.")
         }
     }
 
@@ -59,7 +73,7 @@ struct EventsAPI: Sendable {
     /// Throws 404 for an unknown id. The parts are read one after the other, so they may differ by a commit.
     func show(_ call: Call) async throws -> Response {
         let id = call.path("id")
-        let (detail, statuses) = try await operations.reply { () throws(StoreError) in
+        let (detail, statuses) = try await operations.delayed.reply { () throws(StoreError) in
             (
                 try await EventDetail(id, in: queue) { trials.trial(of: $0) }, try await queue.statuses()
             )
@@ -91,7 +105,7 @@ struct EventsAPI: Sendable {
 
     /// The stored payload of an event, and the event. Throws 404 and 410.
     func storedPayload(_ id: String) async throws(Problem) -> (payload: [UInt8], event: EventRecord) {
-        let (record, payload) = try await operations.reply { () throws(StoreError) in
+        let (record, payload) = try await operations.delayed.reply { () throws(StoreError) in
             (try await queue.eventRecord(id), try await queue.payload(ofEvent: id))
         }
         guard let record else { throw Problem.noSuchEvent(id) }
@@ -111,11 +125,11 @@ struct EventsAPI: Sendable {
         guard let destination = operations.destinations.first(where: { $0.name == name }) else {
             throw Problem.noDestination(name)
         }
-        let record = try await operations.reply { () throws(StoreError) in try await queue.eventRecord(id) }
+        let record = try await operations.delayed.reply { () throws(StoreError) in try await queue.eventRecord(id) }
         guard let record else { throw Problem.noSuchEvent(id) }
         let order: ManualDelivery
         do throws(Rejection) { order = try orders.order(for: record, to: destination) } catch { throw Problem(error) }
-        let result = try await operations.reply { () throws(StoreError) in
+        let result = try await operations.delayed.reply { () throws(StoreError) in
             try await queue.send(order, as: call.action)
         }
         switch result {
@@ -128,7 +142,7 @@ struct EventsAPI: Sendable {
 
     /// Reads the new delivery back, with the reason why it waits. An empty object if it was removed meanwhile.
     private func response(_ delivery: Int64, to call: Call) async throws -> Response {
-        let (records, statuses) = try await operations.reply { () throws(StoreError) in
+        let (records, statuses) = try await operations.delayed.reply { () throws(StoreError) in
             (try await queue.deliveries(DeliveryFilter(ids: [delivery]), limit: 1), try await queue.statuses())
         }
         return .json { json in

@@ -38,7 +38,7 @@ struct FailuresAPI: Sendable {
         } catch {
             throw Problem(error)
         }
-        // The counters of the rule would tell which pushes match.
+        // The counters of the rule would reveal which pushes match.
         guard selector.pattern == nil || !call.hidesContent else { throw .contentHidden }
         guard let isNew = rules.put(PreparedFailure(selector, hashedBy: tokens)) else { throw .tooManyFailures }
         return .json(isNew ? .created : .ok) { json in
@@ -47,7 +47,7 @@ struct FailuresAPI: Sendable {
         }
     }
 
-    /// Throws 404 for a name that no rule of the API has. Answers the rules that remain. Rules of the config cannot be
+    /// Throws 404 for a name that no rule of the API has. Returns the rules that remain. Rules of the config cannot be
     /// removed here.
     func remove(_ call: Call) throws(Problem) -> Response {
         let name = call.path("name")
@@ -55,7 +55,7 @@ struct FailuresAPI: Sendable {
         return list(call)
     }
 
-    /// Sets all counters to 0. A rule for the first pushes applies again. Answers all rules.
+    /// Sets all counters to 0. A rule for the first pushes applies again. Returns all rules.
     func reset(_ call: Call) -> Response {
         rules.reset()
         return list(call)

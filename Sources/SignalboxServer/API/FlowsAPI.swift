@@ -7,7 +7,7 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
-/// The ways of events as a graph, and trials of patterns on real events. A value of one config.
+/// The paths of events as a graph, and trials of patterns on real events. A value of one config.
 struct FlowsAPI: Sendable {
     /// Its newest events are the sample of every trial.
     let queue: any InspectionStore
@@ -53,7 +53,7 @@ struct FlowsAPI: Sendable {
     /// position in the body, and 503 when the queue does not answer.
     func match(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let (pattern, limit) = try Self.request(body)
-        let events = try await reply { () throws(StoreError) in
+        let events = try await delayed.reply { () throws(StoreError) in
             try await queue.newestEvents(limit, upTo: Self.mostBytes)
         }
         let slices = WorkSlices(upTo: Self.longestTrial)
@@ -89,12 +89,6 @@ struct FlowsAPI: Sendable {
             }
             throw .pattern(mistake, in: body)
         }
-    }
-
-    private func reply<T: Sendable>(
-        _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }
 

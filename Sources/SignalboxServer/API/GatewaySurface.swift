@@ -36,7 +36,7 @@ package struct GatewaySurface: Sendable {
     let configs: ConfigAPI
     /// The ledger of deliveries, and the list of media.
     let ledger: LedgerAPI
-    /// The ways of events, and trials of patterns.
+    /// The paths of events, and trials of patterns.
     let flows: FlowsAPI
     /// Failure rules of provider endpoints.
     let failures: FailuresAPI

@@ -19,7 +19,7 @@ struct LedgerAPI: Sendable {
     /// in their last state, so the states and `missing` sum up to `accepted`. Throws 503 when the queue does not
     /// answer. `consistent` is false if the queue misses a delivery of any destination.
     func ledger() async throws -> Response {
-        let accounts = try await reply { () throws(StoreError) in try await queue.accounts() }
+        let accounts = try await delayed.reply { () throws(StoreError) in try await queue.accounts() }
         return .json { json in
             json.member("consistent", accounts.allSatisfy { $0.missing == 0 })
             json.array("destinations", accounts) { $0.account($1) }
@@ -46,7 +46,7 @@ struct LedgerAPI: Sendable {
     /// Reads one file more than the page has, which tells whether a next page exists.
     private func listFiles(_ call: Call, _ limit: Int) async throws(Problem) -> Response {
         let after = try call.number(in: Self.files) ?? 0
-        let records = try await reply { () throws(StoreError) in
+        let records = try await delayed.reply { () throws(StoreError) in
             try await queue.mediaFiles(numberedAfter: after, limit: limit + 1)
         }
         let now = Date()
@@ -64,19 +64,13 @@ struct LedgerAPI: Sendable {
         _ states: Set<MediaURLRecord.State>, _ call: Call, _ limit: Int
     ) async throws(Problem) -> Response {
         let before = try call.number(in: Self.urls)
-        let records = try await reply { () throws(StoreError) in
+        let records = try await delayed.reply { () throws(StoreError) in
             try await queue.mediaURLs(states, before: before, limit: limit + 1)
         }
         return .json { json in
             json.array("media", records.prefix(limit)) { $0.download($1, hidesPath: call.hidesContent) }
             json.next(records.prefix(limit).last?.id, of: records.count > limit, Self.urls)
         }
-    }
-
-    private func reply<T: Sendable>(
-        _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }
 

@@ -37,7 +37,7 @@ struct OperationsAPI: Sendable {
         try await requireDestination(of: filter)
         filter.before = try call.number(in: Self.list)
         let chosen = filter
-        let (page, statuses) = try await reply { () throws(StoreError) in
+        let (page, statuses) = try await delayed.reply { () throws(StoreError) in
             (
                 try await queue.deliveryPage(chosen, limit: limit, examining: StoreLimits.scannedRows),
                 try await queue.statuses()
@@ -56,7 +56,7 @@ struct OperationsAPI: Sendable {
     /// would select no delivery and look like an empty queue.
     func requireDestination(of filter: DeliveryFilter) async throws(Problem) {
         guard let name = filter.destination, !destinations.contains(name) else { return }
-        let isKnown = try await reply { () throws(StoreError) in try await queue.knows(name) }
+        let isKnown = try await delayed.reply { () throws(StoreError) in try await queue.knows(name) }
         guard isKnown else { throw .noDestination(name.name) }
     }
 
@@ -70,7 +70,7 @@ struct OperationsAPI: Sendable {
     /// first and its attempts afterwards, so an attempt that ends in between may be in the log only.
     func showDelivery(_ call: Call) async throws -> Response {
         let record = try await record(call)
-        let (attempts, statuses) = try await reply { () throws(StoreError) in
+        let (attempts, statuses) = try await delayed.reply { () throws(StoreError) in
             (try await queue.attempts(of: record.id), try await queue.statuses())
         }
         let body = [UInt8].json {
@@ -92,7 +92,7 @@ struct OperationsAPI: Sendable {
     private func record(_ call: Call) async throws(Problem) -> DeliveryRecord {
         let text = call.path("id")
         guard let id = Int64(text) else { throw .noDelivery(text) }
-        let records = try await reply { () throws(StoreError) in
+        let records = try await delayed.reply { () throws(StoreError) in
             try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1)
         }
         guard let record = records.first else { throw .noDelivery(text) }
@@ -104,7 +104,7 @@ struct OperationsAPI: Sendable {
     /// Answers `{"due": 1}`.
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
-        let count = try await reply { () throws(StoreError) in
+        let count = try await delayed.reply { () throws(StoreError) in
             try await queue.retry(DeliveryFilter(ids: [id]), as: call.action)
         }
         // Read again, because the delivery may have changed since.
@@ -121,7 +121,7 @@ struct OperationsAPI: Sendable {
         streams: Int
     ) async throws(Problem) -> MetricValues {
         let inApp = surface.inApp
-        let (statuses, gauges, media, due, space) = try await reply { () throws(StoreError) in
+        let (statuses, gauges, media, due, space) = try await delayed.reply { () throws(StoreError) in
             (
                 try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
                 try await inApp.dueDevices(), try await queue.space()
@@ -139,14 +139,5 @@ struct OperationsAPI: Sendable {
             failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
             config: surface.routes.status,
             process: .current, version: surface.version, now: queue.now)
-    }
-
-    /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
-    /// abandoned read or write continues. Commits are not withdrawn by the deadline, so a 503 does not mean that a
-    /// change was not made.
-    func reply<T: Sendable>(
-        _ work: @escaping @Sendable () async throws(StoreError) -> T
-    ) async throws(Problem) -> T {
-        do throws(StoreError) { return try await delayed.answer(of: work) } catch { throw .store(error) }
     }
 }

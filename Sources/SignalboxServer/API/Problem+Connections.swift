@@ -14,11 +14,11 @@ extension Problem {
     /// Includes targets with a fragment (RFC 9112, 3.2).
     static let targetInvalid = Problem(
         .badRequest, "target-invalid", "The request target is neither a path nor an http or https URL.")
-    /// RFC 9112, 6.1 and 6.3: such a request may be an attempt at request smuggling.
+    /// RFC 9112, 2.2, 6.1 and 6.3: such a request may be an attempt at request smuggling.
     static let framingAmbiguous = Problem(
         .badRequest, "framing-ambiguous",
-        "The end of the body is ambiguous: send one valid Content-Length, or, with HTTP/1.1, Transfer-Encoding instead."
-    )
+        "The end of the head or of the body is ambiguous: end each line with CR LF, and send one valid Content-Length, "
+            + "or, with HTTP/1.1, \"Transfer-Encoding: chunked\" instead.")
     /// The parser cannot find the end of the body (RFC 9112, 7.1).
     static let malformedBody = Problem(
         .badRequest, "request-refused", "The chunked coding of the body is malformed: correct the client.")
@@ -30,7 +30,7 @@ extension Problem {
     static let expectationUnsupported = Problem(
         .expectationFailed, "expectation-unsupported", "The only supported Expect is 100-continue: leave the field out."
     )
-    /// The client rarely sees it, because the connection has ended.
+    /// A client sees it if it has closed its side of the connection only.
     static let unreadableBody = Problem(
         .badRequest, "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
     /// The body is behind ``BodyDeadline``.

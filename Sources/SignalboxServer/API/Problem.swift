@@ -105,7 +105,7 @@ extension Problem {
     /// The token has `"content": false`.
     static let contentHidden = Problem(
         .forbidden, "content-hidden",
-        "The token may not read the content of notifications, and this request would tell it: use another token.")
+        "The token may not read the content of notifications, and this request would reveal it: use another token.")
     /// Too many requests compute over payloads. The client repeats it later.
     static let readsBusy = Problem(
         .serviceUnavailable, "reads-busy", title: "The request was not answered",

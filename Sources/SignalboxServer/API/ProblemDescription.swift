@@ -73,7 +73,7 @@ package struct ProblemDescription: Sendable {
             "role-insufficient", 403, "The role of the token does not include this request; nothing changed.",
             "Use a token with the role that `detail` names."),
         Self(
-            "content-hidden", 403, "The token has `\"content\": false`, and the request would tell content.",
+            "content-hidden", 403, "The token has `\"content\": false`, and the request would reveal content.",
             "Use a token that may read content."),
         Self(
             "admin-closed", 403,
@@ -197,14 +197,15 @@ package struct ProblemDescription: Sendable {
             "Correct the client."),
         Self(
             "framing-ambiguous", 400,
-            "`transfer-encoding` in HTTP/1.0 or together with `content-length`, or a repeated or malformed "
-                + "`content-length`; the connection is closed.",
-            "Send one of them."),
+            "`transfer-encoding` in HTTP/1.0 or together with `content-length`, one of the two repeated or malformed, "
+                + "a coding after `chunked`, or a field whose line ends without CR; the connection is closed.",
+            "Send one of them, and end each line with CR LF."),
         Self(
             "expectation-unsupported", 417, "An `expect` other than `100-continue`; the connection is closed.",
             "Leave the field out."),
         Self(
-            "transfer-coding-unsupported", 501, "A `transfer-encoding` other than `chunked`; the connection is closed.",
+            "transfer-coding-unsupported", 501,
+            "One `transfer-encoding` other than `chunked`, such as `gzip, chunked`; the connection is closed.",
             "Send the body unencoded or `chunked`."),
         Self(
             "request-refused", 400, "The HTTP layer rejected the request; the status may be another 4xx.",

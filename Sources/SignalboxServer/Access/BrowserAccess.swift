@@ -36,7 +36,8 @@ struct BrowserAccess: Sendable {
     /// Checks a request to an endpoint for operators, after its token. Throws ``Problem/foreignHost``, or
     /// ``Problem/foreignChange`` for a change that the console did not make. A page of another site cannot set
     /// `content-type: application/json` without asking the gateway first, which never permits it. Reads need the host
-    /// only, because a page of another site cannot read the response.
+    /// only: a page of another site cannot read the response, and has no token. Without tokens,
+    /// ``Credentials/isFromThisMachine`` rejects its reads.
     func check(_ head: HTTPRequest) throws(Problem) {
         let origin = head.headerFields[.origin]
         let isBrowser = head.headerFields.contains { $0.name.canonicalName.hasPrefix("sec-fetch-") }

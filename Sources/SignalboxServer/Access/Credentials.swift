@@ -12,15 +12,21 @@ struct Credentials: Sendable {
     let authorization: String?
     /// Whether a proxy sent the request on, so that its client may be on another machine.
     var isForwarded = false
+    /// The Sec-Fetch-Site field, which browsers set (Fetch Metadata Request Headers, 2.3).
+    var site: String?
 
     /// Fields that proxies add, in lower case.
     static let forwardingFields = ["forwarded", "via", "x-forwarded-for", "x-real-ip"]
 
     /// False for a request that a page of another site made a browser send, or that names another host (DNS rebinding).
     /// Both reach a loopback address although their author cannot.
+    ///
+    /// The origin of a page decides if the browser sends it: a page of this machine has a loopback origin. Browsers
+    /// leave it out of most reads, such as those of images and links. Then the site decides, and only the gateway's own
+    /// pages and addresses that a user enters count, because a site does not say which machine it is on.
     var isFromThisMachine: Bool {
         if let authority, !Self.isLoopback(authority) { return false }
-        guard let origin else { return true }
+        guard let origin else { return site == nil || site == "same-origin" || site == "none" }
         return Self.isLoopback(origin.replacing("http://", with: "").replacing("https://", with: ""))
     }
 
@@ -61,6 +67,7 @@ extension Credentials {
         self.init(
             authority: head.authority, origin: head.headerFields[.origin],
             authorization: head.headerFields[.authorization],
-            isForwarded: Self.forwardingFields.contains { head.headerFields[text: $0] != nil })
+            isForwarded: Self.forwardingFields.contains { head.headerFields[text: $0] != nil },
+            site: head.headerFields[text: "sec-fetch-site"])
     }
 }

@@ -60,10 +60,8 @@ struct HTTPService {
                 let (connections, bodies) = (table.hasFallen(), budget.hasFallen())
                 return connections || bodies
             }
-        } catch let error as IOError {
-            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)))
-        } catch let error as SocketAddressError {
-            throw ListenError(address: address, reason: "\(error)")
+        } catch {
+            throw ListenError.translated(error, at: address)
         }
     }
 
@@ -102,6 +100,16 @@ package struct ListenError: Error, CustomStringConvertible {
         case apns
         /// The HTTPS proxy that leads senders to the provider endpoints.
         case proxy
+    }
+
+    /// The error for an address that is not available; any other error unchanged.
+    static func translated(_ error: any Error, at address: ListenAddress, option: Listener = .http) -> any Error {
+        switch error {
+        case let error as IOError:
+            ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: option)
+        case let error as SocketAddressError: ListenError(address: address, reason: "\(error)", option: option)
+        default: error
+        }
     }
 
     /// One sentence about the failure and one that names the option to change.

@@ -25,6 +25,8 @@ struct HeadFields {
     private(set) var isForwarded = false
     /// The last Origin field. A repeated one sets ``hasOthers``, so the router decides.
     private(set) var origin: String?
+    /// The last Sec-Fetch-Site field. A repeated one sets ``hasOthers``.
+    private(set) var site: String?
     /// The last Authorization field, a secret. A repeated one sets ``hasOthers``.
     private(set) var authorization: String?
     /// Empty if it is repeated.
@@ -71,6 +73,9 @@ struct HeadFields {
             // The parser has rejected other values, or does once `PlainRequest` has.
             length = Int(value()) ?? .max
             lengths += 1
+        case 14 where equals(name, "sec-fetch-site"):
+            if site != nil { hasOthers = true }
+            site = value()
         case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"):
             hasOthers = true
         case 17 where equals(name, "transfer-encoding"):
@@ -88,7 +93,9 @@ struct HeadFields {
         if let host, !host.isEmpty, !Authority.isValid(host[...]) { throw .hostInvalid }
         if codings > 0 {
             guard lengths == 0, version.minor > 0 else { throw .framingAmbiguous }
-            guard codings == 1, isChunked else { throw .transferCodingUnsupported }
+            // The parser rejects a coding after `chunked` too, in one field or several.
+            guard codings == 1 else { throw .framingAmbiguous }
+            guard isChunked else { throw .transferCodingUnsupported }
         }
         // HTTP/1.0 has no expectations.
         guard !expectsOther || version.minor == 0 else { throw .expectationUnsupported }

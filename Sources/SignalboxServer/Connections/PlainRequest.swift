@@ -20,7 +20,7 @@ struct PlainHead {
         bodyLength = fields.length
         credentials = Credentials(
             authority: fields.host, origin: fields.origin, authorization: fields.authorization,
-            isForwarded: fields.isForwarded)
+            isForwarded: fields.isForwarded, site: fields.site)
         traceparent = fields.traceparent
         tracestate = fields.tracestate
     }

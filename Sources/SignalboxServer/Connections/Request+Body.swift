@@ -44,7 +44,7 @@ extension Request {
             return try await iterator.next()
         } catch is SlowBody {
             throw .slowBody
-        } catch is HTTPParserError {
+        } catch let error as HTTPParserError where error != .invalidEOFState {
             throw .malformedBody
         } catch {
             throw .unreadableBody

@@ -5,8 +5,11 @@ import NIOHTTP1
 extension RequestGuard {
     /// After a parser error no later bytes are read: the end of the request is not known. Answers a head that the
     /// parser rejects for its framing.
+    ///
+    /// Within a head, `unknown` stands for two errors of llhttp: a Transfer-Encoding that is repeated, follows a
+    /// Content-Length or has `chunked` before its end, and a field whose line ends without CR.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let framing: [HTTPParserError] = [.unexpectedContentLength, .invalidContentLength]
+        let framing: [HTTPParserError] = [.unexpectedContentLength, .invalidContentLength, .unknown]
         if let error = error as? HTTPParserError, framing.contains(error), !gate.window.isReceiving, !gate.window.isOver
         {
             return refuse(.framingAmbiguous, context)

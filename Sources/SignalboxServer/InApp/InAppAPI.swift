@@ -176,8 +176,3 @@ extension JSONWriter {
         }
     }
 }
-
-/// Times of the engine, in milliseconds since 1970.
-extension Date {
-    fileprivate init(milliseconds: Instant) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
-}

@@ -22,7 +22,7 @@ struct LiveFrames {
     /// The first bytes of a stream. A reader that loses the connection before the first frame resumes here.
     mutating func begin(at position: RecentPosition) { append(": connected\nid: \(cursor(position))\n\n") }
 
-    /// A comment, which keeps the connection and tells that the reader is gone.
+    /// A comment that keeps the connection open; a failed write shows that the reader has gone.
     mutating func ping() { append(": ping\n\n") }
 
     /// `dropped`: the number of missing occurrences, the only member of the data. `position`: everything up to it was

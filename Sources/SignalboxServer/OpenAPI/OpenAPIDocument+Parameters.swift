@@ -19,7 +19,7 @@ extension OpenAPIDocument {
     /// Values of another form are answered with 404.
     private static func schema(ofPath name: String, _ topic: String) -> JSONNode {
         switch (name, topic) {
-        case ("source", _), ("name", _): ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
+        case ("source", _), ("name", _): schema(of: .name)
         case ("sha256", _): ["type": "string", "pattern": "^[0-9a-f]{64}$"]
         case ("id", "deliveries"): ["type": "integer", "minimum": 1]
         case ("id", "events"):
@@ -31,10 +31,9 @@ extension OpenAPIDocument {
         }
     }
 
-    /// Never required: an endpoint that needs a parameter answers 400 without it.
     private static func query(_ parameter: QueryParameter) -> JSONNode {
         [
-            "name": .string(parameter.name), "in": "query", "required": false,
+            "name": .string(parameter.name), "in": "query", "required": .bool(parameter.isRequired),
             "description": .string(parameter.purpose), "schema": schema(of: parameter.form),
         ]
     }
@@ -43,8 +42,20 @@ extension OpenAPIDocument {
     private static func schema(of form: QueryParameter.Form) -> JSONNode {
         switch form {
         case .text: ["type": "string"]
+        case .pattern(let pattern): ["type": "string", "pattern": .string(pattern)]
+        case .name: ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"]
         case .time: ["type": "string", "format": "date-time"]
         case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"]
+        // The pattern of a time, because readers need not check formats (JSON Schema 2020-12, 7.2.1).
+        case .end:
+            [
+                "anyOf": [
+                    [
+                        "type": "string", "format": "date-time",
+                        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}",
+                    ], ["type": "string", "pattern": "^0*[1-9][0-9]{0,9}(ms|s|m|h|d)$"],
+                ]
+            ]
         case .whole(let range):
             ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
         case .words(let words): ["type": "string", "enum": .strings(words)]

@@ -44,6 +44,6 @@ extension ProviderEndpoints {
                 ExpoEndpoint(
                     sources: sources, tokens: senders.expoTokens, acceptance: acceptance, queue: queue,
                     contents: state.contents, failures: state.failures),
-            ], notFound: APNsReply.badPath, captures: acceptance.captures)
+            ], captures: acceptance.captures)
     }
 }

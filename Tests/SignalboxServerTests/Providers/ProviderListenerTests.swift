@@ -99,7 +99,7 @@ struct ProviderListenerTests {
         let frames = try await TestListener.run { try await $0.play("goaway").texts("frame") }
         #expect(
             frames.suffix(3) == [
-                "HEADERS 1 4 :status=403", "GOAWAY 0 0 last=1 code=0 why", #"DATA 1 1 {"reason":"Bad"}"#,
+                "HEADERS 1 4 :status=403", #"DATA 1 1 {"reason":"Bad"}"#, "GOAWAY 0 0 last=1 code=0 why",
             ])
     }
 

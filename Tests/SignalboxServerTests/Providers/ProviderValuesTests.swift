@@ -162,6 +162,13 @@ struct ProviderValuesTests {
         #expect(request.query == query)
     }
 
+    @Test func answersAnUnknownPathWithTheIDOfTheRequest() {
+        let request = ProviderRequest(
+            method: "POST", target: "/else", headers: [(name: "apns-id", value: "a-1")], connection: .test())
+        let fields = APNsReply.badPath(request).headers.filter { $0.name == "apns-id" }
+        #expect(fields.map(\.value) == ["a-1"])
+    }
+
     @Test func keepsTheFirstProofOfAConnection() {
         let connection = ProviderConnection.test()
         let first = ProviderConnection.Proof(team: "A", key: "1")

@@ -6,13 +6,13 @@ import { badge, confirm, facts, filters, listFacts, none, permitted, problem, se
   windowFields } from "./ui.js";
 
 const states = ["waiting", "delivered", "dead", "expired"];
-const errors = ["denied", "dns", "refused", "tls", "timeout", "timeout-connect", "timeout-reply", "exhausted",
-  "reset", "unusable", "token", "stopped"];
+const errors = ["denied", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "exhausted", "reset",
+  "unusable", "token", "stopped", "interrupted"];
 const fields = [["state", "State", states], ["destination", "Destination"], ["vendor", "Vendor"],
   ["status", "Status of the last attempt", "number"],
   ["error", "Error of the last attempt", errors], ["event", "Event"], ...windowFields];
 const views = [["Dead letters", { state: "dead" }], ["Waiting", { state: "waiting" }],
-  ["Timeouts", { error: "timeout" }], ["All", {}]];
+  ["Reply timeouts", { error: "timeout-reply" }], ["All", {}]];
 
 /** Reads a page of the list, or one delivery. */
 export async function load(context) {

@@ -49,7 +49,7 @@ export function view(context) {
     section("Detectors", detectors(context)),
     section("Routes", routes(data.routes ?? local.explained?.routes)),
     section("Deliveries", table("Deliveries of this event", deliveryColumns, data.deliveries ?? [], (row) => row.id,
-      "No delivery: no route took the event.")),
+      "The event has no delivery.")),
     section("Taps", table("Taps", tapColumns, data.interactions ?? [], (row) => row.id, "No tap was reported.")),
     section("Media", table("Media", mediaColumns(content), data.media ?? [], (row, at) => at,
       "The event has no media.")),

@@ -51,7 +51,8 @@ struct APNsReply: Sendable {
 
     private static let json = ProviderReply.Header(name: "content-type", value: "application/json")
 
-    /// The answer to a path that no endpoint serves. Its `apns-id` is new, because the request was not read as one to
-    /// APNs.
-    static var badPath: ProviderReply { APNsReply("apns-id", id: nil).failure(.badPath) }
+    /// The answer to a path that no endpoint serves.
+    static func badPath(_ request: ProviderRequest) -> ProviderReply {
+        APNsReply("apns-id", id: request.header("apns-id")).failure(.badPath)
+    }
 }

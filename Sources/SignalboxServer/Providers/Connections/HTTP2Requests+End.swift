@@ -23,6 +23,14 @@ extension HTTP2Requests {
         if !actions.isEmpty { flush() }
     }
 
+    /// Ends the connection as soon as its requests are answered. The library holds DATA frames back until a flush, and
+    /// a client reads none of them after GOAWAY. `debugData`: of the GOAWAY.
+    func endAtOnce(debugData: [UInt8]? = nil) {
+        // Before the decision: the flush may end the last request.
+        flush()
+        perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
+    }
+
     /// The library reads nothing more. Requests that are complete are still answered.
     func dropIncomplete() {
         for (id, stream) in streams where !stream.isEnded { streams[id] = nil }

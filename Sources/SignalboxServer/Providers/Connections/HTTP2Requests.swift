@@ -135,9 +135,11 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         switch frame.payload {
         case .headers(let headers): begin(frame.streamID, headers)
         case .data(let data): receive(data, on: frame.streamID)
-        case .ping(Self.announcement, ack: true): perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
+        case .ping(Self.announcement, ack: true):
+            flush()
+            perform(farewell.acknowledge(at: now, isIdle: streams.isEmpty))
         case .ping(Self.windowProbe, ack: true): if !window.isExtended { closeOutput() }
-        case .goAway: perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
+        case .goAway: endAtOnce()
         case .windowUpdate where frame.streamID == .rootStream: window.isExtended = true
         default: break
         }
@@ -235,10 +237,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         case .keep: if isNarrow, reply.status == 200 { widen() }
         case .oneStream: narrow()
         case .cut: break
-        case .goAway(let debugData):
-            perform(farewell.beginAtOnce(at: now, debugData: debugData, isIdle: streams.isEmpty))
+        case .goAway(let debugData): endAtOnce(debugData: debugData)
         case .close:
-            perform(farewell.beginAtOnce(at: now, debugData: nil, isIdle: streams.isEmpty))
+            endAtOnce()
             closeOutput()
         }
     }

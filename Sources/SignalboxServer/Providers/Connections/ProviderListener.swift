@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -60,10 +59,8 @@ struct ProviderListener: Sendable {
             }
         do {
             return try await bootstrap.bind(host: address.host, port: address.port).get()
-        } catch let error as IOError {
-            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: option)
-        } catch let error as SocketAddressError {
-            throw ListenError(address: address, reason: "\(error)", option: option)
+        } catch {
+            throw ListenError.translated(error, at: address, option: option)
         }
     }
 

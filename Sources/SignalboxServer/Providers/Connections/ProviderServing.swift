@@ -16,10 +16,9 @@ struct ProviderServing: Sendable {
     /// The most connections, when none of them is idle and so none can be replaced.
     let mostConnections: Int
 
-    /// The decision on the head of a request. A path that no endpoint serves gets ``ProviderEndpoints/notFound``.
+    /// The decision on the head of a request. A path that no endpoint serves gets the answer of APNs.
     func verdict(on request: ProviderRequest) -> ProviderVerdict {
-        let endpoints = endpoints()
-        return endpoints.verdict(on: request) ?? .reply(endpoints.notFound)
+        endpoints().verdict(on: request) ?? .reply(APNsReply.badPath(request))
     }
 }
 

@@ -60,7 +60,7 @@ package struct ProviderHost: Sendable, Equatable {
     /// The answer to a path that the host does not serve, in the vendor's words.
     func notFound(_ request: ProviderRequest) -> ProviderReply {
         switch vendor {
-        case .apple: APNsReply("apns-id", id: request.header("apns-id")).failure(.badPath)
+        case .apple: APNsReply.badPath(request)
         case .google: GoogleError.noSuchMethod.reply
         case .expo: ExpoError.notFound.reply
         }

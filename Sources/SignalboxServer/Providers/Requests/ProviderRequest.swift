@@ -81,10 +81,6 @@ struct ProviderReply: Sendable, Equatable {
     var after: After = .keep
     /// How long the connection holds the response; nil to send it at once.
     var delay: Duration?
-
-    /// Plain text, for paths that no endpoint serves.
-    static let notFound = ProviderReply(
-        status: 404, headers: [Header(name: "content-type", value: "text/plain")], body: Array("Not found\n".utf8))
 }
 
 /// How an endpoint reads the body of a request.
@@ -201,8 +197,6 @@ extension ProviderEndpoint {
 struct ProviderEndpoints: Sendable {
     /// In the order of ``ProviderKind``, as ``timers``. The first endpoint that serves a path answers.
     var all: [any ProviderEndpoint]
-    /// The answer to a path that no endpoint serves, on the listener for providers.
-    var notFound = ProviderReply.notFound
     /// Records refused pushes; nil for none.
     var captures: PushCaptures?
     /// Measure the requests of each endpoint, in the order of ``all``; empty to measure none.
