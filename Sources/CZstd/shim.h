@@ -1,2 +1,3 @@
 // libzstd for Swift, unchanged.
 #include <zstd.h>
+#include <zstd_errors.h>

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import GRDBSQLite
+package import SignalboxStore
 import Synchronization
 
 /// Copies commits from the write-ahead log into the database next to the writer.
@@ -113,5 +114,19 @@ final class Checkpointer: Sendable {
     /// A checkpoint that failed is made again after the next writes. Faults of the disk are reported by commits.
     private func end(_ result: (walFrameCount: Int, checkpointedFrameCount: Int)?) {
         state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
+    }
+}
+
+/// The checkpoint at the end of the process.
+extension SQLiteQueue {
+    /// Copies as much of the write-ahead log as readers permit, and does not wait for them. A reader that is still
+    /// active keeps the rest in the log, which loses no data.
+    package func checkpoint() async throws(StoreError) {
+        await recordTime(atOnce: true)
+        do {
+            _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        } catch {
+            throw file.failure(error)
+        }
     }
 }

@@ -32,7 +32,7 @@ extension Database {
         let rows = try StoredRow.fetchAll(
             self,
             sql: """
-                SELECT d.destination, count(*) FROM deliveries d WHERE \(condition) AND d.state = 'dead'
+                SELECT d.destination, count(*) FROM deliveries d NOT INDEXED WHERE \(condition) AND d.state = 'dead'
                 GROUP BY d.destination
                 """, arguments: arguments)
         for row in rows { moves.requeue(try row.count(1), of: DestinationName(try row.text(0))) }

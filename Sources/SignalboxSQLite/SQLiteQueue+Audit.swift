@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import SignalboxNotification
 package import SignalboxStore
 
 /// The audit reads the whole file in one snapshot. It writes nothing, so it may run next to a gateway.
@@ -18,7 +17,9 @@ extension SQLiteQueue {
         let record = QueueRecord(in: file.directory)
         return try await file.read { [path = file.path] db in
             var notes = DamageNotes(path: path)
-            let accounts = try notes.reading("the ledger or a delivery", orElse: []) { try Self.accounts(in: db) }
+            let accounts = try notes.reading("the ledger or a delivery", orElse: []) {
+                try LedgerEntry.accounts(of: db.deliveryCounts(), by: Self.ledger(in: db))
+            }
             let orphans = try notes.reading("deliveries", orElse: 0) {
                 try db.count(
                     "SELECT count(*) FROM deliveries WHERE NOT EXISTS (SELECT 1 FROM events WHERE seq = event)")
@@ -108,63 +109,12 @@ extension SQLiteQueue {
             }
     }
 
-    /// One for each destination that the ledger or a delivery names, in the order of names. Counts all deliveries. A
-    /// destination with deliveries but no entry in the ledger has `accepted` 0, so its deliveries count as too many.
-    private static func accounts(in db: Database) throws -> [Audit.Account] {
-        var present = try db.deliveryCounts()
-        var accounts = try ledger(in: db).map { $0.account(of: present.removeValue(forKey: $0.destination) ?? [:]) }
-        for (name, states) in present.sorted(by: { $0.key < $1.key }) {
-            accounts.append(Audit.Account(destination: name, accepted: 0, present: states, removed: [:]))
-        }
-        return accounts
-    }
-
     /// All rows of the ledger, by name.
-    private static func ledger(in db: Database) throws -> [LedgerRow] {
-        let words = LedgerRow.states.map(\.rawValue)
-        let columns = (words + words.map { $0 + "_now" }).joined(separator: ", ")
+    private static func ledger(in db: Database) throws -> [LedgerEntry] {
+        let columns = LedgerEntry.columns.joined(separator: ", ")
         return try db.rows(
             "SELECT destination, accepted, undelivered_since, \(columns) FROM ledger ORDER BY destination"
         )
-        .map { try LedgerRow($0) }
-    }
-}
-
-/// The numbers of one destination in the ledger.
-private struct LedgerRow {
-    /// In the order of the columns.
-    static let states = DeliveryRecord.State.allCases
-
-    /// The primary key.
-    let destination: DestinationName
-    /// Every delivery that was ever made, stored or not.
-    private let accepted: Int
-    /// Nil while no waiting delivery was ever removed.
-    private let undeliveredSince: Date?
-    /// By the state that each delivery had when it was removed.
-    private let removed: [DeliveryRecord.State: Int]
-    /// Of stored deliveries; negative only in a file that was edited.
-    private let counted: [DeliveryRecord.State: Int]
-
-    /// Throws ``DamagedValue`` for a negative number of accepted or removed ones.
-    init(_ row: StoredRow) throws {
-        destination = DestinationName(try row.text(0))
-        (accepted, undeliveredSince) = (try row.count(1), try row.optionalDate(2))
-        var (removed, counted): ([DeliveryRecord.State: Int], [DeliveryRecord.State: Int]) = ([:], [:])
-        for (position, state) in Self.states.enumerated() {
-            removed[state] = try row.count(3 + position)
-            counted[state] = Int(try row.number(3 + Self.states.count + position))
-        }
-        (self.removed, self.counted) = (removed, counted)
-    }
-
-    /// By the numbers of the ledger alone.
-    var account: Audit.Account { account(of: counted.filter { $0.value != 0 }) }
-
-    /// `present`: the deliveries that are stored.
-    func account(of present: [DeliveryRecord.State: Int]) -> Audit.Account {
-        Audit.Account(
-            destination: destination, accepted: accepted, present: present, removed: removed, counted: counted,
-            undeliveredSince: undeliveredSince)
+        .map { try LedgerEntry($0) }
     }
 }

@@ -42,6 +42,23 @@ extension SQLiteQueue {
         }
     }
 
+    /// Requeues deliveries. The argument before those of the condition: pairs of their ids and due times, as JSON. An
+    /// index of the destination would lead to all of its waiting deliveries, for each pair.
+    static func requeueing(_ condition: String) -> String {
+        """
+        UPDATE deliveries AS d NOT INDEXED SET state = 'waiting', forgiven = d.begun,
+            due = max(json_extract(j.value, '$[1]'), coalesce(d.not_before, 0))
+        FROM json_each(?) AS j WHERE d.id = json_extract(j.value, '$[0]') AND \(condition)
+        """
+    }
+
+    /// The ids of the next step. The arguments after those of the condition: the last id before them, and their number.
+    /// An index of waiting deliveries would sort all of them for each step.
+    static func nextStep(_ condition: String, of filter: DeliveryFilter) -> String {
+        let hint = filter.state == nil || filter.state == .waiting ? " NOT INDEXED" : ""
+        return "SELECT d.id FROM deliveries d\(hint) WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?"
+    }
+
     /// Numbers of attempts continue; only the budget starts anew. Wakes every lane after each step, so that attempts
     /// begin before the last one. Throws the first failure; deliveries of earlier steps stay requeued, and the action
     /// has their number.
@@ -58,11 +75,7 @@ extension SQLiteQueue {
                 ["[\(ids.map { String($0) }.joined(separator: ","))]"] + arguments)
             let rows = ids.enumerated().map { "[\($1),\(start + (spread?.milliseconds(at: done + $0) ?? 0))]" }
             try db.execute(
-                sql: """
-                    UPDATE deliveries AS d SET state = 'waiting', forgiven = d.begun,
-                        due = max(json_extract(j.value, '$[1]'), coalesce(d.not_before, 0))
-                    FROM json_each(?) AS j WHERE d.id = json_extract(j.value, '$[0]') AND \(condition)
-                    """, arguments: ["[\(rows.joined(separator: ","))]"] + arguments)
+                sql: Self.requeueing(condition), arguments: ["[\(rows.joined(separator: ","))]"] + arguments)
             return db.changesCount
         } afterStep: { [self] in
             wakeAll()
@@ -82,7 +95,7 @@ extension SQLiteQueue {
             let rows = try StoredRow.fetchAll(
                 db,
                 sql: """
-                    SELECT d.id, d.destination, d.state, d.event FROM deliveries d
+                    SELECT d.id, d.destination, d.state, d.event FROM deliveries d NOT INDEXED
                     WHERE d.id IN (SELECT value FROM json_each(?)) AND \(condition)
                     """, arguments: ["[\(ids.map { String($0) }.joined(separator: ","))]"] + arguments)
             let free = try rows.filter { row in
@@ -107,14 +120,14 @@ extension SQLiteQueue {
         _ change: BulkChange, _ filter: DeliveryFilter, sparingUndelivered: Bool = false, as action: OperatorAction?,
         recordingNone: Bool = true,
         step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int,
-        afterStep: () -> Void = {}
+        afterStep: () -> Void
     ) async throws(StoreError) -> Int {
         let (condition, arguments) = change.sql(filter, sparingUndelivered: sparingUndelivered)
         var (changed, position, entry) = (0, Int64?.some(0), Int64?.none)
         while let start = position {
             let (ids, next) = try await file.read { db in
                 let ids = try StoredRow.fetchAll(
-                    db, sql: "SELECT d.id FROM deliveries d WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?",
+                    db, sql: Self.nextStep(condition, of: filter),
                     arguments: arguments + [start, Self.bulkStep]
                 ).map { try $0.number(0) }
                 let last = ids.count == Self.bulkStep ? ids.last : nil

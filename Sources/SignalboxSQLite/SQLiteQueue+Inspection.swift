@@ -121,17 +121,6 @@ extension SQLiteQueue {
         }
     }
 
-    /// Copies as much of the write-ahead log as readers permit, and does not wait for them. A reader that is still
-    /// active keeps the rest in the log, which loses no data.
-    package func checkpoint() async throws(StoreError) {
-        await recordTime(atOnce: true)
-        do {
-            _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
-        } catch {
-            throw file.failure(error)
-        }
-    }
-
     // MARK: Categories
 
     /// Only the `limit` most recently seen are listed, in the order of their identifiers. Reads the most recent

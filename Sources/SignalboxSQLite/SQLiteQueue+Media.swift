@@ -13,7 +13,7 @@ extension SQLiteQueue {
     /// release. Throws before it has set `wake`, so a failed call may be repeated.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
         try await write { db, now in
-            let grace = now.milliseconds + Waits.releaseGrace
+            let grace = now.milliseconds + StoreLimits.releaseGrace
             try db.run(
                 """
                 UPDATE deliveries SET due = :grace

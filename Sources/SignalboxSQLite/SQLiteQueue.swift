@@ -197,7 +197,7 @@ package final class SQLiteQueue: Store {
         try await followClock()
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the file.
         let idle = file.lanes.idleDestinations
-        let fresh = file.lanes.withHandOff { $0.takeFresh(of: idle) }
+        let fresh = file.lanes.withHandOff { $0.takeFresh(of: idle) + $0.takeOverdue(at: now) }
         if !fresh.isEmpty { try await giveBack(fresh) }
         file.lanes.wakeDue(at: now)
         try await expire()

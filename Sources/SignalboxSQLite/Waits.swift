@@ -5,10 +5,6 @@ import SignalboxStore
 /// Times until which deliveries and downloads wait. Deliveries wait in `deliveries.due` and `media_waits.until`,
 /// downloads in `media.due`.
 enum Waits {
-    /// How long after the end of its wait a held delivery is sent unchanged, if it was not released. In milliseconds.
-    /// The fallback for a gateway that stops between the end of the wait and the release.
-    static let releaseGrace: Int64 = 60_000
-
     /// Moves all waits along with a clock that was set by `jump` seconds and now says `now`, so that they last as
     /// long as before. Set back, the clock would stall them; set forward, it would end them all at once. Scheduled
     /// times are an event's own and stay. Takes about a second per 200,000 waiting deliveries. `jump`: positive for a
@@ -24,7 +20,7 @@ enum Waits {
             SET due = iif(not_before IS NULL, due + :jump,
                 max(not_before, :grace + (SELECT until FROM media_waits WHERE delivery = id)))
             WHERE id IN (SELECT delivery FROM media_waits) AND begun = 0
-            """, ["jump": jump, "grace": releaseGrace])
+            """, ["jump": jump, "grace": StoreLimits.releaseGrace])
         try db.run(
             """
             UPDATE deliveries INDEXED BY deliveries_due SET due = due + :jump

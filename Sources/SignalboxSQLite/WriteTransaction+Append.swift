@@ -66,7 +66,7 @@ extension WriteTransaction {
         // An event that was accepted before the clock was set back is due at once.
         var due = order.notBefore.map { max($0, routed.event.acceptedAt) } ?? min(routed.event.acceptedAt, now)
         if let until {
-            let grace = TimeInterval(Waits.releaseGrace) / 1000
+            let grace = TimeInterval(StoreLimits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
         let delivery = try rows.nextDelivery(in: db)
@@ -158,14 +158,11 @@ extension WriteTransaction {
 
     // MARK: Categories
 
-    /// The time at which a category was last seen is updated at most this often, in milliseconds.
-    private static let seenEvery: Int64 = 3_600_000
-
     /// Compares the absolute value, so that not every event is a write when the clock was set back.
     private static let seeCategory = """
         INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
         ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
-            WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(seenEvery)
+            WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(StoreLimits.usedEvery)
         """
 
     /// Records that an event has these buttons. A known category that was seen within the hour costs no statement. If

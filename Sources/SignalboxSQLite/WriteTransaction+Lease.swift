@@ -45,7 +45,7 @@ extension WriteTransaction {
         if due.awaitsTransformation {
             // A route is yet to transform the event, and its stored form may contain data that must not be sent.
             try db.run(
-                "UPDATE deliveries SET due = ? WHERE id = ?", [now.milliseconds + Waits.releaseGrace, due.id])
+                "UPDATE deliveries SET due = ? WHERE id = ?", [now.milliseconds + StoreLimits.releaseGrace, due.id])
             return nil
         }
         // An attempt that was begun without a lease belongs to a process that ended.

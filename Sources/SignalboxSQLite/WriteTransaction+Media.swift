@@ -14,12 +14,6 @@ struct KnownURL {
 
 /// Media of appended events.
 extension WriteTransaction {
-    /// For how long a failed download is not requested again, in milliseconds. Many events of a campaign name the same
-    /// broken URL.
-    private static let failureMemory: Int64 = 60_000
-    /// The time of the last use of a file is updated at most this often, in milliseconds.
-    private static let usedEvery: Int64 = 3_600_000
-
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
     /// whether any delivery of the event waits. True when all of them are settled. Looks each URL up once per
     /// transaction. If the event is held, records each of its URLs, so that its deliveries can become ready.
@@ -55,8 +49,8 @@ extension WriteTransaction {
             switch state {
             case .wanted, .resting: false
             // A clock that was ahead when it checked a file must not keep that file fresh for too long.
-            case .stored: freshUntil > now && checked <= now + Self.failureMemory
-            case .failed: abs(now - checked) < Self.failureMemory
+            case .stored: freshUntil > now && checked <= now + StoreLimits.failurePause
+            case .failed: abs(now - checked) < StoreLimits.failurePause
             }
         if !isSettled, state == .stored || state == .failed {
             try db.run(
@@ -86,14 +80,14 @@ extension WriteTransaction {
     /// Records that a file is stored and used. The digest identifies a file: equal content of several URLs has one
     /// row.
     private func keep(_ file: MediaFile) throws {
-        // The absolute value, so that not every use is a write when the clock was set back.
+        // abs(): otherwise every use would write after the clock was set back.
         try db.run(
             """
             INSERT INTO files (sha256, bytes, type, width, height, duration, kept_at, used_at)
             VALUES (:sha256, :bytes, :type, :width, :height, :duration, :now, :now)
             ON CONFLICT (sha256) DO UPDATE SET type = excluded.type, width = excluded.width,
                 height = excluded.height, duration = excluded.duration, used_at = excluded.used_at
-            WHERE abs(used_at - excluded.used_at) >= \(Self.usedEvery) OR type <> excluded.type
+            WHERE abs(used_at - excluded.used_at) >= \(StoreLimits.usedEvery) OR type <> excluded.type
                 OR width IS NOT excluded.width OR height IS NOT excluded.height
                 OR duration IS NOT excluded.duration
             """,
@@ -112,9 +106,6 @@ extension WriteTransaction {
 
 /// Ends of downloads.
 extension WriteTransaction {
-    /// The longest explanation that is stored.
-    private static let longestWords = 1000
-
     /// Wakes the downloads when it makes deliveries ready for their release. Deliveries become ready when the last
     /// download of their event has ended, also by a failure.
     mutating func settle(_ settlement: MediaSettlement) throws {
@@ -123,64 +114,36 @@ extension WriteTransaction {
         let row = try db.row(
             "SELECT EXISTS (SELECT 1 FROM files f WHERE f.sha256 = m.sha256) FROM media m WHERE m.id = ?", [job])
         // No event waits for a URL that was forgotten meanwhile.
-        guard let row, try record(settlement.end, of: job, isKept: row.flag(0)) else { return }
+        guard let row else { return }
+        let change = MediaChange(settlement.end, isKept: try row.flag(0), at: now)
+        if case .stored(let file, _, _) = settlement.end { try keep(file) }
+        try write(change, of: job)
+        if change.wakes { effects.wakesDownloads = true }
+        guard change.hasEnded else { return }
         if try db.run(Self.becomeReady, ["job": job]) > 0 { effects.wakesDownloads = true }
         try db.run(Self.becomeDone, [job])
     }
 
-    /// Returns whether the download has ended. `isKept`: whether an older file is stored. False for a download that
-    /// will be attempted again. Failures leave the stored file in use for `keptStale`, and remove it from the URL for
-    /// `failed`.
-    private mutating func record(_ end: MediaSettlement.End, of job: Int64, isKept: Bool) throws -> Bool {
-        let now = now.milliseconds
-        switch end {
-        case .stored(let file, let freshness, let remarks):
-            try keep(file)
-            let codes = remarks.map(\.rawValue).joined(separator: " ")
-            try set(
-                "state = 'stored', checked_at = ?, fresh_until = ?, etag = ?, last_modified = ?, sha256 = ?, "
-                    + "reason = NULL, words = NULL, remarks = ?", of: job,
-                [
-                    now, freshness.until.milliseconds, freshness.validators.etag, freshness.validators.lastModified,
-                    file.sha256, codes.isEmpty ? nil : codes,
-                ])
-        case .unchanged where !isKept:
-            // The stored file was removed meanwhile.
-            effects.wakesDownloads = true
-            try set(
-                "state = 'wanted', due = ?, etag = NULL, last_modified = NULL, sha256 = NULL", of: job, [now])
-            return false
-        case .unchanged(let freshness):
-            // A 304 response leaves out what stays as it was (RFC 9111, 4.3.4).
-            try set(
-                "state = 'stored', checked_at = ?, fresh_until = ?, etag = coalesce(?, etag), "
-                    + "last_modified = coalesce(?, last_modified), reason = NULL, words = NULL", of: job,
-                [now, freshness.until.milliseconds, freshness.validators.etag, freshness.validators.lastModified])
-        case .retry(let wait, let failure):
-            try set(
-                "state = 'resting', due = ?, attempts = attempts + 1, reason = ?, words = ?", of: job,
-                [(self.now + wait).milliseconds] + Self.columns(failure))
-            return false
-        case .keptStale(let failure, let time) where isKept:
-            try set(
-                "state = 'stored', checked_at = ?, fresh_until = ?, reason = ?, words = ?", of: job,
-                [now, (self.now + time).milliseconds] + Self.columns(failure))
-        case .failed(let failure), .keptStale(let failure, _):
-            try set(
-                "state = 'failed', checked_at = ?, fresh_until = NULL, etag = NULL, last_modified = NULL, "
-                    + "sha256 = NULL, remarks = NULL, reason = ?, words = ?", of: job, [now] + Self.columns(failure))
+    /// Changes the row of a URL.
+    private func write(_ change: MediaChange, of job: Int64) throws {
+        var assignments = ["state = '\(change.state.rawValue)'"]
+        var arguments = StatementArguments()
+        for (column, value) in change.columns {
+            switch value {
+            case .null: assignments.append("\(column) = NULL")
+            case .oneMore: assignments.append("\(column) = \(column) + 1")
+            case .time(let time):
+                assignments.append("\(column) = ?")
+                arguments += [time.milliseconds]
+            case .text(let text):
+                assignments.append("\(column) = ?")
+                arguments += [text]
+            case .textIfAny(let text):
+                assignments.append("\(column) = coalesce(?, \(column))")
+                arguments += [text]
+            }
         }
-        return true
-    }
-
-    /// `columns`: assignments with placeholders for `arguments`. Constant text, never input.
-    private func set(_ columns: String, of job: Int64, _ arguments: StatementArguments) throws {
-        try db.run("UPDATE media SET \(columns) WHERE id = ?", arguments + [job])
-    }
-
-    /// The columns `reason` and `words`, with the explanation cut to ``longestWords`` characters.
-    private static func columns(_ failure: MediaFailure) -> StatementArguments {
-        [failure.code.rawValue, String(failure.words.prefix(longestWords))]
+        try db.run("UPDATE media SET \(assignments.joined(separator: ", ")) WHERE id = ?", arguments + [job])
     }
 
     /// Marks the held deliveries of events that wait for this download and no other.
@@ -227,7 +190,7 @@ extension WriteTransaction {
                 try db.run(
                     """
                     UPDATE files SET used_at = :now
-                    WHERE sha256 = :file AND abs(used_at - :now) >= \(Self.usedEvery)
+                    WHERE sha256 = :file AND abs(used_at - :now) >= \(StoreLimits.usedEvery)
                     """, ["now": now.milliseconds, "file": file])
                 try use(file, by: event)
             }

@@ -15,7 +15,7 @@ package struct EventRecord: Sendable, Equatable {
     package let acceptedAt: Date
     /// The event as it was accepted: structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
-    /// The number of its stored deliveries in each state; empty for an event that no route took.
+    /// The number of its stored deliveries in each state; empty for an event without a delivery.
     package let deliveries: [DeliveryRecord.State: Int]
     /// Whether the payload is stored as it was received.
     package let hasPayload: Bool

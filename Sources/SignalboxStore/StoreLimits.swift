@@ -15,6 +15,16 @@ package enum StoreLimits {
     package static let longestDedupe: Duration = .seconds(7 * 86_400)
     /// How long the failure of a download is kept.
     package static let failureMemory: Duration = .seconds(86_400)
+    /// For how long a failed download is not requested again, in milliseconds. Many events of a campaign name the same
+    /// broken URL.
+    package static let failurePause: Int64 = 60_000
+    /// Characters of the longest explanation of a failed download that is stored.
+    package static let longestWords = 1000
+    /// The times of the last use of a file and of a category are updated at most this often, in milliseconds.
+    package static let usedEvery: Int64 = 3_600_000
+    /// How long after the end of its wait a held delivery is sent unchanged, if it was not released. In milliseconds.
+    /// The fallback for processes that stop between the end of the wait and the release.
+    package static let releaseGrace: Int64 = 60_000
     /// The most actions that are kept.
     package static let actions = 100_000
     /// The most rows that a page of a list examines, so that a filter without matches is answered in time.

@@ -1,3 +1,4 @@
+package import Foundation
 package import SignalboxNotification
 
 // For stores of one process, which share no limits and no downloads.
@@ -20,6 +21,8 @@ extension IntakeStore {
 
 extension LaneStore {
     package var sharesLimits: Bool { false }
+
+    package func mayBeAbandoned(since time: Date) async throws(StoreError) -> Bool { false }
 
     package func holds(_ lease: Lease) -> Bool { true }
 

@@ -140,6 +140,9 @@ package protocol LaneStore: StoreStatus {
     /// ``takeAttempts(of:perSecond:)`` and ``beginProbe(of:lasting:)``.
     var sharesLimits: Bool { get }
 
+    /// Whether another process holds deliveries and has not shown since a time that it lives.
+    func mayBeAbandoned(since time: Date) async throws(StoreError) -> Bool
+
     /// Whether a lease is still held, so that its attempt may begin. False after others took it over, and while this
     /// process cannot prove that it lives.
     func holds(_ lease: Lease) -> Bool

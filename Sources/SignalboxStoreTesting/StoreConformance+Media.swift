@@ -157,6 +157,7 @@ extension StoreConformance {
             let job = try await bench.onlyJob(queue)
             try await queue.settle(media: MediaSettlement(job.id, .retry(after: .zero, failure)))
             try await queue.settle(media: MediaSettlement(try await bench.onlyJob(queue).id, .failed(failure)))
+            #expect(try await queue.mediaURLs(limit: 5).map(\.attempts) == [2])
             bench.clock.advance(by: 59)
             try await queue.append([bench.event(2, waitingFor: [url])])
             let held = try await queue.heldDeliveries(upTo: 5)

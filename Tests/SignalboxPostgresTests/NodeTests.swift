@@ -144,19 +144,27 @@ import Testing
         }
     }
 
-    @Test func listsNodesWithTheirNumberOfLeases() async throws {
+    @Test func describesANodeInItsRow() async throws {
         try await NodeBench.withNodes { first, second in
             first.describe(NodeDescription(name: "one", version: "1", config: "abc"))
             var pulse = Pulse()
             pulse.beat(first)
             pulse.beat(first)
             try await first.append([NodeBench.event(1)])
-            let nodes = try await first.nodes()
-            let own = try #require(nodes.first { $0.isSelf })
-            #expect(own.description == NodeDescription(name: "one", version: "1", config: "abc"))
-            #expect(own.held == 1)
-            #expect(own.silence < NodeMembership.lifetime)
-            _ = second
+            let (node, _) = try #require(first.membership.incarnation)
+            let nodes = try PostgresConnection(second.target).run(
+                """
+                SELECT name, version, config, (SELECT count(*) FROM queue WHERE holder = n.id),
+                    (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint
+                FROM nodes n WHERE is_live AND id = $1
+                """, [.number(node)])
+            let own = try #require(nodes.first)
+            #expect(try own.text(0) == "one")
+            #expect(try own.text(1) == "1")
+            #expect(try own.text(2) == "abc")
+            #expect(try own.count(3) == 1)
+            let silence = Duration.milliseconds(try own.number(4))
+            #expect(silence < NodeMembership.lifetime)
         }
     }
 

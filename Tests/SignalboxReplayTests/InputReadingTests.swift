@@ -78,6 +78,30 @@ import Testing
         }
     }
 
+    /// Tapes and block devices fill their last block.
+    @Test func ignoresZerosAfterGzip() async throws {
+        let padded = gzip(Array("{}\n".utf8)) + [UInt8](repeating: 0, count: 512)
+        #expect(try Decompression.gunzip(padded, upTo: 100) == Array("{}\n".utf8))
+        #expect(throws: Decompression.Damaged.self) { try Decompression.gunzip(padded + [1], upTo: 100) }
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/padded.gz"
+            try Data(padded).write(to: URL(fileURLWithPath: path))
+            #expect(try await offsets(of: [path]).count == 1)
+        }
+    }
+
+    /// A frame whose head asks for a window of 256 MiB (RFC 8878, 3.1.1.1.2), and one empty block.
+    @Test func explainsAWindowThatIsTooLarge() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/large.zst"
+            let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 0x01, 0x00, 0x00]
+            try Data(frame).write(to: URL(fileURLWithPath: path))
+            let failure = await #expect(throws: ReplayError.self) { _ = try await offsets(of: [path]) }
+            guard case .damaged(let sentence)? = failure else { return }
+            #expect(sentence.contains("--long=31"), "\(sentence)")
+        }
+    }
+
     @Test func decompressesUpToALimit() throws {
         let bytes = Array(String(repeating: "signalbox", count: 10_000).utf8)
         #expect(try Decompression.gunzip(gzip(bytes), upTo: bytes.count) == bytes)

@@ -151,6 +151,26 @@ import Testing
         }
     }
 
+    /// A change of many waiting deliveries reads and writes step by step, and no step reads all of them.
+    @Test func aStepOfAChangeReadsOnlyItsDeliveries() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let filter = DeliveryFilter(state: .waiting, destination: DestinationName("crm"))
+            let (condition, arguments) = filter.sql
+            let plans = try await queue.file.pool.read { db in
+                try [
+                    (SQLiteQueue.nextStep(condition, of: filter), arguments + [0, 500]),
+                    (SQLiteQueue.requeueing(condition), ["[]"] + arguments),
+                ].map { sql, arguments in
+                    try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
+                        .map { $0["detail"] as String }
+                }
+            }
+            #expect(plans.allSatisfy { $0.contains { $0.contains("SEARCH d USING INTEGER PRIMARY KEY") } }, "\(plans)")
+            #expect(!plans.contains { $0.contains { $0.contains("TEMP B-TREE") } }, "\(plans)")
+        }
+    }
+
     /// A removal reads step by step; a step that reads all events makes it quadratic.
     @Test func aFilterByAgeDoesNotReadAllEvents() async throws {
         try await withTemporaryDirectory { directory in

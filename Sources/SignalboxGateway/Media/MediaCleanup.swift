@@ -73,7 +73,7 @@ package struct MediaCleanup: Sendable {
 
 extension MediaJanitor.Work {
     /// `retention`: the config's setting, read at each step because a reload may change it. Among several processes of
-    /// one store, one removes files: each would remove others, and together too many.
+    /// one store, only the leader removes files: several processes would together remove more than the quota requires.
     init(
         _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention

@@ -37,6 +37,8 @@ package struct MediaService: Service {
     private let wakeUp = WakeUp()
     /// Whether the last pass failed, so that an outage is logged once.
     private let outage = Outage()
+    /// Whether the gateway could not store the last file that arrived, so that a full disk is logged once.
+    private let storage = Outage()
 
     /// The shortest and the longest sleep before a known time. Corrections of the wall clock delay deliveries by no
     /// more than the longest one.
@@ -271,13 +273,22 @@ package struct MediaService: Service {
         }
     }
 
-    /// Logs the host only, because URLs may contain secrets. Failures are information: an event with a failed file is
-    /// still delivered.
+    /// Logs the host only, because URLs may contain secrets. Failures of servers are information: an event with a
+    /// failed file is still delivered. A full disk is an error of the gateway.
     private func report(_ end: MediaSettlement.End, _ job: MediaJob) {
         let failure: MediaFailure
         switch end {
-        case .failed(let why), .keptStale(let why, _), .retry(_, let why): failure = why
-        case .stored, .unchanged: return
+        case .stored:
+            if storage.ends() { logger.notice("Media files stored again.") }
+            return
+        case .unchanged: return
+        case .failed(let why): failure = why
+        case .keptStale(let why, _), .retry(_, let why):
+            failure = why
+            if why.code == .storage, storage.begins() {
+                logger.error(
+                    "Cannot store media files; events leave without them.", metadata: ["error": "\(why.words)"])
+            }
         }
         logger.info(
             "Download failed.",

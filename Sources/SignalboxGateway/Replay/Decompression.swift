@@ -9,7 +9,10 @@ package struct Decompression: ~Copyable {
     private enum Format { case plain, gzip, zstd }
 
     /// Compressed input that is cut off or invalid. The caller adds the name of the input.
-    package struct Damaged: Error {}
+    package struct Damaged: Error {
+        /// Whether the input is valid, but needs more than the 128 MiB of memory that libzstd permits by default.
+        package var isWindowTooLarge = false
+    }
 
     private let format: Format
     // On the heap: zlib stores the address of its stream and rejects one that was moved.
@@ -17,6 +20,8 @@ package struct Decompression: ~Copyable {
     private let zstd: OpaquePointer?
     /// True if the input may end here.
     private var isComplete = true
+    /// Whether only zeros may follow.
+    private var isPadding = false
 
     /// `start`: the first four bytes of the input, or all of a shorter input. Stops the process if the library has no
     /// memory. Bytes of `start` are not consumed: pass them to ``decode(_:into:)`` too.
@@ -94,12 +99,17 @@ package struct Decompression: ~Copyable {
         if !isComplete { throw Damaged() }
     }
 
-    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2). Bytes after the last member that
-    /// are not a member are damage.
+    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2). Ignores zeros after the last
+    /// member, with which tapes and block devices fill their blocks; GNU gzip does the same. Other bytes are damage.
     private mutating func decodeGzip(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, with stream: inout z_stream
     ) throws(Damaged) -> (taken: Int, given: Int) {
-        if isComplete, !input.isEmpty {
+        if isComplete, let first = input.first {
+            if isPadding || first == 0 {
+                guard input.allSatisfy({ $0 == 0 }) else { throw Damaged() }
+                isPadding = true
+                return (input.count, 0)
+            }
             inflateReset(&stream)
             isComplete = false
         }
@@ -113,8 +123,7 @@ package struct Decompression: ~Copyable {
         return (input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
     }
 
-    /// Frames follow each other without a signal to the caller. A frame whose window needs more memory than libzstd
-    /// permits by default is damage.
+    /// Frames follow each other without a signal to the caller.
     private mutating func decodeZstd(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damaged) -> (taken: Int, given: Int) {
@@ -123,7 +132,10 @@ package struct Decompression: ~Copyable {
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let left = ZSTD_decompressStream(zstd, &target, &source)
-        guard ZSTD_isError(left) == 0 else { throw Damaged() }
+        guard ZSTD_isError(left) == 0 else {
+            let code = ZSTD_getErrorCode(left)
+            throw Damaged(isWindowTooLarge: code == ZSTD_error_frameParameter_windowTooLarge)
+        }
         isComplete = left == 0
         return (source.pos, target.pos)
     }

@@ -43,14 +43,18 @@ package struct DeliveryOutcomes: Sendable {
     }
 
     /// For a queue that other gateways use. `own`: the ends that this process recorded, which may include a few of
-    /// other senders. `appended`: deliveries that the run added. `after`: of the whole queue, at the end.
-    package init(own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, after: Counts) {
+    /// other senders. `appended`: deliveries that this process added. `continues`: whether an earlier process added
+    /// some of the run, any number of which may wait. `after`: of the whole queue, at the end.
+    package init(
+        own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, continues: Bool, after: Counts
+    ) {
         let ends = Counts(states: own, scheduled: 0)
         (delivered, dead, expired) = (ends.total(.delivered), ends.total(.dead), ends.total(.expired))
         let left = max(0, appended - delivered - dead - expired)
-        waiting = min(left, after.total(.waiting))
+        let own = min(left, after.total(.waiting))
+        waiting = continues ? after.total(.waiting) : own
         scheduled = min(waiting, after.scheduled)
-        others = left - waiting
+        others = left - own
     }
 
     /// Deliveries that were not made. Scheduled and expired ones are not failures, and neither are those of other

@@ -124,7 +124,11 @@ package struct InputFile: ~Copyable {
             }
             return UnsafeRawBufferPointer(rebasing: decoded[..<given])
         } catch {
-            throw .damaged("\(name) is damaged or cut off: it cannot be decompressed to its end.")
+            throw .damaged(
+                error.isWindowTooLarge
+                    ? "\(name) needs a window of more than 128 MiB. Decompress it with zstd -dc --long=31 and pass it on "
+                        + "standard input."
+                    : "\(name) is damaged or cut off: it cannot be decompressed to its end.")
         }
     }
 

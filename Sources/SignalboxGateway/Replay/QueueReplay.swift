@@ -57,7 +57,9 @@ package struct QueueReplay {
         await downloading
         switch reading {
         case .failure: dispatcher.drain(within: .seconds(5))
-        case .success: if !session.interruption.happened { dispatcher.drain() }
+        case .success:
+            await waitForTakeover()
+            if !session.interruption.happened { dispatcher.drain() }
         }
         await delivering
         await gateway.checkpoint()
@@ -77,7 +79,26 @@ package struct QueueReplay {
     private func outcomes(since before: DeliveryOutcomes.Counts) async throws(StoreError) -> DeliveryOutcomes {
         let after = try await counts()
         guard gateway.queue.sharesLimits else { return DeliveryOutcomes(before: before, after: after) }
-        return DeliveryOutcomes(own: gateway.queue.health.ends.values, appended: appended.value, after: after)
+        return DeliveryOutcomes(
+            own: gateway.queue.health.ends.values, appended: appended.value, continues: session.continues, after: after)
+    }
+
+    /// Waits until every other process that holds deliveries has shown that it lives, or was declared gone: a process
+    /// of this run may have been killed. Usually two seconds, the time between two heartbeats; at most three quarters
+    /// of a minute. An error ends the wait, because the gateways of the queue send what is left.
+    private func waitForTakeover() async {
+        guard gateway.queue.sharesLimits else { return }
+        let (start, end) = (gateway.queue.now, ContinuousClock.now + .seconds(45))
+        var hasWaited = false
+        do {
+            while try await gateway.queue.mayBeAbandoned(since: start), !session.interruption.happened,
+                ContinuousClock.now < end
+            {
+                hasWaited = true
+                try await Task.sleep(for: .milliseconds(250))
+            }
+        } catch { return }
+        if hasWaited { gateway.queue.wakeAll() }
     }
 
     /// Two counts of the whole queue, because an earlier run may have left deliveries.

@@ -35,6 +35,8 @@ package final class ReplaySession {
     private var meter: ProgressMeter?
     /// Bytes of each input as stored; nil unless all of them are regular files.
     private let sizes: [Int]?
+    /// Whether an earlier process began the run. It may have appended more than it recorded.
+    let continues: Bool
     /// Payloads that earlier processes of the run settled.
     private let settledBefore: Int
     /// Bytes of a file for each byte of its text, in the input that is being read: less than 1 if it is compressed.
@@ -62,7 +64,10 @@ package final class ReplaySession {
         let start = ContinuousClock.now
         elapsed = { ContinuousClock.now - start }
         file = options.resume.map { ResumeFile(path: $0) }
-        let state = try file.map { (file) throws(ReplayError) in try Self.state(of: options, in: file) }
+        var state: ResumeState?
+        if let file { state = try Self.earlier(of: options, in: file) }
+        continues = state != nil
+        if file != nil, state == nil { state = try Self.newState(options) }
         self.state = state
         head = state?.inputs.first { $0.name == InputIdentity.standardInput.name }.map { StreamHead(resuming: $0) }
         identity = state?.identity
@@ -87,16 +92,23 @@ package final class ReplaySession {
         }
     }
 
-    /// The state of the resumed run, or of a new one. Throws ``ReplayError/refused(_:)`` if the file belongs to a run
-    /// with other options or inputs.
-    private static func state(of options: ReplayOptions, in file: ResumeFile) throws(ReplayError) -> ResumeState {
-        let inputs = try InputFiles(options.files).paths.map { (path) throws(ReplayError) -> InputIdentity in
+    private static func identities(of options: ReplayOptions) throws(ReplayError) -> [InputIdentity] {
+        try InputFiles(options.files).paths.map { (path) throws(ReplayError) -> InputIdentity in
             try path == InputIdentity.standardInput.name ? .standardInput : InputIdentity(ofFile: path)
         }
-        guard let earlier = try file.load() else {
-            return ResumeState(key: randomBytes(32), started: Date(), options: options.identity, inputs: inputs)
-        }
-        if let difference = earlier.difference(options: options.identity, inputs: inputs) {
+    }
+
+    /// The state of a new run.
+    private static func newState(_ options: ReplayOptions) throws(ReplayError) -> ResumeState {
+        ResumeState(
+            key: randomBytes(32), started: Date(), options: options.identity, inputs: try identities(of: options))
+    }
+
+    /// The state of the resumed run; nil without a file. Throws ``ReplayError/refused(_:)`` if the file belongs to a
+    /// run with other options or inputs.
+    private static func earlier(of options: ReplayOptions, in file: ResumeFile) throws(ReplayError) -> ResumeState? {
+        guard let earlier = try file.load() else { return nil }
+        if let difference = earlier.difference(options: options.identity, inputs: try identities(of: options)) {
             throw .refused(
                 "\(file.path) belongs to another replay: \(difference). Repeat the same command, or remove the file to "
                     + "start over.")

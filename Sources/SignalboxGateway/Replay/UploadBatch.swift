@@ -28,8 +28,8 @@ package struct UploadBatch: Sendable {
 /// crash is the same request. Equal recordings and options give equal requests, so an idempotency key never meets
 /// another body.
 package struct UploadBatches: Sendable {
-    /// Maximum number of payloads in a request. A receipt has a few hundred bytes unless many routes take its payload;
-    /// ``UploadAnswer/longestReply`` bounds those of a request.
+    /// Maximum number of payloads in a request. A receipt has a few hundred bytes unless many routes match its
+    /// payload; ``UploadAnswer/longestReply`` bounds those of a request.
     package static let most = 100
     /// A request never contains payloads of two parts of the input of this length.
     static let stretch = 64 * 1024

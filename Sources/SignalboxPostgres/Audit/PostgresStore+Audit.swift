@@ -1,4 +1,3 @@
-import SignalboxNotification
 package import SignalboxStore
 
 /// The audit reads everything in one snapshot, in steps. It writes nothing, so it may run next to gateways.
@@ -8,7 +7,9 @@ extension PostgresStore {
     package func audit() async throws(StoreError) -> Audit {
         try await readers.snapshot { connection in
             var notes = AuditNotes(connection)
-            let accounts = try notes.reading("the ledger or a delivery", orElse: []) { try Self.accounts(on: $0) }
+            let accounts = try notes.reading("the ledger or a delivery", orElse: []) { connection in
+                try LedgerEntry.accounts(of: connection.deliveryCounts(), by: connection.ledger())
+            }
             var (orphans, waits) = (0, 0)
             for pass in AuditPass.all {
                 let counts = try notes.reading("the table \(pass.table)", orElse: nil) { try pass.counts(on: $0) }
@@ -23,18 +24,6 @@ extension PostgresStore {
             return Audit(
                 accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines, loss: nil)
         }
-    }
-
-    /// One for each destination that the ledger or a delivery names, in the order of names. A destination with
-    /// deliveries but no entry in the ledger has `accepted` 0, so its deliveries count as too many.
-    private static func accounts(on connection: PostgresConnection) throws -> [Audit.Account] {
-        var present = try connection.deliveryCounts()
-        var accounts = try LedgerSum.all(on: connection)
-            .map { $0.account(of: present.removeValue(forKey: $0.destination) ?? [:]) }
-        for (name, states) in present.sorted(by: { $0.key < $1.key }) {
-            accounts.append(Audit.Account(destination: name, accepted: 0, present: states, removed: [:]))
-        }
-        return accounts
     }
 }
 

@@ -20,13 +20,19 @@ extension PostgresConnection {
         if reason.hasSuffix("session is read-only") {
             return "make the server accept writes, or name its primary in gateway.store"
         }
+        if reason.contains("too many clients") || reason.contains("connection slots") { return PostgresFailure.room }
+        if reason.contains("no pg_hba.conf entry") { return "admit the role in pg_hba.conf" }
+        if reason.contains("FATAL:  database") || reason.contains("FATAL:  role") {
+            return "create the database or the role, or name another one in gateway.store"
+        }
         return "check that the server runs, and its address in gateway.store"
     }
 
-    /// The last message of libpq on one line, without its hints.
+    /// The last message of libpq on one line, without its hints and the server's details.
     static func message(of handle: OpaquePointer) -> String {
-        // Hints begin with a tab.
-        String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
+        String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline)
+            // Hints of libpq begin with a tab.
+            .filter { line in !["\t", "DETAIL:", "HINT:"].contains { line.hasPrefix($0) } }
             .joined(separator: "; ")
     }
 }

@@ -75,12 +75,19 @@ extension PostgresFailure {
         case "57014":
             return .unavailable(
                 reason: "the database took longer than 10 s for a statement; see its load and its locks")
+        case "55P03":
+            return .unavailable(
+                reason: "another session of the database holds a lock for too long; see pg_stat_activity and pg_locks")
+        // A statement that another session prepared, or did not.
+        case "42P05", "26000":
+            return .unavailable(
+                reason: "\(message); the pooler needs the session mode, or version 1.21 with max_prepared_statements")
         case _ where endsConnection: return .unreachable(reason: "the database ended the connection: \(message)")
         default: return .unavailable(reason: message)
         }
     }
 
-    private static let room = "raise max_connections, or run fewer gateways and commands"
+    static let room = "raise max_connections, or run fewer gateways and commands"
 
     private static let grant = "grant the role of the gateway all rights on the tables of its schema"
 }

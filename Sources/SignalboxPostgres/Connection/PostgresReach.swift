@@ -51,6 +51,9 @@ package final class PostgresReach: Sendable {
         report?(reason.words)
     }
 
+    /// Whether the last attempt to connect succeeded.
+    var isReachable: Bool { closed == nil && state.withLock { $0.failure == nil } }
+
     /// Counts ``renew(after:)``. Connections that were made before the last one are no longer used.
     var generation: Int { renewals.load(ordering: .acquiring) }
 

@@ -36,7 +36,7 @@ extension PostgresStore {
 
     /// One snapshot of the ledger, which has a row for each destination and node.
     package func accounts() async throws(StoreError) -> [Audit.Account] {
-        try await readers.read { try LedgerSum.all(on: $0).map(\.account) }
+        try await readers.read { try $0.ledger().map(\.account) }
     }
 
     /// The size of the tables with their indexes, and with the space that the server keeps for later rows. The free
@@ -54,54 +54,15 @@ extension PostgresStore {
     }
 }
 
-/// The numbers of one destination in the ledger, of all nodes together.
-struct LedgerSum {
-    /// In the order of the columns.
-    private static let states = DeliveryRecord.State.allCases
-
-    let destination: DestinationName
-    /// Deliveries that the destination ever had.
-    private let accepted: Int
-    /// When the first waiting delivery was removed; nil if none ever was.
-    private let undeliveredSince: Date?
-    /// Deliveries that are no longer stored, by the state in which they were removed.
-    private let removed: [DeliveryRecord.State: Int]
-    /// Of stored deliveries; negative only in a database that was edited.
-    private let counted: [DeliveryRecord.State: Int]
-
-    private init(_ row: PostgresRow) throws {
-        destination = try row.destination(0)
-        (accepted, undeliveredSince) = (try row.count(1), try row.optionalDate(2))
-        var (removed, counted): ([DeliveryRecord.State: Int], [DeliveryRecord.State: Int]) = ([:], [:])
-        for (position, state) in Self.states.enumerated() {
-            removed[state] = try row.count(3 + position)
-            counted[state] = try row.count(3 + Self.states.count + position)
-        }
-        (self.removed, self.counted) = (removed, counted)
-    }
-
+extension PostgresConnection {
     /// Every destination that ever had a delivery, in the order of names.
-    static func all(on connection: PostgresConnection) throws -> [LedgerSum] {
-        try connection.run(sql).map { try LedgerSum($0) }
-    }
-
-    /// The columns of removed and of stored deliveries have the names of the states, the latter with `_now`.
-    private static let sql: String = {
-        let words = states.map(\.rawValue)
-        let sums = (words + words.map { $0 + "_now" }).map { "sum(\($0))::bigint" }.joined(separator: ", ")
-        return """
+    func ledger() throws -> [LedgerEntry] {
+        let sums = LedgerEntry.columns.map { "sum(\($0))::bigint" }.joined(separator: ", ")
+        return try run(
+            """
             SELECT destination, sum(accepted)::bigint, min(undelivered_since), \(sums) FROM ledger
             GROUP BY destination ORDER BY destination
             """
-    }()
-
-    /// By the numbers of the ledger alone.
-    var account: Audit.Account { account(of: counted.filter { $0.value != 0 }) }
-
-    /// `present`: the deliveries that are stored.
-    func account(of present: [DeliveryRecord.State: Int]) -> Audit.Account {
-        Audit.Account(
-            destination: destination, accepted: accepted, present: present, removed: removed, counted: counted,
-            undeliveredSince: undeliveredSince)
+        ).map { try LedgerEntry($0) }
     }
 }

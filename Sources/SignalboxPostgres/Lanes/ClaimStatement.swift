@@ -168,11 +168,8 @@ enum ClaimStatement {
         """
     }
 
-    /// How long a delivery waits whose event a route is yet to transform, in milliseconds: its stored form may contain
-    /// data that must not be sent.
-    private static let grace = 60_000
-
-    /// The statements after the search, whose rows are in `due`. `columns`: further ones of the result.
+    /// The statements after the search, whose rows are in `due`. A delivery whose event a route is yet to transform
+    /// waits further: its stored form may contain data that must not be sent. `columns`: further ones of the result.
     private static func leasing(_ columns: String = "") -> String {
         """
         judged AS MATERIALIZED (
@@ -196,7 +193,7 @@ enum ClaimStatement {
             FROM judged j WHERE q.id = j.id AND NOT (j.is_over OR j.is_damaged OR j.is_unready)
         ),
         later AS (
-            UPDATE queue q SET due = $2 + \(grace) FROM judged j
+            UPDATE queue q SET due = $2 + \(StoreLimits.releaseGrace) FROM judged j
             WHERE q.id = j.id AND j.is_unready AND NOT (j.is_over OR j.is_damaged)
         )
         SELECT w.last_key, w.is_cut, j.id, j.destination, j.event_id, j.body, j.payload,

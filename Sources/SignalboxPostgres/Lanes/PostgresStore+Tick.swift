@@ -26,7 +26,7 @@ extension PostgresStore {
         lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
-        try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) })
+        try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) + $0.takeOverdue(at: now) })
         wake(look, at: now)
         if !look.overdue.isEmpty { try await expire(look.overdue) }
         for writer in writers.values { writer.resolveLater() }

@@ -12,8 +12,9 @@ enum LeaseWrite: Sendable {
 
 /// The settlements of one transaction, sorted by the next state of their deliveries. Pure.
 struct SettlementGroup {
-    /// Deliveries that end with an attempt. A failed attempt of a delivery with only one is here as expired, and in
-    /// ``retried`` too: the second statement finds the row only if an operator allowed another attempt.
+    /// Deliveries that end with an attempt. If a delivery permits one attempt and it failed, the delivery is here as
+    /// expired and also in ``retried``: the second statement finds the row only if an operator allowed another
+    /// attempt.
     private(set) var ended: [SettlementStatement.Made] = []
     /// Deliveries that wait for another attempt.
     private(set) var retried: [SettlementStatement.Made] = []
@@ -136,7 +137,7 @@ extension PostgresStore {
         let leases = writes.flatMap(\.leases)
         let results: [SettlementResult]
         do throws(CommitFailure) { results = try record(writes) } catch {
-            if case .undecided = error.reason { undecided.add(leases) }
+            if case .undecided = error.reason { undecided.add(writes.compactMap(\.settlement?.lease)) }
             throw error
         }
         undecided.remove(leases)
@@ -196,6 +197,9 @@ extension PostgresStore {
 }
 
 extension LeaseWrite {
+    /// Nil for a return, which is not repeated.
+    fileprivate var settlement: Settlement? { if case .settle(let settlement) = self { settlement } else { nil } }
+
     /// Those that the write ends.
     fileprivate var leases: [Lease] {
         switch self {

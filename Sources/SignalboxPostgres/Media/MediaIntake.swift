@@ -17,7 +17,7 @@ struct MediaIntake {
         let isHeld: Bool
     }
 
-    /// A delivery that waits for the files of its event. Its own `due` is at least ``MediaWaits/releaseGrace`` after
+    /// A delivery that waits for the files of its event. Its own `due` is at least ``StoreLimits/releaseGrace`` after
     /// `until`, so an unreleased one is sent unchanged then.
     struct Hold {
         /// `queue.id`.
@@ -31,11 +31,6 @@ struct MediaIntake {
         let transformRoute: String?
     }
 
-    /// For how long a failed download is not requested again, in milliseconds. Many events of a campaign name the same
-    /// broken URL.
-    private static let failureMemory: Int64 = 60_000
-    /// The time of the last use of a file is updated at most this often, in milliseconds.
-    static let usedEvery: Int64 = 3_600_000
     /// Of the name of a host that is stored, in bytes. Valid names are shorter, and a longer one has no place in an
     /// index.
     private static let longestHost = 300
@@ -108,8 +103,8 @@ struct MediaIntake {
     /// A condition over `m`; `$4` is the time. URLs that are requested already, or rest after a failure, are not stale.
     private static let stale = """
         CASE m.state
-            WHEN 'stored' THEN m.fresh_until <= $4 OR m.checked_at > $4 + \(failureMemory)
-            WHEN 'failed' THEN abs($4 - m.checked_at) >= \(failureMemory)
+            WHEN 'stored' THEN m.fresh_until <= $4 OR m.checked_at > $4 + \(StoreLimits.failurePause)
+            WHEN 'failed' THEN abs($4 - m.checked_at) >= \(StoreLimits.failurePause)
             ELSE false
         END
         """
@@ -193,7 +188,7 @@ struct MediaIntake {
             FROM unnest($3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[])
                 AS n (sha256, bytes, type, width, height, duration)
             WHERE NOT EXISTS (
-                SELECT 1 FROM files o WHERE o.sha256 = n.sha256 AND abs(o.used_at - $9) < \(usedEvery)
+                SELECT 1 FROM files o WHERE o.sha256 = n.sha256 AND abs(o.used_at - $9) < \(StoreLimits.usedEvery)
                     AND (o.type, o.width, o.height, o.duration)
                         IS NOT DISTINCT FROM (n.type, n.width, n.height, n.duration))
             ORDER BY n.sha256

@@ -2,10 +2,6 @@ import SignalboxStore
 
 /// Ends of waits for files, with the deliveries and events that they belong to.
 enum MediaWaits {
-    /// How long after the end of its wait a held delivery is sent unchanged, if it was not released. In milliseconds.
-    /// The fallback for nodes that stop between the end of the wait and the release.
-    static let releaseGrace: Int64 = 60_000
-
     /// Removes the waits of deliveries, for a transaction in which they end or are released. After the last wait of an
     /// event, removes its requests for files. Has no effect for deliveries that do not wait.
     static func end(of deliveries: [Int64], in tx: PostgresTransaction) -> [PostgresStatement] {

@@ -20,8 +20,8 @@ extension PostgresStore {
                 let row = try transaction.run(
                     Self.grantTime,
                     [
-                        .number(transaction.node), .number(now + MediaWaits.releaseGrace), .number(now), .number(start),
-                        .number(Self.step),
+                        .number(transaction.node), .number(now + StoreLimits.releaseGrace), .number(now),
+                        .number(start), .number(Self.step),
                     ]
                 ).first
                 return try row?.number(0) == Self.step ? row?.optionalNumber(1) : nil

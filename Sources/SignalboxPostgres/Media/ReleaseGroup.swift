@@ -52,7 +52,7 @@ struct ReleaseGroup: Sendable {
                 PostgresStatement(
                     """
                     UPDATE files SET used_at = $1 WHERE id IN (
-                        SELECT id FROM files WHERE sha256 = ANY ($2) AND abs(used_at - $1) >= \(MediaIntake.usedEvery)
+                        SELECT id FROM files WHERE sha256 = ANY ($2) AND abs(used_at - $1) >= \(StoreLimits.usedEvery)
                         ORDER BY sha256 FOR NO KEY UPDATE)
                     """, [.number(now), .texts(Set(files.map(\.1)).sorted())]),
                 MediaIntake(transaction).use(events: files.map(\.0), digests: files.map(\.1)),

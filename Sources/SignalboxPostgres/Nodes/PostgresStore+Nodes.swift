@@ -1,3 +1,4 @@
+package import Foundation
 import SignalboxNotification
 package import SignalboxStore
 
@@ -27,6 +28,24 @@ extension PostgresStore {
         }
         if let node { membership.replace(node) }
     }
+
+    /// Walks from holder to holder in an index.
+    package func mayBeAbandoned(since time: Date) async throws(StoreError) -> Bool {
+        let node = membership.incarnation?.node ?? 0
+        return try await readers.read { connection in
+            try connection.run(
+                Takeover.holders + """
+                    SELECT EXISTS (
+                        SELECT FROM holders h WHERE id <> $1
+                            AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live AND n.seen_at > $2))::int8
+                    """, [.number(node), .time(time)]
+            ).first?.number(0) == 1
+        }
+    }
+
+    /// Every commit is in the server's log when it returns. Signs the node off instead of moving commits: other nodes
+    /// claim its deliveries at once.
+    package func checkpoint() async throws(StoreError) { try await signOff() }
 
     /// Frees deliveries whose row names this node and that no lane knows, after an outcome that was undecided for long.
     /// Looks twice, a second apart, because a write in progress may be about to tell a lane.

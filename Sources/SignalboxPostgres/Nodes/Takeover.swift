@@ -17,16 +17,22 @@ struct Takeover {
         FROM nodes WHERE is_live AND id <> $1 ORDER BY id
         """
 
-    /// Holders of deliveries that are not live nodes. Steps from holder to holder in an index.
-    static let absent = """
+    /// A common table expression with the holders of deliveries, and a null. Steps from holder to holder in an index.
+    static let holders = """
         WITH RECURSIVE holders (id) AS (
             SELECT min(holder) FROM queue WHERE holder IS NOT NULL
             UNION ALL
             SELECT (SELECT min(holder) FROM queue WHERE holder > h.id) FROM holders h WHERE h.id IS NOT NULL
         )
-        SELECT id FROM holders h WHERE id IS NOT NULL
-            AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live)
+
         """
+
+    /// Holders of deliveries that are not live nodes.
+    static let absent =
+        holders + """
+            SELECT id FROM holders h WHERE id IS NOT NULL
+                AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live)
+            """
 
     /// Deliveries that one statement frees.
     private static let step: Int64 = 1000

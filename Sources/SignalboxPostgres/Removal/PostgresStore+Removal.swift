@@ -140,8 +140,4 @@ extension PostgresStore {
             \(EventRemoval.bytes)
         FROM events WHERE seq > $1 ORDER BY seq LIMIT $2
         """
-
-    /// Every commit is in the server's log when it returns. Signs the node off instead of moving commits: other nodes
-    /// claim its deliveries at once.
-    package func checkpoint() async throws(StoreError) { try await signOff() }
 }

@@ -51,9 +51,10 @@ package enum PostgresTables: Sendable {
             let remedy: String
             switch PostgresConnection.sqlState(of: target) {
             // Classes 28 and 3D: authorization, unknown database.
-            case "28P01", "28000":
+            case "28P01":
                 remedy =
                     "check the user in gateway.store and the password: gateway.store.password, PGPASSWORD or PGPASSFILE"
+            case "28000": remedy = "admit the role of gateway.store in pg_hba.conf, or name another one"
             case "3D000": remedy = "create the database, or name another one in gateway.store"
             case "42501": remedy = "grant the role CONNECT on the database"
             default:

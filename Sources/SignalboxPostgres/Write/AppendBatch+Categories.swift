@@ -3,8 +3,6 @@ import SignalboxNotification
 import SignalboxStore
 
 extension AppendBatch {
-    /// The time at which a category was last seen is updated at most this often, in milliseconds.
-    private static let seenEvery: Int64 = 3_600_000
     /// Entries of an index are limited to 2,700 bytes. Apps do not use names of this length.
     private static let longestIdentifier = 1000
 
@@ -46,6 +44,7 @@ extension AppendBatch {
         INSERT INTO categories AS c (identifier, definition, last_seen)
         SELECT identifier, definition, $3 FROM unnest($1, $2) AS new (identifier, definition)
         ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
-            WHERE c.definition <> excluded.definition OR abs(c.last_seen - excluded.last_seen) >= \(seenEvery)
+            WHERE c.definition <> excluded.definition
+                OR abs(c.last_seen - excluded.last_seen) >= \(StoreLimits.usedEvery)
         """
 }

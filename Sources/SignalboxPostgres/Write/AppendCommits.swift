@@ -9,8 +9,9 @@ struct AppendWrite: Sendable {
     let request: IdempotentRequest?
 }
 
-/// The commit groups of appends: two, each with a connection, so that one fills while the other one commits. Few events
-/// share the first one: the cost of a commit hardly depends on its events. A class because they are shared state.
+/// The commit groups of appends: two, each with a connection, so that one fills while the other one commits. At low
+/// load all events use the first connection, because a commit costs about the same for one event or many. A class
+/// because they are shared state.
 final class AppendCommits: Sendable {
     /// One connection, and the number of its events that have not been stored.
     private struct Group: Sendable {
@@ -25,7 +26,7 @@ final class AppendCommits: Sendable {
     private static let crowd = 128
 
     private let groups: [Group]
-    /// Appends that wait until another node has accepted an equal request, or has not.
+    /// Appends that wait until another node has finished an equal request.
     private let postponed = Counter()
     private let patience: Duration
 

@@ -51,7 +51,7 @@ struct AppendedChunk {
         var due = order.notBefore.map { max($0, routed.event.acceptedAt) } ?? min(routed.event.acceptedAt, now)
         let until = routed.media == nil ? nil : order.mediaUntil
         if let until {
-            let grace = TimeInterval(MediaWaits.releaseGrace) / 1000
+            let grace = TimeInterval(StoreLimits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
         // The table alone tells the first delivery of a key.

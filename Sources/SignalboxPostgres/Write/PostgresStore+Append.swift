@@ -52,7 +52,10 @@ extension PostgresStore {
         if let fault = health.fault { throw fault }
         // Writes may still succeed, but nothing is sent, and other nodes take over.
         if let age = membership.age, age >= NodeMembership.safety {
-            throw .unreachable(reason: "the last heartbeat of this node is \(age.components.seconds) s old")
+            let reason = "no heartbeat of this gateway has reached the database for \(age.components.seconds) s"
+            throw target.reach.isReachable
+                ? .unavailable(reason: reason + "; see the load and the locks of the database")
+                : .unreachable(reason: reason)
         }
         try await writer(.others).write { _ = try $0.run("SELECT 1") }
     }

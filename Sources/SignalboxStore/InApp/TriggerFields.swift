@@ -38,7 +38,7 @@ extension FieldWriter {
     /// are written in the order of their dictionary, so equal triggers may have different bytes.
     mutating func write(_ past: DeviceState.PastTrigger) {
         add(TriggerTag.at, past.at)
-        add(TriggerTag.kind, past.event.kind)
+        add(TriggerTag.kind, past.event.kind.rawValue)
         if let name = past.event.name { add(TriggerTag.name, name) }
         if case .messageClick(_, let button?) = past.event { add(TriggerTag.button, button) }
         if let properties = past.event.properties {
@@ -71,12 +71,12 @@ extension FieldContent {
     /// Throws ``DamagedValue`` for a trigger without a time, of an unknown kind, or without the name that its kind
     /// needs. Unknown tags are skipped, so a former version reads the rows of a later one.
     func pastTrigger() throws -> DeviceState.PastTrigger {
-        var (at, kind, name): (Instant?, String?, String?) = (nil, nil, nil)
+        var (at, kind, name): (Instant?, TriggerEvent.Kind?, String?) = (nil, nil, nil)
         var (button, properties): (String?, [String: PropertyValue]?) = (nil, nil)
         try forEach { tag, content in
             switch tag {
             case TriggerTag.at: at = try content.number()
-            case TriggerTag.kind: kind = try content.text()
+            case TriggerTag.kind: kind = TriggerEvent.Kind(rawValue: try content.text())
             case TriggerTag.name: name = try content.text()
             case TriggerTag.button: button = try content.text()
             case TriggerTag.properties: properties = try content.properties()
@@ -124,20 +124,20 @@ extension FieldContent {
 
 /// Kinds are stored as the words of ``TriggerEvent/kind``.
 extension TriggerEvent {
-    /// The inverse of `kind`, `name` and `properties`; nil for an unknown kind or a missing name.
-    fileprivate init?(_ kind: String, _ name: String?, button: String?, _ properties: [String: PropertyValue]?) {
+    /// The inverse of `kind`, `name` and `properties`; nil for a missing name.
+    fileprivate init?(_ kind: Kind, _ name: String?, button: String?, _ properties: [String: PropertyValue]?) {
         switch (kind, name) {
-        case ("sessionStart", _): self = .sessionStart
-        case ("pushOpen", _): self = .pushOpen(campaign: name)
-        case ("event", let name?): self = .event(name: name, properties: properties)
-        case ("purchase", _): self = .purchase(product: name, properties: properties)
-        case ("messageClick", let name?): self = .messageClick(message: name, button: button)
-        case ("screen", let name?): self = .screen(name)
-        case ("rule", let name?): self = .rule(name)
-        case ("test", _): self = .test
-        case ("show", let name?): self = .show(name)
-        case ("poll", _): self = .poll
-        default: return nil
+        case (.sessionStart, _): self = .sessionStart
+        case (.pushOpen, _): self = .pushOpen(campaign: name)
+        case (.event, let name?): self = .event(name: name, properties: properties)
+        case (.purchase, _): self = .purchase(product: name, properties: properties)
+        case (.messageClick, let name?): self = .messageClick(message: name, button: button)
+        case (.screen, let name?): self = .screen(name)
+        case (.rule, let name?): self = .rule(name)
+        case (.test, _): self = .test
+        case (.show, let name?): self = .show(name)
+        case (.poll, _): self = .poll
+        case (.event, nil), (.messageClick, nil), (.screen, nil), (.rule, nil), (.show, nil): return nil
         }
     }
 }
