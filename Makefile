@@ -34,7 +34,7 @@ SCRATCH ?= .build
 # The binary must not depend on the directory that it was built in: compilers write paths below it as paths below ".".
 PREFIX_MAP := -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
 # Tables of addresses are read-only once the program has started. Libraries come from the system's folders only.
-HARDENING := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath
+HARDENING := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath -Xlinker --no-export-dynamic
 RELEASE = swift build -c release --product signalbox --static-swift-stdlib --scratch-path "$(SCRATCH)" \
 	$(PREFIX_MAP) $(HARDENING)
 BINARY = $(SCRATCH)/release/signalbox

@@ -80,10 +80,6 @@ extension GatewayOptions {
         return try PostgresStore(target, tables: .current)
     }
 
-    /// The queue that the options name, next to running gateways. For commands that need no value of the config other
-    /// than its location.
-    func queue() throws -> any Store { try existingQueue(try optionalConfig().config) }
-
     /// The database of the queue; nil for SQLite in the data directory. The only place that chooses the store. Throws
     /// ``ConfigRefusal`` for a password that cannot be read.
     func database(of config: GatewayConfig) throws -> PostgresTarget? {
@@ -95,17 +91,6 @@ extension GatewayOptions {
             // A file of secrets is read for each connection. While it is replaced, the former password still counts.
             (try? resolver.password(of: store)) ?? password
         }
-    }
-
-    /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive. Throws
-    /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
-    /// cannot be read. The caller keeps the directory alive as long as the gateway runs. `acceptsLoss`: opens a
-    /// queue that is missing, replaced or behind its record. `asJSON`: the built-in inbox prints events as JSON.
-    func open(
-        _ loaded: RoutedConfig, acceptsLoss: Bool = false, asJSON: Bool = false, logger: Logger
-    ) throws -> (DataDirectory, Gateway) {
-        let opening = try GatewayOpening(self, loaded, asJSON: asJSON, logger: logger)
-        return (opening.directory, try opening.open(acceptsLoss: acceptsLoss))
     }
 }
 
@@ -119,7 +104,9 @@ struct GatewayOpening: Sendable {
     private let asJSON: Bool
     private let logger: Logger
 
-    /// Locks the data directory. Throws like ``GatewayOptions/open(_:acceptsLoss:asJSON:logger:)``.
+    /// Locks the data directory. The caller keeps ``directory`` alive as long as the gateway runs. Throws
+    /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
+    /// cannot be read. `asJSON`: the built-in inbox prints events as JSON.
     init(_ options: GatewayOptions, _ loaded: RoutedConfig, asJSON: Bool = false, logger: Logger) throws {
         // A process that was killed keeps the lock until the kernel has freed its memory.
         directory = try DataDirectory(
@@ -129,7 +116,8 @@ struct GatewayOpening: Sendable {
         (self.asJSON, self.logger) = (asJSON, logger)
     }
 
-    /// Opens the store, and puts a gateway together. Blocks.
+    /// Opens the store, and puts a gateway together. Blocks. `acceptsLoss`: opens a queue that is missing, replaced or
+    /// behind its record.
     func open(acceptsLoss: Bool) throws -> Gateway {
         if let database {
             let store = try PostgresStore(database)
@@ -173,7 +161,7 @@ struct GatewayOpening: Sendable {
     /// A gateway that accepts nothing, until the store can be opened. `reason`: a clause.
     func standIn(for database: PostgresTarget, because reason: String) -> Gateway {
         let store = PostgresStore(insteadOf: database, reason: reason)
-        // Nobody can know it, and it ends with the stand-in.
+        // A random key: the stand-in stores nothing, so no hash under it outlasts the process.
         return gateway(store, tokenKey: randomBytes(32))
     }
 

@@ -37,6 +37,7 @@ struct Signalbox: AsyncParsableCommand {
     /// Exits with 0 after success, otherwise with the code of ``reported``.
     static func main() async {
         StandardOutput.reserveDescriptors()
+        if CommandLine.arguments.dropFirst().first == Serve._commandName { Serve.prepare() }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

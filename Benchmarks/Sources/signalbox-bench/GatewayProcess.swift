@@ -58,6 +58,29 @@ final class GatewayProcess {
         }
     }
 
+    /// Posts a payload on a new connection, without another process, and returns once it is accepted.
+    func postDirectly(_ payload: String) throws {
+        guard let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw FailedProgram(command: ["connect", url], status: 1)
+        }
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(connection) }
+        let isOpen = withLoopback(port: port) { connect(connection, $0, $1) == 0 }
+        guard isOpen else { throw FailedProgram(command: ["connect", url], status: errno) }
+        let request = """
+            POST /v1/notifications HTTP/1.1\r
+            host: 127.0.0.1\r
+            content-type: application/json\r
+            content-length: \(payload.utf8.count)\r
+            \r
+            \(payload)
+            """
+        let file = FileHandle(fileDescriptor: connection)
+        try file.write(contentsOf: Data(request.utf8))
+        let answer = String(decoding: file.availableData, as: UTF8.self)
+        guard answer.hasPrefix("HTTP/1.1 202") else { throw FailedProgram(command: ["POST", url], status: 1) }
+    }
+
     /// The body of the answer to a GET.
     func get(_ path: String) throws -> String {
         let (curl, output) = (Process(), Pipe())
@@ -91,6 +114,19 @@ final class GatewayProcess {
     }
 }
 
+/// Calls `body` with the loopback address of a port, and its length.
+private func withLoopback<T>(port: UInt16, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> T) -> T {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    return withUnsafeMutablePointer(to: &address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+}
+
 /// Takes connections and never answers.
 final class SilentServer {
     // A class because it owns a socket.
@@ -99,19 +135,18 @@ final class SilentServer {
 
     init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Bool in
-                bind(descriptor, address, length) == 0 && listen(descriptor, 1024) == 0
-                    && getsockname(descriptor, address, &length) == 0
+        let port = withLoopback(port: 0) { address, length -> UInt16? in
+            var length = length
+            guard bind(descriptor, address, length) == 0, listen(descriptor, 1024) == 0,
+                getsockname(descriptor, address, &length) == 0
+            else { return nil }
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt16(bigEndian: $0.pointee.sin_port)
             }
         }
-        guard port else { throw FailedProgram(command: ["listen"], status: errno) }
+        guard let port else { throw FailedProgram(command: ["listen"], status: errno) }
         self.descriptor = descriptor
-        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+        url = "http://127.0.0.1:\(port)/"
     }
 
     deinit { close(descriptor) }

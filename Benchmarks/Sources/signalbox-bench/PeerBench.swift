@@ -75,7 +75,7 @@ struct PeerBench {
         // The same queue again, so that no table is made.
         let launch = ContinuousClock.now
         let again = try start("deliver-\(number)", to: url)
-        try again.post("/v1/notifications", #"{"aps":{"alert":"first"}}"#)
+        try again.postDirectly(#"{"aps":{"alert":"first"}}"#)
         round.start = (ContinuousClock.now - launch) / .milliseconds(1)
         again.stop()
         return round

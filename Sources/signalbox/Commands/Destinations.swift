@@ -70,12 +70,15 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
-    /// Clears a pause, a disabling and a withheld permission. Deliveries whose attempts are exhausted stay dead;
+    /// Also for a destination that is neither paused nor disabled. Deliveries whose attempts are exhausted stay dead;
     /// `deliveries retry` requeues them.
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "resume", abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
-            discussion: "The gateway requests a withheld permission at once.")
+            commandName: "resume", abstract: "End every reason why a destination waits.",
+            discussion: """
+                Ends a pause, the state after a reply of 410, a missing permission, a pause that the destination \
+                requested, and the wait for the next probe.
+                """)
 
         /// The config must name the destination.
         @OptionGroup var options: GatewayOptions
@@ -85,8 +88,8 @@ struct Destinations: AsyncParsableCommand {
         @Option(help: "Why; the action log records it.") var reason: String?
         @Flag(help: "Print one JSON object.") var json = false
 
-        /// One write. Resuming an active destination has no effect. Durable when it returns. A destination that
-        /// answers 410 again is disabled again.
+        /// One write. Resuming an active destination ends its backoff: a requested pause, and the wait for the next
+        /// probe. Durable when it returns. A destination that answers 410 again is disabled again.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let queue = try options.existingQueue(config)

@@ -20,7 +20,7 @@ struct Events: AsyncParsableCommand {
         @Option(help: "Only events of this kind, such as alert.") var kind: String?
         @Option(help: "Only events of this source.") var source: String?
         @Option(help: "Only events with a warning of this code.") var warning: String?
-        @Flag(help: "Only events that no route took.") var unrouted = false
+        @Flag(help: "Only events without a delivery.") var unrouted = false
         @Option(help: "Only events that match this pattern, written as in a route.") var filter: String?
         @Option(help: "Only events accepted since this time (RFC 3339) or age (24h).") var since: String?
         @Option(help: "Only events accepted before this time or age.") var until: String?

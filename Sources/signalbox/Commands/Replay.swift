@@ -171,8 +171,9 @@ struct Replay: AsyncParsableCommand {
         try check(config)
         // Before the data directory, which a refused run must not create.
         try request.checkInputs()
-        let (directory, gateway) = try options.open(config, asJSON: json, logger: options.log.makeLogger())
-        defer { withExtendedLifetime(directory) {} }
+        let opening = try GatewayOpening(options, config, asJSON: json, logger: options.log.makeLogger())
+        defer { withExtendedLifetime(opening.directory) {} }
+        let gateway = try opening.open(acceptsLoss: false)
         let run = try QueueReplay(request, through: gateway, in: try session(interruption))
         let isIncomplete: Bool
         do {

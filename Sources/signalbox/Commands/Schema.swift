@@ -5,9 +5,9 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
 
-/// The same text that a gateway serves at `/schemas`, with the names of events; only this command prints `config` and
-/// `detector`. All of them are JSON Schema, version 2020-12. `openapi` is the document that a gateway serves at
-/// `/openapi.json`, on several lines.
+/// The same text that a gateway serves at `/schemas`, with the names of events. `config` is `routes.json` there; only
+/// this command prints `detector`. All of them are JSON Schema, version 2020-12. `openapi` is the document that a
+/// gateway serves at `/openapi.json`, on several lines.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",

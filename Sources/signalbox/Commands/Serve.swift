@@ -29,13 +29,20 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Start although the queue of the data directory is missing or has lost accepted events.")
     var acceptQueueLoss = false
 
+    /// Starts the steps that do not depend on the arguments, which are parsed meanwhile. Called once per process.
+    static func prepare() {
+        // Before other threads allocate.
+        ProcessMemory.limitArenas()
+        // Unstructured, because nothing waits for it: the config waits for the declarations themselves.
+        Task.detached { ConfigReading.prepare() }
+    }
+
     /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
     /// with 0 after SIGTERM, and with 2 if the gateway could not start or events could not be shown.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
         signal(SIGXFSZ, SIG_IGN)
-        ProcessMemory.limitArenas()
         OpenFiles.raiseLimit()
         // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
