@@ -17,7 +17,7 @@ import Testing
         "ADMIN": "admin-token", "RITA": "rita-token", "ROB": "rob-token", "ANN": "ann-token", "APP": "app-token",
     ]
     private static let payload =
-        #"{"aps":{"alert":{"title":"Secret title","body":"Hi"}},"ab":{"c":"campaign-1"},"app":"flag"}"#
+        #"{"aps":{"alert":{"title":"Secret title","body":"Hi"}},"ab":{"c":"NjVmMF9jbXA="},"app":"flag"}"#
 
     /// A gateway with roles. `kept`: of `console.keepPayloads`.
     private static func run(
@@ -113,7 +113,8 @@ import Testing
             let gateway = try await Gateway.start(in: directory, config: config)
             let answer = try await gateway.post(Data(#"{"aps":{"alert":"Hi"}}"#.utf8))
             let id = try #require(answer.json["id"] as? String)
-            #expect(try await gateway.post(Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"1"}}"#.utf8)).status == 202)
+            let braze = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"NjVmMF9jbXA="}}"#.utf8)
+            #expect(try await gateway.post(braze).status == 202)
             let events = try await gateway.request("GET", "/v1/events?routed=none").json["events"]
             #expect((events as? [[String: Any]])?.compactMap { $0["id"] as? String } == [id])
             let detail = try await gateway.request("GET", "/v1/events/\(id)").json

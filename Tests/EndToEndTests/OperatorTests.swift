@@ -6,7 +6,7 @@ import Testing
 
 /// Features for operators and careful senders, on the built binary.
 @Suite(.timeLimit(.minutes(15))) struct OperatorTests {
-    private let payload = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"campaign-1"}}"#.utf8)
+    private let payload = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"NjVmMF9jbXA="}}"#.utf8)
 
     // MARK: Repeats
 

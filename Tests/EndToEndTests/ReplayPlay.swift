@@ -49,7 +49,7 @@ struct ReplayPlay: Sendable {
         for (path, part) in zip(paths, parts) {
             var text = path.hasSuffix(".json") ? "[\n" : ""
             for number in part {
-                text += #"{"aps":{"alert":{"title":"x","body":"n\#(number)"}},"ab":{"c":"\#(number % 7)"}}"#
+                text += #"{"aps":{"alert":{"title":"x","body":"n\#(number)"}},"ab":{"c":"NjVmM\#(number % 7)9jbXA="}}"#
                 text += path.hasSuffix(".json") && number + 1 < part.upperBound ? ",\n" : "\n"
             }
             try Data((text + (path.hasSuffix(".json") ? "]\n" : "")).utf8).write(to: URL(fileURLWithPath: path))

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ReplayTests {
     /// Recordings of other tools: a time, a token, and a payload as object or text.
     private static let recording = #"""
-        {"timestamp":"2026-11-01T10:00:00Z","to":"abc","payload":{"aps":{"alert":"first"},"ab":{"c":"1"}}}
+        {"timestamp":"2026-11-01T10:00:00Z","to":"abc","payload":{"aps":{"alert":"first"},"ab":{"c":"NjVmMF9jbXA="}}}
         {"timestamp":1793570400,"to":null,"payload":"{\"aps\":{\"alert\":\"second\"},\"issuer\":\"Synerise\"}"}
         {"timestamp":1793613600000,"payload":{"aps":{"alert":"third"}}}
         {"timestamp":"2026-11-03T10:00:00Z","payload":17}

@@ -72,7 +72,7 @@ import Testing
     @Test func testsRoutesWithCases() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")
-            try write(#"{"aps":{"alert":"Hi"},"ab":{"c":"x"}}"#, to: directory + "/cases/braze.json")
+            try write(#"{"aps":{"alert":"Hi"},"ab":{"c":"NjVmMF9jbXA="}}"#, to: directory + "/cases/braze.json")
             try write(
                 #"""
                 [
@@ -207,7 +207,7 @@ import Testing
     @Test func readsCasesFromStandardInput() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")
-            let cases = #"[{ "name": "x", "payload": { "ab": { "c": "x" }, "aps": { "alert": "Hi" } }, "#
+            let cases = #"[{ "name": "x", "payload": { "ab": { "c": "NjVmMF9jbXA=" }, "aps": { "alert": "Hi" } }, "#
             let good = try await binary.run(
                 ["routes", "test", "-"], input: Data((cases + #""expect": ["braze"] }]"#).utf8), in: directory)
             #expect(good.status == 0 && good.output == "ok    x\n1 case: 1 passed, 0 failed\n", "\(good.errors)")
@@ -235,7 +235,7 @@ import Testing
             let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
             #expect(try await gateway.post(payload).json["routes"] as? [String] == ["say \"hi\"", "rest"])
             let test = try await gateway.post(
-                Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"x"}}"#.utf8), to: "/v1/routes/test")
+                Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"NjVmMF9jbXA="}}"#.utf8), to: "/v1/routes/test")
             #expect(test.status == 200)
             let entries = test.json["routes"] as? [[String: Any]]
             #expect(entries?.map { $0["matched"] as? Bool } == [false, false, true, false])

@@ -84,6 +84,33 @@ import Testing
         }
     }
 
+    /// They are free once the killed process is declared gone, after some 15 seconds.
+    @Test func deliversWhatAKilledReplayHeld() async throws {
+        let answers = Answers()
+        try await StoreDatabase.with { database in
+            try await withTemporaryDirectory { directory in
+                try await ReceivingServer.run(answer: { await answers.answer($0) }) { receiver in
+                    try Data(Gateway.config(to: receiver.url).utf8)
+                        .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+                    try Self.payloads.write(to: URL(fileURLWithPath: directory + "/payloads.ndjson"))
+                    let arguments = [
+                        "replay", "payloads.ndjson", "--resume", "run", "--quiet", "--store", database.url,
+                    ]
+                    let environment = ["WEBHOOK_SECRET": Gateway.secret]
+                    let killed = try binary.start(arguments, in: directory, environment: environment)
+                    _ = await receiver.next(3)
+                    killed.signal(SIGKILL)
+                    _ = await killed.end()
+                    answers.release()
+                    let resumed = try await binary.run(arguments, in: directory, environment: environment)
+                    #expect(resumed.status == 0, "\(resumed.errors)")
+                    #expect(resumed.errors.contains("3 delivered, 0 dead, 0 waiting"), "\(resumed.errors)")
+                    #expect(try await database.command("audit", in: directory).status == 0)
+                }
+            }
+        }
+    }
+
     // MARK: Tokens
 
     /// The hash of the device token of the first event in a text.

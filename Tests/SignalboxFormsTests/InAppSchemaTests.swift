@@ -52,8 +52,8 @@ import Testing
         let definitions = try #require(try schema("inapp-event")["$defs"] as? Node)
         let data = try #require((definitions["transition"] as? Node)?["properties"] as? [String: Node])
         let trigger = try #require(data["trigger"]?["properties"] as? [String: Node])
-        #expect(trigger["type"]?["enum"] as? [String] == FormKeys.EventType.allCases.map(\.rawValue))
-        let members = Set(FormKeys.EventType.allCases.flatMap { FormKeys.event($0).map(\.description) })
+        #expect(trigger["type"]?["enum"] as? [String] == TriggerEvent.Kind.allCases.map(\.rawValue))
+        let members = Set(TriggerEvent.Kind.allCases.flatMap { FormKeys.event($0).map(\.description) })
         #expect(Set(trigger.keys) == members.subtracting(["properties"]).union(["type"]))
     }
 

@@ -144,3 +144,11 @@ extension Answer {
 
     func result(_ message: MessageID) -> Candidate.Result? { candidates.first { $0.message == message }?.result }
 }
+
+extension Filter {
+    /// The outcome for an event that no other filter reads.
+    func outcome(of properties: [String: PropertyValue]?, strict: Bool) -> Outcome {
+        var reader = EventReader(.event(name: "", properties: properties))
+        return outcome(of: &reader, strict: strict)
+    }
+}

@@ -8,7 +8,7 @@ package enum CaptureWords {
     /// Why a wait ended without enough pushes, as whole lines. `nearMisses`: lines without line ends; none means that
     /// no push arrived at all.
     package static func report(_ nearMisses: [String], after time: Duration) -> String {
-        let heading = "signalbox: the pushes did not arrive within \(time.text)."
+        let heading = "signalbox: The pushes did not arrive within \(time.text)."
         guard !nearMisses.isEmpty else { return heading + " No other push arrived.\n" }
         return heading + " Other pushes, newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
     }

@@ -19,7 +19,7 @@ package struct GatewayConnection: Sendable {
     package init(_ address: GatewayAddress, token: String?) {
         self.address = address
         self.token = token
-        http = OutboundHTTP(policy: AddressPolicy(allow: ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }))
+        http = OutboundHTTP(policy: .unrestricted)
     }
 
     /// Ends all requests, also those in progress, with ``CommandFailure/interrupted``.
@@ -53,7 +53,7 @@ extension OutboundReply {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
             guard let root = try? parser.parse(excerpt), root.isObject else {
-                return "The answer \(status) is not one of a Signalbox gateway."
+                return "The server answered \(status), but not as a Signalbox gateway does; check the address."
             }
             return root["detail"]?.string ?? root["reason"]?.string ?? "The gateway answered \(status)."
         }
@@ -95,8 +95,8 @@ package enum GatewayURL {
 
 /// A token that a command sends. It never comes from the command line, which other users of the machine can see.
 package enum CommandToken {
-    /// The secret that a reference names; without a reference, the token of the environment's variable; nil without
-    /// both. `option`: takes the reference. An empty variable counts as unset. Throws for a secret that cannot be
+    /// The secret that a reference names; without a reference, the token of the environment's variable; nil if neither
+    /// is set. `option`: takes the reference. An empty variable counts as unset. Throws for a secret that cannot be
     /// read, without repeating it.
     package static func read(
         _ reference: SecretReference?, option: String, variable: String?,

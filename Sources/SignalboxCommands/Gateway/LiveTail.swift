@@ -111,9 +111,9 @@ package struct LiveTail: Sendable {
         }
     }
 
-    /// Asks the gateway for the vendors that it knows: with another one, the command would never end. Gateways of
-    /// earlier versions do not name them. Does not ask without a pattern. `warn` receives doubts about the pattern,
-    /// such as a vendor that no event has.
+    /// Asks the gateway for the vendors that it knows: an unknown vendor would match no event, and the command would
+    /// never print an event. Gateways of earlier versions do not name them. Does not ask without a pattern. `warn`
+    /// receives doubts about the pattern, such as a vendor that no event has.
     private func checkSelection(_ warn: (String) -> Void) async throws(CommandFailure) {
         guard let pattern = request.pattern else { return }
         let reply = try await connection.answer(
@@ -171,7 +171,7 @@ package struct LiveTail: Sendable {
 
 /// The frames of one connection. A class because the client's thread writes what a task reads.
 private final class LiveConnection: Sendable {
-    /// At most as many as may wait. A reader that ends the loop loses those that still wait.
+    /// Buffers at most `mostWaiting` frames; they are lost when the reader ends the loop.
     let frames: AsyncStream<ServerSentEvents.Frame>
     private let continuation: AsyncStream<ServerSentEvents.Frame>.Continuation
     /// `hasDropped` is true once a frame was dropped, which ends the connection.

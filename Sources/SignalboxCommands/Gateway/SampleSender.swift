@@ -38,7 +38,8 @@ package struct SampleSender: Sendable {
         let parser = JSONParser()
         return try withExtendedLifetime(parser) { () throws(CommandFailure) in
             guard let root = try? parser.parse(reply.excerpt), root.isObject else {
-                throw .refused("The answer 202 of \(connection.address.root) is not one of a Signalbox gateway.")
+                throw .refused(
+                    "\(connection.address.root) answered 202, but not as a Signalbox gateway does; check the address.")
             }
             return JSONText(root)
         }

@@ -49,15 +49,14 @@ package enum DestinationWork {
         }
     }
 
-    /// Ends a pause, and the state of a destination that answered 410; returns the result as text. Durable when it
-    /// returns.
+    /// Ends every reason why the destination waits; returns the result as text. Durable when it returns.
     package static func resume(
         _ destination: Destination, reason: String?, in queue: any Store, asJSON: Bool
     ) async throws -> String {
         try await queue.set(
             nil, of: destination.name,
             as: .command("destinations.resume", target: destination.name.name, reason: reason))
-        guard asJSON else { return "\(destination.name) is no longer paused or disabled" }
+        guard asJSON else { return "\(destination.name) resumed." }
         return JSONText.members { json in
             json.member("name", destination.name.name)
             json.member("state", "active")

@@ -12,7 +12,7 @@ package struct ExplainRun: Sendable {
     private let normalizer: Normalizer
     private let source: SourceName
 
-    /// `normalizer`: of the config. `source`: the vendor that the config gives it counts as in the gateway.
+    /// `normalizer`: of the config. `source`: its configured vendor applies, as in the gateway.
     package init(_ config: RoutedConfig, by normalizer: Normalizer, from source: SourceName) {
         (self.config, self.normalizer, self.source) = (config, normalizer, source)
     }

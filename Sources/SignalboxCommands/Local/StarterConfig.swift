@@ -1,6 +1,6 @@
 import Foundation
 
-/// The config that `signalbox init` writes: every event goes to the terminal, and its comment says how to go on.
+/// The config that `signalbox init` writes: every event goes to the terminal, and its comment gives the next steps.
 package enum StarterConfig {
     /// The text of the file. It passes `routes check` without a warning and needs no environment.
     package static let text = """
@@ -10,8 +10,8 @@ package enum StarterConfig {
             "destinations: receivers of events. The inbox prints them on the terminal of serve. A webhook is",
             "  \\"crm\\": { \\"url\\": \\"https://crm.example.com/hooks/push\\", \\"secret\\": \\"env:CRM_SECRET\\" }",
             "  with a key of signalbox keys new in the environment variable CRM_SECRET.",
-            "routes: every route whose pattern matches sends the event to its destinations. An empty match takes",
-            "  every event; { \\"data\\": { \\"vendor\\": [\\"braze\\"] } } takes those of one vendor.",
+            "routes: every route whose pattern matches sends the event to its destinations. An empty one matches",
+            "  every event; { \\"data\\": { \\"vendor\\": [\\"braze\\"] } } matches those of one vendor.",
             "sources: senders and their tokens. They are required when serve listens on more than this machine.",
             "  One looks like this:",
             "  \\"app\\": { \\"auth\\": { \\"bearer\\": [\\"env:APP_TOKEN\\"] } }",
@@ -28,9 +28,9 @@ package enum StarterConfig {
 
         """
 
-    /// Writes the file. Never replaces an existing one, also not one that appears meanwhile. Throws with the reason.
-    /// All users of the machine may read it (mode 0644 before the umask), because it has no secret. A file that cannot
-    /// be written completely is removed.
+    /// Writes the file. Never replaces an existing one, not even one created meanwhile. Throws with the reason. All
+    /// users of the machine may read it (mode 0644 before the umask), because it has no secret. A file that cannot be
+    /// written completely is removed.
     package static func write(to path: String) throws(CommandFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

@@ -25,9 +25,10 @@ package struct StoreCheck: Sendable {
     /// Sentences for standard error; empty if all is right.
     package var findings: [String] {
         if tables.isTooNew {
+            let names = tables.unknown.isEmpty ? "" : " (migrations \(tables.unknown.joined(separator: ", ")))"
             return [
-                "The tables of \(tables.place) were made by a newer version of signalbox (migrations "
-                    + "\(tables.unknown.joined(separator: ", "))). Use that version, or a later one."
+                "The tables of \(tables.place) were made by a newer version of signalbox\(names). Use that version, or a "
+                    + "later one."
             ]
         }
         guard tables.pending.isEmpty else {

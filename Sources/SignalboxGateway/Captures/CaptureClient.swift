@@ -126,7 +126,8 @@ package struct CaptureClient: Sendable {
         let parser = JSONParser(limits: limits)
         return try withExtendedLifetime(parser) { () throws(Failure) in
             guard let root = try? parser.parse(reply.excerpt), root.isObject else {
-                throw .refused("The answer \(reply.status) is not one of a Signalbox gateway.")
+                throw .refused(
+                    "The server answered \(reply.status), but not as a Signalbox gateway does; check the address.")
             }
             let code = root["code"]?.string
             guard reply.status == 200 || code == "capture-timeout" else {

@@ -23,9 +23,6 @@ package struct FailureTrial: Sendable, Equatable {
     /// In the order of evaluation.
     package let verdicts: [Verdict]
 
-    /// The rule that would take the payload if it were the next push; nil for none.
-    package var taking: Verdict? { verdicts.first { $0.mismatch == nil && $0.isDue } }
-
     /// `entries`: in the order of evaluation. `event`: its bytes; of one that cannot be read, no pattern matches.
     package init(_ entries: [FailureDecider.Entry], on event: [UInt8], from source: SourceName) {
         guard !entries.isEmpty, let document = EventDocument(event) else {

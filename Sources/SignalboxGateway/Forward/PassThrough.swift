@@ -1,7 +1,6 @@
 package import Foundation
 package import SignalboxConfig
 package import SignalboxEgress
-import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
@@ -124,7 +123,7 @@ package struct PassThrough: Sendable {
     private func store(_ verdict: PushVerdict, to push: ForwardedPush, key: String?) async throws(StoreError) {
         let now = now()
         let event = AnsweredEvent.event(verdict, to: push, id: ids.next(at: now), gateway: gateway, at: now)
-        let routed = route(event)
+        let routed = routes.route(own: event, variants: variants).routed
         var request: IdempotentRequest?
         if let key, let stored = verdict.stored {
             // The key contains a digest of everything that the answer depends on.
@@ -132,22 +131,5 @@ package struct PassThrough: Sendable {
         }
         guard case .appended(let duplicates) = try await queue.append([routed], of: request) else { return }
         variants.count([routed], without: duplicates)
-    }
-
-    /// Never fails: if the routes take too much work, the fallback's destinations receive the event.
-    private func route(_ event: Event) -> RoutedEvent {
-        ParserPool.events.withParser { parser in
-            event.body.withUnsafeBufferPointer { bytes in
-                guard let root = try? parser.read(event: bytes, at: PayloadPosition()) else {
-                    preconditionFailure("The gateway's own event is invalid.")
-                }
-                do throws(RoutingTooCostly) {
-                    let decision = try routes.decide(root, hasPayload: false)
-                    return RoutedEvent(event, decision, in: root, variants: variants)
-                } catch {
-                    return RoutedEvent(event, routes.fallbackDecision(on: root), in: root, variants: variants)
-                }
-            }
-        }
     }
 }

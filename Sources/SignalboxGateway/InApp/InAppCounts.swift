@@ -32,7 +32,7 @@ package final class InAppCounts: Sendable {
     }
 
     /// Vendors with a count of their own. Labels of metrics must come from a closed set.
-    package static let vendors: [Vendor] = Set(Vendors.profiles.map(\.vendor.name)).sorted() + ["own", "other"]
+    package static let vendors: [Vendor] = Set(Vendors.all.flatMap(\.vendors).map(\.name)).sorted() + ["own", "other"]
     private static let known = Set(vendors)
 
     private let values = Mutex(Values())

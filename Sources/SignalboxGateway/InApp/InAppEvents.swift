@@ -1,6 +1,5 @@
 import Foundation
 import SignalboxInApp
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
@@ -19,7 +18,6 @@ struct InAppEvents: Sendable {
     let variants: EventVariants
     /// Set if the routes decide the same for every event: events then need not be parsed.
     private let uniform: UniformRouting?
-    private let parsers = ParserPool.events
 
     /// `variants`: counts the routes that match, after the commit.
     init(gateway: String, routes: RouteTable, variants: EventVariants) {
@@ -61,26 +59,13 @@ struct InAppEvents: Sendable {
         return routed
     }
 
-    /// Traps for an event that cannot be parsed: its bytes are the gateway's own. If the routes take too much work,
-    /// the fallback's destinations receive the event and `costly` grows by one.
+    /// Adds one to `costly` if the routes take too much work. The in-app decision is final; only the fallback's
+    /// destinations receive its event then.
     private func route(_ event: Event, _ costly: inout Int) -> RoutedEvent {
         if let uniform, case .success(let routed) = uniform.route(.success(event)) { return routed }
-        let result = parsers.withParser { parser in
-            event.body.withUnsafeBufferPointer { bytes -> (RoutedEvent, Bool) in
-                guard let root = try? parser.read(event: bytes, at: PayloadPosition()) else {
-                    preconditionFailure("The gateway's own event is invalid.")
-                }
-                do throws(RoutingTooCostly) {
-                    let decision = try routes.decide(root, hasPayload: false)
-                    return (RoutedEvent(event, decision, in: root, variants: variants), false)
-                } catch {
-                    // The in-app decision is final; only the fallback receives its event.
-                    return (RoutedEvent(event, routes.fallbackDecision(on: root), in: root, variants: variants), true)
-                }
-            }
-        }
-        if result.1 { costly += 1 }
-        return result.0
+        let (routed, isCostly) = routes.route(own: event, variants: variants)
+        if isCostly { costly += 1 }
+        return routed
     }
 }
 

@@ -127,7 +127,7 @@ extension GatewayCounters {
         self.sources.know(sources)
         // A source that had the label of the others may have its own now.
         resolved.withLock { $0 = [:] }
-        let vendors = [VendorID.unknown] + config.vendorChain.links.flatMap { $0.profiles.map(\.vendor) }
+        let vendors = [VendorID.unknown] + config.vendorChain.vendors
         for source in sources {
             rejected.expect(Rejection.Code.allCases.map { Rejected(source: source, code: $0.rawValue) })
         }

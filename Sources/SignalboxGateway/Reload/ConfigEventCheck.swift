@@ -40,9 +40,7 @@ struct ConfigEventCheck {
 
     private init(_ config: GatewayConfig, _ files: [ConfigText]) {
         self.files = files
-        let names = config.vendorChain.links.flatMap(\.profiles).map(\.vendor.name)
-        let others = [VendorID.unknown.name] + config.sourceVendors.values.map(\.name)
-        patterns = PatternCheck(vendors: Set(names + others), diagnostics: ConfigDiagnostics())
+        patterns = PatternCheck(vendors: Set(config.vendorNames), diagnostics: ConfigDiagnostics())
     }
 
     private mutating func check(_ route: RouteOptions) {

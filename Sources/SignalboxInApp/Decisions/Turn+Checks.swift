@@ -1,4 +1,4 @@
-// The checks of one candidate, in the order of the reference, section 7.2. The same function decides and explains.
+// The checks of one candidate, in order (docs/internals/in-app.md). The same function decides and explains.
 extension Turn {
     /// The circumstances in which a message is checked.
     struct Context {
@@ -10,7 +10,7 @@ extension Turn {
         /// Flags of the offer, if the message already has one on the device.
         var offer: Offer.Flags?
 
-        /// Whether the message follows a click on the last one: it needs no interval (Braze, doc:004).
+        /// Whether the message follows a click on the last one: it needs no interval (Braze).
         var isFollowUp = false
 
         /// Whether the offer continues a mandatory message: its display has counted.
@@ -54,7 +54,7 @@ extension Turn {
             if policy.isLimiting(definition) { checkPolicyLimits(of: definition, &list) }
         }
         checkControl(definition, &list)
-        // A delayed message meets the client when its delay ends (Synerise for Android, iterable-swift-sdk#925).
+        // A delayed message meets the client when its delay ends (Synerise for Android).
         if definition.message.delay > 0 && !hasOffer || list.isSettled(hasOffer: hasOffer) { return }
         checkCapability(definition, &list)
         checkScreen(definition, context, &list)
@@ -104,7 +104,7 @@ extension Turn {
     }
 
     /// Schedule, timeout and moment. A schedule that has ended and a timeout are final. Before the start, a message of
-    /// Sourse waits for its embargo (doc:002); every other one needs a later event.
+    /// Sourse waits for its embargo; every other one needs a later event.
     private mutating func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         list.check(
             .scheduleEnded, !definition.hasEnded(at: now), else: .permanent, "schedule.end",
@@ -141,8 +141,8 @@ extension Turn {
         return definition.message.delay + web
     }
 
-    /// Companion messages (Sourse, doc:002): devices subscribed to the marker show the smart one, all other devices
-    /// the plain one.
+    /// Companion messages (Sourse): devices subscribed to the marker show the smart one, all other devices the plain
+    /// one.
     private mutating func checkPair(_ definition: Definition, _ list: inout CheckList) {
         guard let pair = definition.message.pair else { return }
         let subscribed = state.device.client.topics?.contains(pair.marker) ?? false
@@ -168,9 +168,9 @@ extension Turn {
             actual: subscribed.isEmpty ? "no topics" : "\(subscribed.count) topics")
     }
 
-    /// Whether the message may be shown to the user again. It counts from the last impression, and opens at exactly
-    /// the span (web SDK, `models/trigger.js`); a running lease on another device closes it too. A walkthrough must
-    /// differ from the last one shown (Synerise).
+    /// Whether the message may be shown to the user again. The wait begins at the last impression; the message is
+    /// eligible again exactly after the span (web SDK, `models/trigger.js`). A running lease on another device closes
+    /// it too. A walkthrough must differ from the last one shown (Synerise).
     private mutating func checkReEligibility(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         if context.isRequested { return }
         if definition.message.kind == .walkthrough {

@@ -60,8 +60,9 @@ extension Turn {
         return [due, offer.lapse, end, absenceEnd].compactMap { $0 }.min()
     }
 
-    /// When a device that stays away loses the messages that wait for it: on the day (UTC) after it was away for the
-    /// policy's history. The same for all requests of a day, so that few of them change the device's due time.
+    /// When a device that stays away loses the messages that wait for it: the policy's history after the end of the
+    /// day (UTC) on which it was last seen. The same for all requests of a day, so that few of them change the
+    /// device's due time.
     var absenceEnd: Instant {
         let day: Span = 86_400_000
         return (state.device.lastSeen / day + 1) * day + policy.history

@@ -99,8 +99,8 @@ extension Turn {
         if let pair = definition?.message.pair { recordCompanion(of: pair, behind: offer) }
     }
 
-    /// Records that the device does not get the other message with the same news (Sourse, doc:002). It has no row: the
-    /// rows say which of them was shown.
+    /// Records that the device does not get the other message with the same news (Sourse). It has no row: the rows say
+    /// which of them was shown.
     private mutating func recordCompanion(of pair: Message.Pair, behind shown: Offer) {
         guard let companion = messages.companion(of: pair), !companion.hasEnded(at: now) else { return }
         var offer = newOffer(companion, since: now, .discarded, id: shown.id + "-" + EndReason.paired)

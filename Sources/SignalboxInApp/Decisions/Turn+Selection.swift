@@ -1,4 +1,4 @@
-// The choice among the candidates of one event. Reference, section 7.2.
+// The choice among the candidates of one event (docs/internals/in-app.md).
 extension Turn {
     /// One event brings one message of each vendor at most (Braze: "highest priority only"), and one of them gets the
     /// screen. `contenders` are sorted, best first.

@@ -1,4 +1,4 @@
-/// The section `inapp` of the config: rules across vendors. The defaults are those of the reference, section 7.1.
+/// The section `inapp` of the config: rules across vendors, with its defaults.
 package struct Policy: Sendable, Hashable {
     /// From the end of the last display on a device to the next one, unless a message has its own.
     package var interval: Span = 30_000

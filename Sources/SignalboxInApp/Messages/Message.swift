@@ -116,8 +116,9 @@ package struct Message: Sendable, Hashable {
 
     /// One of two messages with the same news, of which a device shows one (Sourse, companion notifications).
     package struct Pair: Sendable, Hashable {
-        /// The part of a message in its pair.
-        package enum Role: Sendable, Hashable { case smart, plain }
+        /// The part of a message in its pair: one of the two is for devices that support smart delays. The raw values
+        /// are those of the form.
+        package enum Role: String, Sendable, Hashable, CaseIterable { case smart, plain }
 
         /// Equal for both messages: ``SoursePair/pair(condition:title:body:)``.
         package var key: String

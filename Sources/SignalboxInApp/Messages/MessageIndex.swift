@@ -21,21 +21,12 @@ package struct MessageIndex: Sendable {
         for definition in definitions { register(definition) }
     }
 
-    /// The effect of a registration.
-    package enum Registration: Sendable, Hashable {
-        case added, replaced
-        /// The index has this revision or a later one; the index is unchanged.
-        case stale
-    }
-
-    /// Adds a message or replaces an earlier revision. Offers keep their history: a waiting one is checked against
-    /// the new revision when its time comes.
-    @discardableResult
-    package mutating func register(_ definition: Definition) -> Registration {
+    /// Adds a message or replaces an earlier revision. Changes nothing if the index has this revision or a later one.
+    /// Offers keep their history: a waiting one is checked against the new revision when its time comes.
+    package mutating func register(_ definition: Definition) {
         let id = definition.message.id
-        let former = definitions[id]
-        if let former {
-            guard former.message.revision < definition.message.revision else { return .stale }
+        if let former = definitions[id] {
+            guard former.message.revision < definition.message.revision else { return }
             withdraw(id)
         }
         definitions[id] = definition
@@ -45,7 +36,6 @@ package struct MessageIndex: Sendable {
         }
         if let pair = definition.message.pair { paired[pair.key, default: []].append(definition) }
         hasImmediate = byTrigger[.immediate] != nil
-        return former == nil ? .added : .replaced
     }
 
     /// Removes a message. Waiting offers end as `withdrawn` at their device's next decision; the impression of an

@@ -1,7 +1,7 @@
 /// A message on its way to one device: a row. While it is offered it holds a lease on the screen (or on a slot) and a
 /// reservation in each of its limits. All times are absolute, so a restart changes nothing.
 package struct Offer: Sendable, Hashable {
-    /// The states of the reference, section 7.3. The raw values are for rows.
+    /// The states; docs/internals/in-app.md lists which follows which. The raw values are for rows.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Triggered; the delay runs.
         case triggered = "T"
@@ -35,7 +35,7 @@ package struct Offer: Sendable, Hashable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Follows a click inside a shown message: no interval (Braze, doc:004).
+        /// Follows a click inside a shown message: no interval (Braze).
         package static let followUp = Flags(rawValue: 1)
         /// A test send: no limit, interval or re-eligibility applies.
         package static let test = Flags(rawValue: 2)

@@ -54,13 +54,7 @@ package struct Filter: Sendable, Hashable {
         case noProperties
     }
 
-    /// `strict`: Braze's rule for events without properties.
-    package func outcome(of properties: [String: PropertyValue]?, strict: Bool) -> Outcome {
-        var reader = EventReader(.event(name: "", properties: properties))
-        return outcome(of: &reader, strict: strict)
-    }
-
-    /// The same for an event that several filters read.
+    /// `event`: several filters may read it. `strict`: Braze's rule for events without properties.
     func outcome(of event: inout EventReader, strict: Bool) -> Outcome {
         if groups.isEmpty { return .matches }
         if strict && !event.hasProperties { return .noProperties }

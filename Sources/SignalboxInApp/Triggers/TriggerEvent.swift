@@ -22,19 +22,24 @@ package enum TriggerEvent: Sendable, Hashable {
     /// The app asks whether a waiting message can be shown now. Matches messages that need no event.
     case poll
 
-    /// The word for records and explanations.
-    package var kind: String {
+    /// The kinds of events. The raw values are the words of forms, records, explanations and rows.
+    package enum Kind: String, Sendable, CaseIterable {
+        case sessionStart, pushOpen, event, purchase, messageClick, screen, rule, test, show, poll
+    }
+
+    /// The kind of this event.
+    package var kind: Kind {
         switch self {
-        case .sessionStart: "sessionStart"
-        case .pushOpen: "pushOpen"
-        case .event: "event"
-        case .purchase: "purchase"
-        case .messageClick: "messageClick"
-        case .screen: "screen"
-        case .rule: "rule"
-        case .test: "test"
-        case .show: "show"
-        case .poll: "poll"
+        case .sessionStart: .sessionStart
+        case .pushOpen: .pushOpen
+        case .event: .event
+        case .purchase: .purchase
+        case .messageClick: .messageClick
+        case .screen: .screen
+        case .rule: .rule
+        case .test: .test
+        case .show: .show
+        case .poll: .poll
         }
     }
 
@@ -116,7 +121,7 @@ package struct TriggerRequest: Sendable, Hashable {
         if let id { return id }
         guard let deviceTime else { return nil }
         var digest = Digest()
-        digest.add(event.kind)
+        digest.add(event.kind.rawValue)
         digest.add(event.name ?? "")
         digest.add(String(deviceTime))
         if case .messageClick(_, let button) = event { digest.add(button ?? "") }

@@ -120,15 +120,15 @@ extension PatternReader {
     ) -> Pattern.Condition? {
         guard value.isObject else {
             if let text = value.string { return exact(text) }
-            note(value, "\"\(name)\" takes a string or {\"equals-ignore-case\": \"…\"}")
+            note(value, "\"\(name)\" accepts a string or {\"equals-ignore-case\": \"…\"}")
             return nil
         }
-        let words = "\"\(name)\" takes a string or an object with one key, {\"equals-ignore-case\": \"…\"}"
+        let words = "\"\(name)\" accepts a string or an object with one key, {\"equals-ignore-case\": \"…\"}"
         guard let (inner, operand) = only(value, words) else { return nil }
         guard inner == "equals-ignore-case" else {
             note(
                 operand,
-                "\"\(name)\" cannot be of \"\(inner)\""
+                "\"\(name)\" cannot contain \"\(inner)\""
                     + ConfigReader.suggestion(for: inner, among: ["equals-ignore-case"]))
             return nil
         }
@@ -151,7 +151,7 @@ extension PatternReader {
             switch error {
             case .consecutive: note(value, "two adjacent \"*\" have no effect; leave one out")
             case .escape:
-                note(value, "a backslash stands before \"*\" or another backslash; in JSON it is written twice")
+                note(value, "a backslash must be followed by \"*\" or another backslash; in JSON it is written twice")
             case .tooLong: note(value, "a wildcard can have at most \(Wildcard.longest) bytes; shorten it")
             case .tooMany: note(value, "a wildcard can have at most \(Wildcard.most) \"*\"")
             }
@@ -161,8 +161,8 @@ extension PatternReader {
 
     // MARK: anything-but
 
-    /// Reads the operand of `anything-but`: excluded values, or a comparison. An empty array is a mistake, as is one
-    /// of strings and numbers.
+    /// Reads the operand of `anything-but`: excluded values, or a comparison. An empty array is a mistake, and so is
+    /// an array that mixes strings and numbers.
     private mutating func anythingBut(_ operand: JSONValue) -> Pattern.Condition? {
         if operand.isObject { return anythingButComparison(operand) }
         let values = list(of: operand)
@@ -170,7 +170,7 @@ extension PatternReader {
         guard !values.isEmpty, areNumbers || values.allSatisfy(\.isString) else {
             note(
                 operand,
-                "\"anything-but\" takes a string, a number, an array of strings, an array of numbers, or an object such as {\"prefix\": \"test-\"}"
+                "\"anything-but\" accepts a string, a number, an array of strings, an array of numbers, or an object such as {\"prefix\": \"test-\"}"
             )
             return nil
         }
@@ -185,20 +185,21 @@ extension PatternReader {
     /// exclude a value that meets any of them.
     private mutating func anythingButComparison(_ value: JSONValue) -> Pattern.Condition? {
         let known = ["prefix", "suffix", "equals-ignore-case", "wildcard"]
-        let words = "\"anything-but\" takes an object with one key, such as {\"prefix\": \"test-\"}"
+        let words = "\"anything-but\" accepts an object with one key, such as {\"prefix\": \"test-\"}"
         guard let (name, operand) = only(value, words) else { return nil }
         guard known.contains(name) else {
             note(
-                operand, "\"anything-but\" cannot be of \"\(name)\"" + ConfigReader.suggestion(for: name, among: known))
+                operand,
+                "\"anything-but\" cannot contain \"\(name)\"" + ConfigReader.suggestion(for: name, among: known))
             return nil
         }
         let values = list(of: operand)
         guard !values.isEmpty, values.allSatisfy(\.isString) else {
-            note(operand, "within \"anything-but\", \"\(name)\" takes a string or an array of strings")
+            note(operand, "within \"anything-but\", \"\(name)\" accepts a string or an array of strings")
             return nil
         }
         guard values.count <= Bounds.exclusions else {
-            note(operand, "\"\(name)\" within \"anything-but\" takes at most \(Bounds.exclusions) texts")
+            note(operand, "\"\(name)\" within \"anything-but\" accepts at most \(Bounds.exclusions) strings")
             return nil
         }
         var unwanted: [Pattern.Condition] = []
@@ -207,7 +208,8 @@ extension PatternReader {
             switch name {
             case "wildcard": wildcard(value).map { unwanted.append($0) }
             case "equals-ignore-case": unwanted.append(.equalsIgnoringCase(CaseVariants(text)))
-            case _ where text.isEmpty: note(value, "every text begins and ends with the empty text; name a longer one")
+            case _ where text.isEmpty:
+                note(value, "every string begins and ends with the empty string; name a longer one")
             case "prefix": unwanted.append(.prefix(Array(text.utf8)))
             default: unwanted.append(.suffix(Array(text.utf8)))
             }
@@ -240,7 +242,7 @@ extension PatternReader {
     private mutating func numeric(_ value: JSONValue) -> Pattern.Condition? {
         let parts = list(of: value)
         guard value.isArray, parts.count == 2 || parts.count == 4 else {
-            note(value, "\"numeric\" takes an array such as [\"=\", 5], [\">\", 0] or [\">\", 0, \"<=\", 10]")
+            note(value, "\"numeric\" accepts an array such as [\"=\", 5], [\">\", 0] or [\">\", 0, \"<=\", 10]")
             return nil
         }
         let known = parts.count == 2 ? ["=", "<", "<=", ">", ">="] : [">", ">="]
@@ -285,7 +287,7 @@ extension PatternReader {
         guard let block = AddressRange(ruler: text) else {
             note(
                 value,
-                "\"\(text)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, and a single address as a text without \"cidr\""
+                "\"\(text)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, and a single address as a string without \"cidr\""
             )
             return nil
         }

@@ -1,8 +1,8 @@
 package import SignalboxNotification
 import Synchronization
 
-/// Counts events by the way they took: source, vendor and the routes that matched. Since the gateway started, in memory
-/// only. A class because requests count in it while others read it.
+/// Counts events by their path: source, vendor and the routes that matched. Since the gateway started, in memory only.
+/// A class because requests count in it while others read it.
 ///
 /// Bounded: events of ways beyond ``most`` count in one of their own, named ``other``.
 package final class FlowCounts: Sendable {

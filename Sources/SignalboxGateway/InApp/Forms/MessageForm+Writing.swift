@@ -101,7 +101,7 @@ extension JSONWriter {
         if let pair = message.pair {
             object("pair") { json in
                 json.member("key", pair.key)
-                json.member("role", PairRole(pair.role).rawValue)
+                json.member("role", pair.role.rawValue)
                 json.member("marker", pair.marker)
             }
         }

@@ -165,7 +165,7 @@ extension Message {
         if let object = try form.object("pair", FormKeys.pair) {
             pair = Pair(
                 key: try object.required("key", object.text("key")),
-                role: try object.required("role", object.choice("role", PairRole.allCases)).role,
+                role: try object.required("role", object.choice("role", Message.Pair.Role.allCases)),
                 marker: try object.required("marker", object.text("marker")))
         }
         experiment = try form.text("experiment")
@@ -176,19 +176,6 @@ extension Message {
             throw FormFault(.outOfRange, form.pointer("renderTimeout"), "Expected a duration from 1s to 10m.")
         }
     }
-}
-
-/// The words of a pair's `role`.
-/// Sourse sends a campaign as two messages, of which one is for devices that support smart delays; see
-/// ``Message/Pair``.
-enum PairRole: String, CaseIterable {
-    case smart, plain
-
-    /// The word of the engine's role.
-    init(_ role: Message.Pair.Role) { self = role == .smart ? .smart : .plain }
-
-    /// The engine's role of the word.
-    var role: Message.Pair.Role { self == .smart ? .smart : .plain }
 }
 
 extension FormObject {

@@ -36,15 +36,9 @@ extension FormKeys {
         "triggerId", "device", "user", "event", "state", "deviceTime", "explain",
     ]
 
-    /// The words of an event in `type`.
-    package enum EventType: String, CaseIterable, Sendable {
-        /// The raw values are those of the form.
-        case sessionStart, pushOpen, event, purchase, messageClick, screen, rule, test, show, poll
-    }
-
     /// The members of an event, besides `type`.
     /// A member of another type is unknown, and so a fault.
-    package static func event(_ type: EventType) -> [StaticString] {
+    package static func event(_ type: TriggerEvent.Kind) -> [StaticString] {
         switch type {
         case .sessionStart, .test, .poll: []
         case .pushOpen: ["campaign"]
@@ -74,7 +68,7 @@ extension TriggerEvent {
     /// Throws for a missing or unknown `type`, and for members of another type.
     static func read(of form: FormObject) throws(FormFault) -> TriggerEvent {
         let (value, pointer) = (try form.required("event", form["event"]), form.pointer("event"))
-        let (type, object) = try FormObject.typed(value, at: pointer, FormKeys.EventType.allCases, FormKeys.event)
+        let (type, object) = try FormObject.typed(value, at: pointer, TriggerEvent.Kind.allCases, FormKeys.event)
         switch type {
         case .sessionStart: return .sessionStart
         case .test: return .test
@@ -113,7 +107,7 @@ extension JSONWriter {
     /// Properties are sorted by name, so equal events have equal bytes.
     mutating func event(_ event: TriggerEvent, isBrief: Bool = false) {
         beginObject()
-        member("type", event.kind)
+        member("type", event.kind.rawValue)
         switch event {
         case .sessionStart, .test, .poll: break
         case .pushOpen(let campaign): member("campaign", campaign)

@@ -60,7 +60,7 @@ package struct SimulationStep: Sendable {
         case .message: "message"
         case .withdraw: "withdraw"
         case .policy: "policy"
-        case .trigger(let event): event.name.map { "\(event.kind) \($0)" } ?? event.kind
+        case .trigger(let event): event.name.map { "\(event.kind.rawValue) \($0)" } ?? event.kind.rawValue
         case .outcome(let outcome, let reference): "\(outcome.word) (\(reference))"
         case .slots(let page): "slots \(page)"
         case .time: "time"
