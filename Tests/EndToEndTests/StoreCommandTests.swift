@@ -99,7 +99,7 @@ import Testing
                 let cases: [(url: String, password: String?, reason: String, remedy: String)] = [
                     (locked, "wrong-\(Self.password)", "password authentication failed", "Check the user"),
                     (locked, nil, "no password supplied", "set gateway.store.password, PGPASSWORD or PGPASSFILE."),
-                    (stranger, nil, "does not exist", "Check the user"),
+                    (stranger, nil, "does not exist", "Create the role"),
                     (unknown, nil, "does not exist", "Create the database"),
                     (try database.url(user: "reader"), nil, "session is read-only", "make the server accept writes"),
                     (try database.url(user: "guest"), nil, "permission denied", "rant the role"),

@@ -50,12 +50,11 @@ package enum Terminal {
     package static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
-        let isWritten = done.wait(timeout: .now() + .seconds(1)) == .success
-        let lost = waiting.withLock { $0.lost }
-        let reason =
-            failure.withLock { $0 }.map { String(cString: strerror($0)) }
-            ?? (isWritten && lost == 0 ? nil : "nothing reads it; some of it is lost")
-        guard let reason else { return true }
+        _ = done.wait(timeout: .now() + .seconds(1))
+        let isComplete = waiting.withLock { $0.bytes == 0 && $0.lost == 0 }
+        let code = failure.withLock { $0 }
+        guard code != nil || !isComplete else { return true }
+        let reason = code.map { String(cString: strerror($0)) } ?? "nothing reads it; some of it is lost"
         _ = writeAll("signalbox: cannot write standard output: \(reason).\n", to: STDERR_FILENO)
         return false
     }

@@ -22,9 +22,8 @@ extension PostgresConnection {
         }
         if reason.contains("too many clients") || reason.contains("connection slots") { return PostgresFailure.room }
         if reason.contains("no pg_hba.conf entry") { return "admit the role in pg_hba.conf" }
-        if reason.contains("FATAL:  database") || reason.contains("FATAL:  role") {
-            return "create the database or the role, or name another one in gateway.store"
-        }
+        if reason.contains("FATAL:  role") { return "create the role, or name another one in gateway.store" }
+        if reason.contains("FATAL:  database") { return "create the database, or name another one in gateway.store" }
         return "check that the server runs, and its address in gateway.store"
     }
 

@@ -33,13 +33,14 @@ extension PostgresStore {
     package func mayBeAbandoned(since time: Date) async throws(StoreError) -> Bool {
         let node = membership.incarnation?.node ?? 0
         return try await readers.read { connection in
-            try connection.run(
+            let rows = try connection.run(
                 Takeover.holders + """
-                    SELECT EXISTS (
-                        SELECT FROM holders h WHERE id <> $1
-                            AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live AND n.seen_at > $2))::int8
-                    """, [.number(node), .time(time)]
-            ).first?.number(0) == 1
+                    SELECT FROM holders h WHERE id <> $1 AND NOT EXISTS (
+                        SELECT FROM nodes n
+                        WHERE n.id = h.id AND n.is_live AND n.seen_at > to_timestamp($2::float8 / 1000))
+                    LIMIT 1
+                    """, [.number(node), .time(time)])
+            return !rows.isEmpty
         }
     }
 

@@ -54,7 +54,7 @@ package enum PostgresTables: Sendable {
             case "28P01":
                 remedy =
                     "check the user in gateway.store and the password: gateway.store.password, PGPASSWORD or PGPASSFILE"
-            case "28000": remedy = "admit the role of gateway.store in pg_hba.conf, or name another one"
+            case "28000": remedy = PostgresConnection.remedy(for: error.message, needsPassword: false)
             case "3D000": remedy = "create the database, or name another one in gateway.store"
             case "42501": remedy = "grant the role CONNECT on the database"
             default:
