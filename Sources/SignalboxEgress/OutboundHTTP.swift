@@ -18,7 +18,7 @@ package final class OutboundHTTP: Sendable {
     package init(
         policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
     ) {
-        let idle = Descriptors.idleConnections(atMost: idleConnections)
+        let idle = Descriptors.own.idleConnections(atMost: idleConnections)
         loop = OutboundLoop(policy: policy, idleConnections: idle, groups: groups)
     }
 

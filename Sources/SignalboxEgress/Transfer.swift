@@ -246,7 +246,7 @@ final class Transfer: @unchecked Sendable {
         let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
-        if descriptor >= 0, Descriptors.isReserved(descriptor) {
+        if descriptor >= 0, Descriptors.own.isReserved(descriptor) {
             close(descriptor)
             transfer.exhaustion = String(cString: strerror(EMFILE))
             return curl_socket_t(-1)

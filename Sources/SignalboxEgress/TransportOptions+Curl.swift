@@ -23,6 +23,8 @@ extension TransportOptions {
         if !tls.pins.isEmpty {
             codes.append(sb_curl_set_string(handle, CURLOPT_PINNEDPUBLICKEY, tls.pins.joined(separator: ";")))
         }
+        // Headers of a proxy's response to CONNECT are not the server's.
+        codes.append(sb_curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
         switch proxy {
         // libcurl's default.
         case .environment: break
@@ -31,8 +33,6 @@ extension TransportOptions {
         case .address(let url):
             codes.append(sb_curl_set_string(handle, CURLOPT_PROXY, url))
             codes.append(sb_curl_set_string(handle, CURLOPT_NOPROXY, ""))
-            // Headers of the proxy's response to CONNECT are not the server's.
-            codes.append(sb_curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
         }
         return codes
     }

@@ -55,7 +55,7 @@ extension SQLiteQueue {
     /// The ids of the next step. The arguments after those of the condition: the last id before them, and their number.
     /// An index of waiting deliveries would sort all of them for each step.
     static func nextStep(_ condition: String, of filter: DeliveryFilter) -> String {
-        let hint = filter.state == nil || filter.state == .waiting ? " NOT INDEXED" : ""
+        let hint = filter.event == nil && (filter.state ?? .waiting) == .waiting ? " NOT INDEXED" : ""
         return "SELECT d.id FROM deliveries d\(hint) WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?"
     }
 

@@ -67,6 +67,17 @@ extension StoreConformance {
             #expect(try await bench.count(.expired, in: queue) == 3)
             #expect(try await queue.audit().isRight)
         },
+        Self("aDeliveryInMemoryExpiresWhileItsLaneWaits") { bench in
+            let queue = try bench.open()
+            let over = bench.clock.now.addingTimeInterval(60)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
+            bench.clock.advance(by: 60)
+            // A store that others use has read what is overdue before it gives the delivery back.
+            for _ in 0..<2 { try await queue.tick() }
+            #expect(try await bench.count(.expired, in: queue) == 1)
+            #expect(try await queue.claim(from: bench.crm, upTo: 1).isEmpty)
+            #expect(try await queue.audit().isRight)
+        },
         Self("aDeliveryThatExpiredDuringARestartIsNotLeased") { bench in
             let over = bench.clock.now.addingTimeInterval(60)
             try await bench.open().append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])

@@ -29,7 +29,6 @@ import Testing
         }
     }
 
-    /// A replay is such an end.
     @Test func drainSendsAllDeliveriesOfAnOrderKey() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
@@ -44,6 +43,7 @@ import Testing
         }
     }
 
+    /// A replay is such an end.
     @Test func drainWaitsForTheRate() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)

@@ -168,6 +168,19 @@ import Testing
         }
     }
 
+    @Test func deliveriesOfAnotherNodeAreAbandonedUntilItsNextHeartbeat() async throws {
+        try await NodeBench.withNodes { first, second in
+            var pulse = Pulse()
+            pulse.beat(first)
+            #expect(try await !second.mayBeAbandoned(since: second.now), "none is held")
+            try await first.append([NodeBench.event(1)])
+            let time = second.now
+            #expect(try await !first.mayBeAbandoned(since: first.now), "its own")
+            #expect(try await second.mayBeAbandoned(since: time + 60))
+            #expect(try await !second.mayBeAbandoned(since: time - 60))
+        }
+    }
+
     // MARK: Lost connections
 
     @Test(arguments: CuttingProxy.Cut.allCases) func anOutcomeIsRecordedOnceAfterEachCut(_ cut: CuttingProxy.Cut)

@@ -168,6 +168,8 @@ import Testing
             }
             #expect(plans.allSatisfy { $0.contains { $0.contains("SEARCH d USING INTEGER PRIMARY KEY") } }, "\(plans)")
             #expect(!plans.contains { $0.contains { $0.contains("TEMP B-TREE") } }, "\(plans)")
+            let ofEvent = SQLiteQueue.nextStep("d.event = 1", of: DeliveryFilter(state: .waiting, event: "1"))
+            #expect(!ofEvent.contains("NOT INDEXED"), "the index of the event leads to few")
         }
     }
 

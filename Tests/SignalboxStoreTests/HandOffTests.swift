@@ -28,6 +28,30 @@ import Testing
         #expect(second.map(\.delivery) == [3])
     }
 
+    @Test func takesOverdueDeliveriesOutOfTheWindow() throws {
+        let now = Date(timeIntervalSince1970: 1_000_000)
+        var handOff = HandOff()
+        handOff.open(inbox)
+        let expiries: [Date?] = [now, nil, now + 60, .afterFirstAttempt, now - 1]
+        for (position, expiry) in expiries.enumerated() {
+            let lease = Lease(
+                delivery: Int64(position), event: "e", destination: inbox, attempts: 0, body: [1, 2], notAfter: expiry)
+            let room = handOff.reserve(lease)
+            #expect(room)
+            handOff.deliver(lease)
+        }
+        let (early, due) = (handOff.takeOverdue(at: now - 10), handOff.takeOverdue(at: now))
+        #expect(early.isEmpty)
+        #expect(due.map(\.delivery) == [0, 4])
+        #expect(handOff.isHeld(0, of: inbox), "until it is given back")
+        #expect(handOff.reserved == 3 * (2 + HandOff.overhead))
+        let later = handOff.takeOverdue(at: now + 60)
+        #expect(later.map(\.delivery) == [2])
+        guard case .leases(let left) = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
+        #expect(left.map(\.delivery) == [1, 3])
+        #expect(handOff.reserved == 0)
+    }
+
     @Test func leavesDeliveriesBeyondTheWindowToTheStore() {
         var handOff = HandOff()
         handOff.open(inbox)

@@ -31,7 +31,7 @@ struct Breaker: Sendable, Equatable {
     enum Permission: Equatable {
         /// Any number of attempts.
         case any
-        /// One attempt. The caller calls ``beginProbe()`` when it starts.
+        /// One attempt. The caller calls ``beginProbe(at:)`` when it starts.
         case probe
         /// No attempt before this time.
         case none(until: Duration)
@@ -110,7 +110,7 @@ struct Breaker: Sendable, Equatable {
     /// True from ``beginProbe(at:)`` until the probe has ended.
     var isProbing: Bool { if case .halfOpen = state { true } else { false } }
 
-    /// True if the probe is in flight and began at this time or before it.
+    /// Whether an attempt that began then may be the probe in flight.
     func isProbing(since begunAt: Duration) -> Bool {
         if case .halfOpen(let start) = state { begunAt >= start } else { false }
     }

@@ -26,9 +26,11 @@ extension DestinationLane {
         await settle(attempts) { await conclude($0) }
     }
 
-    /// After the settlements of these attempts are on disk.
+    /// After the settlements of these attempts are on disk, or are given up.
     private func conclude(_ attempts: [AttemptOutcome]) async {
-        for attempt in attempts { observation?.settled(attempt.settlements, trace: attempt.trace) }
+        for attempt in attempts where attempt.unrecorded.isEmpty {
+            observation?.settled(attempt.settlements, trace: attempt.trace)
+        }
         let disablings = attempts.count(where: \.isDisabling)
         // From now on, the queue holds the deliveries back.
         for _ in 0..<disablings {
@@ -62,8 +64,8 @@ extension DestinationLane {
             if !recorded.isEmpty { await done(recorded) }
             left.removeAll(where: \.unrecorded.isEmpty)
             guard !left.isEmpty else { return }
-            // Given up when nothing else can follow: the successor of a lane waits for it. The next start repeats the
-            // deliveries.
+            // Given up when nothing else can follow: the successor of a lane waits for it. The successor, or the next
+            // start, repeats the deliveries.
             let isHopeless = gate.isRetired && results.allSatisfy(\.isOfDamage)
             guard !gate.isClosed, !isHopeless, await sleep() else { return await done(left) }
         }

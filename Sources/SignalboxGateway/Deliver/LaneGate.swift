@@ -213,7 +213,7 @@ final class LaneGate: Sendable {
         state.withLock { $0.breaker.abandonProbe(begunAt: begunAt, at: now) }
     }
 
-    /// The same for a place that was taken and sent nothing, which the rate does not count.
+    /// The same for a place whose delivery was not attempted, which the rate does not count.
     func recordUnsent(begunAt: Duration, at now: Duration) {
         state.withLock { state in
             state.breaker.abandonProbe(begunAt: begunAt, at: now)

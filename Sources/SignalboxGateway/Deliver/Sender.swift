@@ -6,10 +6,10 @@ package import SignalboxStore
 package protocol Sender: Sendable {
     /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
     /// Returns without waiting. Failures are part of the result. The destination's timeout bounds each request.
-    /// `leases` has at least one delivery. `mayBegin`: whether they are still held, asked right before each request
-    /// with them, because an access token may take long. Calls `done` once, on any thread, or before it returns: `done`
-    /// must not block. It receives a function that makes the result, to be called once on another thread, because that
-    /// may take longer. The result is nil if `mayBegin` said no before the first request.
+    /// `leases` has at least one delivery. `mayBegin`: whether they are still held and the destination accepts
+    /// attempts, asked right before each request with them, because an access token may take long. Calls `done` once,
+    /// on any thread, or before it returns: `done` must not block. It receives a function that makes the result, to be
+    /// called once on another thread, because that may take longer. The result is nil if `mayBegin` said no.
     func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void)

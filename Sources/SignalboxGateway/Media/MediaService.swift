@@ -287,7 +287,7 @@ package struct MediaService: Service {
             failure = why
             if why.code == .storage, storage.begins() {
                 logger.error(
-                    "Cannot store media files; events leave without them.", metadata: ["error": "\(why.words)"])
+                    "Cannot store media files; events have none, or older ones.", metadata: ["error": "\(why.words)"])
             }
         }
         logger.info(

@@ -97,7 +97,10 @@ package struct QueueReplay {
                 hasWaited = true
                 try await Task.sleep(for: .milliseconds(250))
             }
-        } catch { return }
+        } catch {
+            // The drain meets the same error, and the outcomes report what waits.
+            return
+        }
         if hasWaited { gateway.queue.wakeAll() }
     }
 
