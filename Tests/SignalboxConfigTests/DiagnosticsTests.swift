@@ -148,6 +148,8 @@ import Testing
         #"{"secret" "hunter2"}"#, #"{"secret"="hunter2"}"#, #"{"secret:"hunter2"}"#, #"{secret:"hunter2"}"#,
         #"{"a":"b,"secret":"hunter2"}"#, #"{'Authorization':'Bearer hunter2'}"#, #"{"PASSWORD":hunter2}"#,
         #"{"apiKey":-hunter2}"#, #"{"secret":“hunter2”}"#, #"{"bearer":{hunter2}}"#,
+        #"{"sources":{"m":{"auth":["hunter2"]}}}"#, #"{"sources":{"m":{"auth":"hunter2"}},}"#,
+        #"{"secret":"x"hunter2"}"#,
         #"{"bearer":["env:A" "hunter2"]}"#, #"{"bearer":["hunter2","env:A"}"#, #"{"tokens":[{"x":"hunter2"},}"#,
     ])
     func secretsBehindKeysAreNotShown(text: String) {

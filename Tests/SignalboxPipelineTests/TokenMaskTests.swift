@@ -138,6 +138,19 @@ import Testing
         #expect(text.contains(Self.name) || text.contains(Self.hash.name(of: Array(other.utf8))))
     }
 
+    /// The token of an installation begins with its id.
+    @Test func aTokenThatContainsAnotherIsHashedAsAWhole() throws {
+        let id = "other-device-0123456789"
+        let whole = id + ":" + Self.token
+        let notification = #"{"title":"see \#(whole), \#(id)"}"#
+        let payload = #"{"message":{"token":"\#(whole)","fid":"\#(id)","notification":\#(notification)}}"#
+        let event = try TestPipeline().event(payload).get()
+        let text = String(decoding: event.body, as: UTF8.self)
+        let (first, second) = (Self.hash.name(of: Array(whole.utf8)), Self.hash.name(of: Array(id.utf8)))
+        #expect(text.contains("see \(first), \(second)\""), "\(text)")
+        #expect(!text.contains(Self.token) && !text.contains(id))
+    }
+
     @Test(arguments: [
         #"{"to":["FIRST","SECOND"],"title":"for FIRST","data":{"list":["SECOND"],"link":"https://a.example/?t=ENCODED"}}"#,
         #"{"to":["FIRST","SECOND"],"title":"SECOND","body":"B"}"#, #"{"to":"FIRST","title":"FIRST","body":"B"}"#,

@@ -107,8 +107,6 @@ import Testing
     @Test(
         arguments: [
             ("GET /v1/deliveries", "status", ["503", "5xx", "4XX", "100"], ["600", "0xx", "+50", "5xxx", "", "5"]),
-            ("GET /v1/stats", "step", ["1s", "10s", "900s", "15m"], ["0s", "901s", "16m", "1500ms", "1h", "10", ""]),
-            ("GET /v1/stats", "window", ["60s", "899s", "9m"], ["1000s", "0m", "1d"]),
             ("DELETE /v1/captures", "run", ["a", "r-1_2.x"], ["", "a b", "é", String(repeating: "a", count: 65)]),
             ("POST /v1/captures/search", "run", ["nightly"], [""]),
             ("POST /v1/explain", "source", ["app"], ["", "a/b"]),

@@ -8,13 +8,10 @@ enum SampleExceptions {
         "granify/label_product_page.inline.json": (["vendor", "label"], granify),
         "granify/label_product_page_string_id.inline.json": (["vendor", "label"], granify),
         "klaviyo/basic.apns.json": (["buttons"], klaviyo),
-        "cleverpush/basic.apns.json": (["vendor", "deepLink", "media"], cleverpush),
         "granify/label_missing_name_negative.inline.json": (["malformed"], granify),
     ]
 
     private static let klaviyo =
         "The SDK shows no button without an action (klaviyo-swift-sdk, KlaviyoActionButtonParser.swift)."
-    private static let cleverpush =
-        "The sample's identifiers are not of CleverPush's form; those of any document in a MongoDB have the same key."
     private static let granify = "Inlines bear no mark (reference, 8); they are read from a source that says Granify."
 }

@@ -1,5 +1,4 @@
 package import Foundation
-import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
@@ -27,9 +26,8 @@ package struct DeliveryConditions: Sendable {
         state != nil || [destination, event, vendor, error, status, since, until].contains { $0 != nil }
     }
 
-    /// The reasons of attempts without an answer, for `--error`. `interrupted` is the reason of an attempt that ended
-    /// with its process.
-    package static let errors = TransportError.codes + ["interrupted"]
+    /// The reasons of attempts without an answer, for `--error`.
+    package static var errors: [String] { DeliveryFilter.errors }
 
     /// The filter for the store. `now`: the instant from which ages count. Throws for an invalid status, time or error,
     /// and if `since` is not before `until`.

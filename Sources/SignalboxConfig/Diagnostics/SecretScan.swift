@@ -29,7 +29,7 @@ struct SecretScan {
     static func isSecret(key: String) -> Bool {
         let key = Array(key.utf8)
         return key.indices.contains { position in
-            name(beginningWith: key[position]).map { begins($0, at: position, in: key) } ?? false
+            name(beginningWith: key[position]).map { isName($0, at: position, in: key) } ?? false
         }
     }
 
@@ -46,7 +46,7 @@ struct SecretScan {
     /// Hides the value of a key if a part of its name that suggests a secret begins here. Returns the offset to
     /// continue at.
     private mutating func hideNamedValue(at position: Int) -> Int {
-        guard let name = Self.name(beginningWith: text[position]), begins(name, at: position) else {
+        guard let name = Self.name(beginningWith: text[position]), Self.isName(name, at: position, in: text) else {
             return position + 1
         }
         let end = keyEnd(from: position + name.utf8CodeUnitCount)
@@ -61,7 +61,7 @@ struct SecretScan {
     /// Parts of names that suggest a secret, by their first letter in any case. In lower case.
     private static func name(beginningWith letter: UInt8) -> StaticString? {
         switch lowered(letter) {
-        case UInt8(ascii: "a"): "authorization"
+        case UInt8(ascii: "a"): "auth"
         case UInt8(ascii: "b"): "bearer"
         case UInt8(ascii: "k"): "key"
         case UInt8(ascii: "p"): "password"
@@ -69,6 +69,16 @@ struct SecretScan {
         case UInt8(ascii: "t"): "token"
         default: nil
         }
+    }
+
+    /// Whether a part of a name begins at an offset. `auth` is a whole word or the beginning of `authorization`: there
+    /// are `authorities`, too.
+    private static func isName(_ name: StaticString, at start: Int, in text: [UInt8]) -> Bool {
+        guard begins(name, at: start, in: text) else { return false }
+        let end = start + name.utf8CodeUnitCount
+        guard lowered(text[start]) == UInt8(ascii: "a"), end < text.count else { return true }
+        let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(text[end])
+        return !isLetter || begins("orization", at: end, in: text)
     }
 
     /// The value behind a key whose name ends at an offset, nil if it is not a key. The quotes and the colon
@@ -121,8 +131,13 @@ struct SecretScan {
         let first = start + quoteLength(at: start)
         let isReference = ["env:", "file:"].contains { text[first...].starts(with: $0.utf8) }
         if let end = stringEnd(from: start) {
-            if !isReference, !exceptions.contains(start) { hide(first..<end - 1) }
-            return end
+            guard !isReference, !exceptions.contains(start) else { return end }
+            hide(first..<end - 1)
+            // A quote within the secret ends the string too early.
+            guard end < text.count, Self.isOfKey(text[end]) else { return end }
+            let rest = lineValueEnd(from: end)
+            for place in end..<rest where !Self.isSeparator(text[place]) { hide(place..<place + 1) }
+            return rest
         }
         if isReference { return text[first...].firstIndex(where: Self.endsReference) ?? text.count }
         if let end = wordEnd(from: start) { return end }

@@ -124,7 +124,8 @@ package struct ConfigReader {
     /// secret, so another value in place of the object may be one too.
     package mutating func isObject(_ value: JSONValue, keys: [String], isOfSecret: Bool = false) -> Bool {
         guard value.isObject else {
-            note(mistyped: value, "this must be an object, in braces", isOfSecret: isOfSecret && !value.isArray)
+            let mayBeSecret = isOfSecret && !value.elements.contains { $0.isObject }
+            note(mistyped: value, "this must be an object, in braces", isOfSecret: mayBeSecret)
             return false
         }
         var seen: Set<String> = []

@@ -9,7 +9,7 @@ extension TokenMask {
         /// Tokens with the same mark that are searched for. Others with this mark are found as whole texts only.
         private static let mostAlike = 8
 
-        /// In the order of their lengths, the longest first, so that a token is found before one that is a part of it.
+        /// In the order of their lengths, the longest first, so that of tokens with one mark the longest is found.
         private let patterns: [TokenPattern]
         /// The marks of a few tokens; that of the last one fills the rest.
         private let marks: (UInt64, UInt64, UInt64, UInt64)
@@ -67,15 +67,25 @@ extension TokenMask {
         func replacing(in text: UnsafeBufferPointer<UInt8>, by hash: TokenHash) -> String? {
             var masked: [UInt8] = []
             var copied = 0
+            // The last replacement: its begin in the text and in `masked`, and the end of the one before it.
+            var last = (begin: 0, length: 0, former: 0)
             // Each token is compared once where it is found. Repeated beginnings of tokens take longer.
             var work = 4 * text.count + 4096
             let isRead = !forEachMark(of: text) { mark, position in
                 guard position >= copied, hasPattern(mark) else { return true }
-                if let (token, range) = match(mark, at: position, in: text, &work), range.lowerBound >= copied {
+                guard let (token, range) = match(mark, at: position, in: text, &work) else { return work > 0 }
+                if range.lowerBound >= copied {
                     masked += text[copied..<range.lowerBound]
-                    masked += Array(hash.name(of: token).utf8)
-                    copied = range.upperBound
+                    last = (range.lowerBound, masked.count, copied)
+                } else if range.lowerBound <= last.begin, range.lowerBound >= last.former {
+                    // The last one is a part of this one, and its mark comes first.
+                    masked.removeLast(masked.count - last.length + last.begin - range.lowerBound)
+                    last = (range.lowerBound, masked.count, last.former)
+                } else {
+                    return work > 0
                 }
+                masked += Array(hash.name(of: token).utf8)
+                copied = range.upperBound
                 return work > 0
             }
             guard isRead else { return hash.name(of: Array(text)) }

@@ -14,12 +14,9 @@ struct ObservationAPI: Sendable {
 
     /// Those of `GET /v1/stats`. Their texts are part of docs/reference/http.md.
     static let statsParameters: [QueryParameter] = [
-        QueryParameter("window", wholeSeconds, "The time to look back; default 15m, which is the longest"),
-        QueryParameter("step", wholeSeconds, "The time that one number counts, at most the window; default 10s"),
+        QueryParameter("window", .duration, "The time to look back; default 15m, which is the longest"),
+        QueryParameter("step", .duration, "The time that one number counts; whole seconds, default 10s"),
     ]
-    /// Whole seconds up to ``window``, in the units that clients use for them.
-    private static let wholeSeconds = QueryParameter.Form.pattern(
-        "^(([1-9]|[1-9][0-9]|[1-8][0-9]{2}|900)s|([1-9]|1[0-5])m)$")
 
     /// The newest first, without any part of their bodies. Throws 400 for an invalid time. `since` is included, `until`
     /// is not. The log keeps the last 200 refusals of this process.
