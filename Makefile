@@ -49,7 +49,7 @@ help:
 	@echo "make dist-test  make dist, check what it made, and install it into a bare Debian"
 	@echo "make image   build the container image"
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
-	@echo "make test-pages  the README and the recipes, followed from their text, which are part of make test"
+	@echo "make test-pages  the README, the quickstart, getting payloads in and the recipes, followed from their text"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, peers, media, inapp, console, nodes or ways-in for one of its parts"
