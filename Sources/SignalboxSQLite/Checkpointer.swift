@@ -120,11 +120,21 @@ final class Checkpointer: Sendable {
 /// The checkpoint at the end of the process.
 extension SQLiteQueue {
     /// Copies as much of the write-ahead log as readers permit, and does not wait for them. A reader that is still
-    /// active keeps the rest in the log, which loses no data.
+    /// active keeps the rest in the log, which loses no data. Empties the log if no reader needs it: the next start
+    /// would read all of it.
     package func checkpoint() async throws(StoreError) {
         await recordTime(atOnce: true)
         do {
-            _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            try await file.pool.writeWithoutTransaction { db in
+                let log = try db.checkpoint(.passive)
+                guard log.walFrameCount > 0, log.walFrameCount == log.checkpointedFrameCount else { return }
+                try db.execute(sql: "PRAGMA busy_timeout = 0")
+                defer { sqlite3_busy_timeout(db.sqliteConnection, CInt(SQLiteFile.busyTime * 1000)) }
+                do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError {
+                    // A reader needs the log, which keeps its length.
+                    guard error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED else { throw error }
+                }
+            }
         } catch {
             throw file.failure(error)
         }

@@ -175,6 +175,8 @@ import Testing
             let queue = try SQLiteQueue(in: directory)
             try await queue.append([event(1)])
             try await queue.checkpoint()
+            let log = try FileManager.default.attributesOfItem(atPath: directory + "/queue.db-wal")
+            #expect(log[.size] as? Int == 0, "the next start reads all of it")
             try FileManager.default.copyItem(atPath: directory + "/queue.db", toPath: directory + "/copy.db")
             let count = try await DatabaseQueue(path: directory + "/copy.db").read { db in
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries")
