@@ -2,13 +2,16 @@ import Foundation
 
 /// The file descriptors of the process, of which outgoing connections may not take all: the queue, inbound connections
 /// and the threads of the process need some, and libdispatch ends the process if it gets none.
-struct Descriptors: Sendable {
-    /// Of this process. A gateway raises its limit before its first request.
-    static let own: Descriptors = {
+package struct Descriptors: Sendable {
+    /// How many this process may have open; nil if the system does not tell it.
+    package static var currentLimit: Int? {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Descriptors(.max) }
-        return Descriptors(Int(clamping: limit.rlim_cur))
-    }()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Of this process. A gateway raises its limit before its first request.
+    static let own = Descriptors(currentLimit ?? .max)
 
     private let limit: Int
     /// Descriptors with the highest numbers. The system gives the lowest free one.

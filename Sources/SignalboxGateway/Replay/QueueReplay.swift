@@ -95,6 +95,7 @@ package struct QueueReplay {
                 ContinuousClock.now < end
             {
                 hasWaited = true
+                // A look is one indexed read, and no other process tells this one of its heartbeats.
                 try await Task.sleep(for: .milliseconds(250))
             }
         } catch {

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxEgress
 
 /// The limit on the descriptors of the process, which inbound and outbound connections share.
 package enum OpenFiles {
@@ -20,9 +21,7 @@ package enum OpenFiles {
     /// listeners, which have as many. Returns at least 16, even beyond the limit, and at most 256 if the system does
     /// not tell the limit.
     static func connections(atMost most: Int, besides others: Int = 0) -> Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }
-        let all = Int(clamping: limit.rlim_cur)
+        guard let all = Descriptors.currentLimit else { return min(most, 256) }
         return max(16, min(most, min(all - reserve, all / 2) / (others + 1)))
     }
 }
