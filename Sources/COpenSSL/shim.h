@@ -12,8 +12,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-// Prepares a MAC context for HMAC-SHA256 under a key; 1 after success. In C, because a parameter keeps the address of
-// its name, and Swift passes a literal as a copy that lives during the call only.
+// Prepares a MAC context for HMAC-SHA256 under a key; 1 after success. Written in C, because OSSL_PARAM stores the
+// address of the digest's name: from Swift, it would be that of a temporary copy.
 static inline int sb_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t length) {
   const OSSL_PARAM parameters[] = {
     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),

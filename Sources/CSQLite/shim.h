@@ -1,7 +1,7 @@
 #ifndef SIGNALBOX_CSQLITE_H
 #define SIGNALBOX_CSQLITE_H
 
-// Declared here and not by sqlite3.h, which GRDB's module has: one header in two modules is two sets of names to Swift.
+// Declared here instead of including sqlite3.h: GRDB's module has that header, and Swift would see each name twice.
 extern int sqlite3_config(int option, ...);
 
 // SQLITE_CONFIG_MEMSTATUS of sqlite3.h. By default SQLite counts its memory under one lock for all

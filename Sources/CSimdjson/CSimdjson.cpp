@@ -14,7 +14,7 @@ using namespace simdjson;
 
 namespace {
 
-// A reset frees a text buffer that grew past this for one large document, and the parser's own buffers likewise.
+// A reset frees a text buffer that is larger than this, and the parser's own buffers likewise.
 constexpr size_t kept_text_bytes = 64 * 1024;
 
 // A reset keeps at most this many bytes of document buffers. A payload with large JSON texts in its strings has up to
@@ -54,7 +54,7 @@ sb_json_status status_of(error_code error) {
   }
 }
 
-// Goes through a value and all that is in it, up to the first error.
+// Visits a value and everything in it; stops at the first error.
 error_code walk(ondemand::value value, size_t depth) {
   if (depth == 0) return DEPTH_ERROR;
   ondemand::json_type type;
@@ -102,8 +102,8 @@ error_code walk(ondemand::value value, size_t depth) {
   }
 }
 
-// Finds the value that a JSON Pointer names, the last one where keys repeat, and says where it begins. One pass: going
-// through the members of an object skips what is not looked at.
+// Finds the value of a JSON Pointer and the position at which it begins. If a key is repeated, its last value counts.
+// One pass: the iteration over the members of an object skips the values of other keys.
 error_code locate(ondemand::value value, std::string_view pointer, const char **location) {
   if (pointer.empty()) return value.current_location().get(*location);
   size_t end = pointer.find('/', 1);
@@ -126,7 +126,7 @@ error_code locate(ondemand::value value, std::string_view pointer, const char **
       SIMDJSON_TRY(field.value().get(member));
       error_code error = locate(member, rest, location);
       if (error && error != NO_SUCH_FIELD) return error;
-      // If the last namesake has no such member, an earlier one may have had it.
+      // The last of several equal keys may lack the member that an earlier one has.
       found = found || !error;
     }
   } else if (type == ondemand::json_type::array) {
@@ -174,7 +174,7 @@ void sb_json_parser_reset(sb_json_parser *parser) {
   if (parser->text_capacity <= kept_text_bytes) return;
   parser->text.reset();
   parser->text_capacity = 0;
-  // Allocating for a small document is how simdjson lets go of the buffers of a big one.
+  // simdjson frees the buffers of a large document when it allocates those of a small one.
   (void)parser->parser.allocate(kept_text_bytes, parser->max_depth);
 }
 

@@ -61,9 +61,7 @@ package struct JSONFault: Sendable, Equatable {
     }
 
     fileprivate init(_ kind: Kind, _ range: Range<Int>, opening: Int? = nil) {
-        self.kind = kind
-        self.range = range
-        self.opening = opening
+        (self.kind, self.range, self.opening) = (kind, range, opening)
     }
 }
 
@@ -161,14 +159,28 @@ private struct JSONFaultFinder {
         let range = word(including: isNumber ? "+-." : "")
         guard !range.isEmpty else { return foreignQuote() ?? unexpected() }
         let word = spelled(range)
-        // RFC 8259, 6.
-        let isValid =
-            isNumber
-            ? word.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil
-            : ["true", "false", "null"].contains(word)
+        let isValid = isNumber ? Self.isNumber(text[range]) : ["true", "false", "null"].contains(word)
         guard isValid else { return JSONFault(isNumber ? .number(word) : .bareWord(word), range) }
         return take(to: range.upperBound, then: .end)
     }
+
+    /// Whether the bytes are a number (RFC 8259, 6). Not a regular expression: a text may have a million numbers.
+    private static func isNumber(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var rest = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes
+        let whole = rest.prefix(while: isDigit)
+        guard let first = whole.first, first != UInt8(ascii: "0") || whole.count == 1 else { return false }
+        rest = rest.dropFirst(whole.count)
+        if rest.first == UInt8(ascii: ".") {
+            let fraction = rest.dropFirst().prefix(while: isDigit)
+            guard !fraction.isEmpty else { return false }
+            rest = rest.dropFirst(1 + fraction.count)
+        }
+        guard let exponent = rest.popFirst() else { return true }
+        if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        return exponent | 0x20 == UInt8(ascii: "e") && !rest.isEmpty && rest.allSatisfy(isDigit)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Reads a comma or a closing bracket. Any byte after the outermost value is a fault.
     private mutating func afterValue() -> JSONFault? {
@@ -216,9 +228,7 @@ private struct JSONFaultFinder {
         while position < text.count, byte != UInt8(ascii: "\"") {
             if byte == 0x0A || byte == 0x0D { return JSONFault(.unclosedString, start..<position) }
             if byte < 0x20 { return here(.control) }
-            guard let length = byte == UInt8(ascii: "\\") ? escapeLength() : 1 else {
-                return faultyEscape
-            }
+            guard let length = byte == UInt8(ascii: "\\") ? escapeLength() : 1 else { return faultyEscape }
             position += length
         }
         guard position < text.count else { return JSONFault(.unclosedString, start..<text.count) }

@@ -7,9 +7,7 @@ package struct JSONKey {
 
     /// `start`: the bytes of the key, which must outlive it.
     init(head: JSONKeyHead, start: UnsafePointer<UInt8>, length: Int) {
-        self.head = head
-        self.start = start
-        self.length = length
+        (self.head, self.start, self.length) = (head, start, length)
     }
 
     /// The key, unescaped.

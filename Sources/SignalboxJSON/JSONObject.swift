@@ -38,9 +38,7 @@ package struct JSONObject {
 
     /// The member with a key that is known only at run time; see ``JSONValue/subscript(_:)``.
     @inlinable @inline(__always)
-    package func member(searching key: JSONKey) -> JSONValue? {
-        keys.mayContain(key.head) ? search(key) : nil
-    }
+    package func member(searching key: JSONKey) -> JSONValue? { keys.mayContain(key.head) ? search(key) : nil }
 
     /// The slow path of ``member(searching:)``.
     @usableFromInline

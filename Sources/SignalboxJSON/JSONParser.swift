@@ -69,8 +69,7 @@ package final class JSONParser {
         guard let handle = sb_json_parser_create(limits.bytes, limits.levels - 1, limits.documents) else {
             preconditionFailure("Out of memory for a JSON parser.")
         }
-        self.handle = handle
-        self.limits = limits
+        (self.handle, self.limits) = (handle, limits)
     }
 
     deinit {
@@ -157,7 +156,7 @@ package final class JSONParser {
 
     /// The JSON Pointer (RFC 6901) of a value in the payload; inside a JSON text, it continues the pointer of the
     /// string that holds the text. Walks the document: for warnings and evidence, not for every value. The value must
-    /// be of this parser, and no reset may lie between.
+    /// be one that this parser has parsed since its last reset.
     package func pointer(to value: JSONValue) -> String {
         var length = 0
         forEachToken(towards: value) { length += $0.length }
@@ -170,15 +169,24 @@ package final class JSONParser {
 
     /// Calls `body` with the tokens of the pointer to a value, after those of the string that holds its text.
     private func forEachToken(towards value: JSONValue, _ body: (JSONPointer.Token) -> Void) {
+        let document = document(of: value)
+        if let origin = document.origin { forEachToken(towards: origin, body) }
+        document.root.forEachStep(towards: value) { token, _ in body(token) }
+    }
+
+    /// The position of each step from the root of its text to a value: of a member in its object, of an element in its
+    /// array. Unlike a pointer, it distinguishes the values of repeated keys. Traps for a value of an earlier text.
+    package func positions(to value: JSONValue) -> [Int] {
+        var positions: [Int] = []
+        document(of: value).root.forEachStep(towards: value) { _, position in positions.append(position) }
+        return positions
+    }
+
+    private func document(of value: JSONValue) -> Document {
         guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
             preconditionFailure("A value was used after its parser was reset.")
         }
-        if let origin = document.origin { forEachToken(towards: origin, body) }
-        var container = document.root
-        while container.index < value.index, let (token, child) = container.step(towards: value) {
-            body(token)
-            container = child
-        }
+        return document
     }
 }
 
@@ -203,11 +211,22 @@ extension JSONValue {
         return false
     }
 
-    /// The member or element of a container that holds a value, with the token that leads to it.
-    fileprivate func step(towards target: JSONValue) -> (token: JSONPointer.Token, child: JSONValue)? {
-        for (key, child) in members where child.next > target.index { return (.key(key), child) }
+    /// Calls `body` with the token and the position of each step from here to a value of the same document.
+    fileprivate func forEachStep(towards target: JSONValue, _ body: (JSONPointer.Token, Int) -> Void) {
+        var container = self
+        while container.index < target.index, let step = container.step(towards: target) {
+            body(step.token, step.position)
+            container = step.child
+        }
+    }
+
+    /// The member or element of a container that holds a value, with the token and the position that lead to it.
+    private func step(towards target: JSONValue) -> (token: JSONPointer.Token, position: Int, child: JSONValue)? {
+        for (position, (key, child)) in members.enumerated() where child.next > target.index {
+            return (.key(key), position, child)
+        }
         for (position, child) in elements.enumerated() where child.next > target.index {
-            return (.position(position), child)
+            return (.position(position), position, child)
         }
         return nil
     }
@@ -229,8 +248,7 @@ extension JSONError {
             let offset = sb_json_error_offset(text.baseAddress, text.count, depth)
             let endsEarly = offset == text.count && reason == .syntax
             self.init(reason: endsEarly ? .incomplete : reason, offset: offset < 0 ? nil : offset + skipped)
-        case .invalidUTF8:
-            self.init(reason: reason, offset: Self.firstInvalidUTF8(text).map { $0 + skipped })
+        case .invalidUTF8: self.init(reason: reason, offset: Self.firstInvalidUTF8(text).map { $0 + skipped })
         case .empty, .tooDeep, .tooLarge, .tooManyDocuments, .outOfMemory: self.init(reason: reason, offset: nil)
         }
     }

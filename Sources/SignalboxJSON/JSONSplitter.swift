@@ -50,9 +50,7 @@ package struct JSONSplitter {
     /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line`
     /// and `offset`: position of the input in a larger one.
     package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0) {
-        self.limit = limit
-        self.takesLines = takesLines
-        self.line = line
+        (self.limit, self.takesLines, self.line) = (limit, takesLines, line)
         lineStart = offset
         base = offset
     }

@@ -43,18 +43,4 @@ extension JSONWriter {
 
     /// A value that was kept as text.
     package mutating func text(_ json: JSONText) { raw(json.bytes) }
-
-    /// A member with a string; no member for nil.
-    package mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
-    }
-
-    /// A member with a value; no member for nil.
-    package mutating func member(_ name: StaticString, _ json: JSONText?) {
-        guard let json else { return }
-        key(name)
-        text(json)
-    }
 }

@@ -16,9 +16,7 @@ package struct JSONValue {
 
     @inlinable
     init(tape: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, index: Int) {
-        self.tape = tape
-        self.strings = strings
-        self.index = index
+        (self.tape, self.strings, self.index) = (tape, strings, index)
     }
 
     /// The type of a value. Numbers have three: `integer` fits an `Int64`, `unsigned` only a `UInt64`.
@@ -143,9 +141,7 @@ package struct JSONValue {
     }
 
     /// True when this is a string with exactly this text.
-    @inlinable package func equals(_ text: StaticString) -> Bool {
-        isString && stringBytes.equals(text)
-    }
+    @inlinable package func equals(_ text: StaticString) -> Bool { isString && stringBytes.equals(text) }
 
     // MARK: Containers
 

@@ -1,6 +1,6 @@
 extension JSONWriter {
     /// Bytes to reserve for a quoted text: six for each byte in the worst case, a comma, the quotes, and eight because
-    /// whole words are written even when fewer bytes count.
+    /// the last word is written as a whole.
     static func roomToEscape(_ length: Int) -> Int { length * 6 + 11 }
 
     /// Copies a text and escapes it as RFC 8259 (7) requires, eight bytes at a time while none needs escaping. The

@@ -92,9 +92,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// A key, escaped as necessary.
-    package mutating func key(_ name: String) {
-        name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) }
-    }
+    package mutating func key(_ name: String) { name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) } }
 
     /// A line end between two values of NDJSON.
     package mutating func newline() {
@@ -169,6 +167,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// A whole number of any width.
+    @usableFromInline
     package mutating func integer(_ number: some BinaryInteger) {
         guard let number = Int64(exactly: number) else { return literal(String(number)) }
         decimal(number)

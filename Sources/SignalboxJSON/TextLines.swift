@@ -81,7 +81,5 @@ package struct TextLines: Sendable {
         block + 1 == blocks.count || blocks[block].lines < blocks[block + 1].lines
     }
 
-    private func bytes(of block: Int) -> Range<Int> {
-        block * Self.size..<min((block + 1) * Self.size, text.count)
-    }
+    private func bytes(of block: Int) -> Range<Int> { block * Self.size..<min((block + 1) * Self.size, text.count) }
 }

@@ -8,10 +8,7 @@ package struct TextPosition: Sendable, Equatable {
     package let column: Int
 
     /// Takes a position that is already known.
-    package init(line: Int, column: Int) {
-        self.line = line
-        self.column = column
-    }
+    package init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 
     /// The position of a byte offset; offsets outside the text count as its ends.
     package init(offset: Int, in text: [UInt8]) {

@@ -10,9 +10,7 @@ func sameBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ co
 extension UnsafeBufferPointer<UInt8> {
     /// True when these bytes are exactly this text.
     @inlinable
-    package func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount && hasPrefix(text)
-    }
+    package func equals(_ text: StaticString) -> Bool { count == text.utf8CodeUnitCount && hasPrefix(text) }
 
     /// True when both hold the same bytes.
     @inlinable

@@ -16,6 +16,8 @@ import Testing
             ("{«a»: 1}", .bareKey("a")), ("[«True»]", .bareWord("True")), ("{\"a\": «yes»}", .bareWord("yes")),
             ("[«01»]", .number("01")), ("[«.5»]", .number(".5")), ("[«+1»]", .number("+1")), ("[«1.»]", .number("1.")),
             ("[«0x1F»]", .number("0x1F")), ("[«1e»]", .number("1e")), ("[«-»]", .number("-")),
+            ("[«-01»]", .number("-01")), ("[«1.e5»]", .number("1.e5")), ("[«1e+»]", .number("1e+")),
+            ("[«1e5.0»]", .number("1e5.0")), ("[«1-2»]", .number("1-2")), ("[«--1»]", .number("--1")),
             ("[«\"a»\n]", .unclosedString), ("[«\"a»", .unclosedString), ("[\"a«\t»\"]", .control),
             ("[\"«\\d»\"]", .escape), ("[\"«\\u»12\"]", .escape), ("[\"«\\ud800»x\"]", .halfSurrogate),
             ("[\"«\\u»+123\"]", .escape), ("[\"«\\udc00»\"]", .halfSurrogate),
@@ -43,6 +45,12 @@ import Testing
         #"{"a": {"b": [true, false, null]}, "c": "\"\\\/\b\f\n\r\t\u00e9"}"#,
         #"["\ud834\udd1e"]"#, "\u{FEFF}{}", "\"x\"", "42",
     ]) func acceptsJSON(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
+
+    /// Takes half a minute if each number is matched with a regular expression.
+    @Test func readsManyNumbers() {
+        let numbers = Array(repeating: "-12.5e+3", count: 200_000).joined(separator: ",")
+        #expect(JSONFault(in: Array("[\(numbers)".utf8))?.kind == .unclosed)
+    }
 
     @Test func findsTheFirstBracketThatIsTooDeep() {
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 257)
