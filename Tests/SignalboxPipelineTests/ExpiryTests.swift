@@ -40,6 +40,16 @@ import Testing
         #expect(try seconds(#"{"to":"t","notification":{"title":"x"}}"#) == nil)
     }
 
+    @Test func timeToLiveOfAMessageToExpoBeginsAtItsArrival() throws {
+        #expect(try seconds(#"{"to":"ExponentPushToken[abc]","ttl":60,"title":"x"}"#) == 60)
+        #expect(try seconds(#"{"to":["ExpoPushToken[abc]"],"ttl":60,"title":"x"}"#) == 60)
+        #expect(try seconds(#"{"to":"ExponentPushToken[abc]","ttl":60,"data":{"k":"v"}}"#) == 60)
+        #expect(try seconds(#"{"to":["ExpoPushToken[abc]"],"ttl":60,"data":{"k":"v"}}"#) == 60)
+        #expect(try seconds(#"{"to":"someone","ttl":60,"data":{"k":"v"}}"#) == nil)
+        #expect(try seconds(#"{"to":"ExponentPushToken[abc]","ttl":0,"title":"x"}"#) == nil)
+        #expect(try seconds(#"{"to":"someone","ttl":60,"title":"x"}"#) == nil)
+    }
+
     /// The queue must not receive a date beyond the calendar.
     @Test(arguments: ["9223372036854775807", "9223372036854775", "253402300800"])
     func acceptsAnyTimeToLive(text: String) throws {

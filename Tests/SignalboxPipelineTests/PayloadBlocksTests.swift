@@ -50,6 +50,24 @@ import Testing
             ])
     }
 
+    /// A line that arrives whole is parsed before its brackets are counted, others afterwards.
+    @Test func aDamagedPayloadHasOneErrorForAllChunks() {
+        let good = #"{"aps":{"alert":"x"}}"#
+        let deep = "{\"a\":" + String(repeating: "[", count: 300) + "}"
+        for (damaged, code) in [
+            (#"{"a":{"b":}"#, "payload-not-json"), (#"{"a":{"b":1}"#, "payload-truncated"),
+            (#"{"a":"b}"#, "payload-truncated"), (deep, "payload-too-deep"),
+        ] {
+            let rejected = "1 \(code)"
+            expect(damaged, [rejected])
+            expect("\(damaged)\n\(good)", [rejected, "unknown/alert"])
+            let details = [Int.max, 1].map { chunk in
+                pipeline.read("\(damaged)\n\(good)", chunk: chunk).compactMap { $0.rejection?.message }
+            }
+            #expect(details[0] == details[1])
+        }
+    }
+
     @Test func aTooLargePayloadDoesNotAffectItsNeighbours() {
         let good = #"{"aps":{"alert":"x"}}"#
         let large = "{\"a\":\"" + String(repeating: "x", count: Normalizer.payloadLimit) + "\"}"

@@ -145,6 +145,22 @@ import Testing
         }
     }
 
+    /// Each value has a pointer, so a long key around many values would take gigabytes.
+    @Test func aLongKeyAroundManyValuesEndsTheSearch() async throws {
+        let key = String(repeating: "k", count: 100_000)
+        let values = Array(repeating: #"{"v":1}"#, count: 20_000).joined(separator: ",")
+        let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"\#(key)":[\#(values)]}"#)
+        #expect(!found.provenance.isComplete)
+        #expect(found.provenance.links.isEmpty && found.provenance.unread.isEmpty)
+    }
+
+    @Test func aLongKeyAroundAFewValuesLeavesTheOthersExamined() async throws {
+        let key = String(repeating: "k", count: 300_000)
+        let found = try await Self.explain(#"{"aps":{"alert":"Hi"},"\#(key)":[1,2,3,4]}"#)
+        #expect(!found.provenance.isComplete)
+        #expect(Self.origins("/data/content/body", in: found) == ["/aps/alert copied"])
+    }
+
     // MARK: All vendors
 
     /// For each payload of the tests: a copied value is the same on both sides, and most texts have an origin.

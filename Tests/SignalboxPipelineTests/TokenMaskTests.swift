@@ -204,6 +204,27 @@ import Testing
         #expect(try masked(json) == json)
     }
 
+    @Test func findsAHexadecimalTokenInAnyCase() throws {
+        let token = "00FC13ADFF785122B4AD28809A3420982341241421348097878E577C991DE8F0"
+        let device = DeviceToken(key: Array("token".utf8), text: Array(token.utf8), ignoresCase: true)
+        let mask = try #require(TokenMask([device], hashedBy: Self.hash))
+        let mixed = token.prefix(30).lowercased() + token.dropFirst(30)
+        for copy in [token, token.lowercased(), mixed] {
+            #expect(mask.masked("?\(copy)") == "?" + Self.hash.name(of: device.text))
+        }
+    }
+
+    /// Its own reading would leave the secret out.
+    @Test func hashesTheSecretOfAVendorThatIsNotRead() throws {
+        let secret = "access-token-of-a-user"
+        let event = try TestPipeline().event(
+            #"{"aps":{"alert":"See \#(secret)"},"pw_msg":"1","_wp":{"c":"c","n":"n","accessToken":"\#(secret)"}}"#
+        ).get()
+        let text = String(decoding: event.body, as: UTF8.self)
+        #expect(text.contains(#""vendor":"pushwoosh""#) && !text.contains(secret))
+        #expect(text.contains(#""accessToken":"sha256:"#))
+    }
+
     /// No service accepts more than a thousand receivers.
     @Test func findsEachOfAThousandTokens() throws {
         let tokens = (0..<1000).map { "device-\($0)-of-a-thousand-\($0)" }

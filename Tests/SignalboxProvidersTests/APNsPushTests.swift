@@ -114,11 +114,16 @@ import Testing
 
     @Test func hashesCopiesOfTheTokenInThePayload() async throws {
         try await APNsBench.run { bench async throws in
-            let body = #"{"aps":{},"a":{"token":"\#(Self.digits)"},"b":"\#(Self.digits.uppercased())"}"#
+            let mixed = Self.digits.prefix(30).uppercased() + Self.digits.dropFirst(30)
+            let capital = Self.digits.uppercased()
+            let body = #"{"aps":{},"a":{"token":"\#(Self.digits)"},"b":"\#(capital)","c":"?\#(mixed)"}"#
             #expect(try await bench.push(body: body).status == 200)
             try await bench.withEvents { events in
-                let event = JSONText(try #require(events.first)).string
-                #expect(!event.lowercased().contains(Self.digits))
+                let data = try #require(events.first?["data"])
+                #expect(!JSONText(data).string.lowercased().contains(Self.digits))
+                let name = try #require(data["target"]?["token"]?.string)
+                #expect(data["custom"]?["a"]?["token"]?.string == name && data["custom"]?["b"]?.string == name)
+                #expect(data["custom"]?["c"]?.string == "?" + name)
             }
         }
     }

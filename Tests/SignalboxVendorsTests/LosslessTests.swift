@@ -24,8 +24,7 @@ import Testing
     /// If texts override each other, the event contains the shown one; if a key is repeated, the last value. It
     /// contains a topic and a link without the prefix of their names.
     private static let overridden: Set<String> = [
-        "braze/android-override", "synerise/unknown-keys", "unknown/repeated-keys",
-        "unknown/fcm-android-first", "webengage/wrapped-link-fcm-data",
+        "unknown/repeated-keys", "unknown/fcm-android-first", "webengage/wrapped-link-fcm-data",
     ]
 
     private func lost(of payload: [UInt8], in read: Normalised) throws -> [String] {
@@ -54,7 +53,7 @@ import Testing
         "token", "to", "fid", "tokens", "fids", "live_activity_token", "liveActivityToken", "registration_ids",
         "authorization", "Authorization",
         "AUTHORIZATION", "AuthorizatioN",
-        "accessToken",
+        "accessToken", "twi_bridge_token",
     ]
 }
 

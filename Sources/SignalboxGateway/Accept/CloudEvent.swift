@@ -17,10 +17,7 @@ package struct Reception: Sendable {
     /// `source` is the name that the token or the path of the request selects. `vendor`: nil to detect the vendor.
     /// `trace`: of the request; nil for none.
     package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil, trace: RequestTrace? = nil) {
-        self.source = source
-        self.receivedAt = receivedAt
-        self.vendor = vendor
-        self.trace = trace
+        (self.source, self.receivedAt, self.vendor, self.trace) = (source, receivedAt, vendor, trace)
     }
 }
 

@@ -4,7 +4,6 @@ import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
-import SignalboxStore
 
 extension RouteTable {
     /// Assigns an event its deliveries. Routes match its bytes as they will be delivered. A rejection is returned
@@ -29,8 +28,7 @@ extension RouteTable {
     /// too costly.
     package func route(
         _ event: Event, at place: PayloadPosition, matching filter: Pattern?, hasLastingID: Bool,
-        with parser: JSONParser,
-        variants: EventVariants
+        with parser: JSONParser, variants: EventVariants
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
         guard try filter?.selects(body, at: place) ?? true else { return nil }
@@ -62,9 +60,7 @@ extension Pattern {
     /// to select recorded payloads for an upload.
     func selects(
         _ event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
-    ) throws(Rejection) -> Bool {
-        try selects(try parser.read(event: event, at: place), at: place)
-    }
+    ) throws(Rejection) -> Bool { try selects(try parser.read(event: event, at: place), at: place) }
 
     /// Translates ``RoutingTooCostly`` into a rejection of the payload.
     fileprivate func selects(_ event: JSONValue, at place: PayloadPosition) throws(Rejection) -> Bool {
@@ -122,9 +118,7 @@ struct UniformRouting: Sendable {
         case .success(let event):
             do throws(Rejection) {
                 try ParserPool.check(eventOf: event.body.count, at: PayloadPosition())
-            } catch {
-                return .failure(error)
-            }
+            } catch { return .failure(error) }
             // The event is read first and moved last: as long as a closure or an argument reads it, it is copied.
             let deliveries = deliveries(from: event.notBefore, to: event.notAfter)
             let payload = decision.wantsPayload ? event.payload : nil

@@ -70,9 +70,7 @@ struct VariantList {
 
     /// `body`: the parsed event. `body` must stay valid as long as this list.
     init(_ event: Event, _ body: JSONValue, by maker: EventVariants) {
-        self.event = event
-        self.body = body
-        self.maker = maker
+        (self.event, self.body, self.maker) = (event, body, maker)
     }
 
     /// The index of a target's variant; nil for the stored event. `awaitsMedia`: the delivery waits for the event's

@@ -49,15 +49,13 @@ package final class Intake: Sendable {
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
         observation: Observation? = nil, now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.normalizer = normalizer
-        self.routes = routes
+        (self.normalizer, self.routes) = (normalizer, routes)
         var quickRoutes = routes
         quickRoutes.workLimit = min(routes.workLimit, Self.directWork)
         self.quickRoutes = quickRoutes
         readsAtOnce = !routes.hasVariants
         uniform = routes.uniformDecision.map { UniformRouting($0) }
-        self.queue = queue
-        self.sources = sources
+        (self.queue, self.sources) = (queue, sources)
         openings = Dictionary(
             uniqueKeysWithValues: Set(sources.keys).union([.default]).map { ($0, normalizer.opening(for: $0)) })
         variants = EventVariants(tokens: normalizer.tokens, counts: counts, observation: observation)
@@ -83,9 +81,7 @@ package final class Intake: Sendable {
     /// Why a request was rejected as a whole; none of its payloads was stored. The server chooses the status of each
     /// case. A failure of the store may be temporary; see ``StoreError``.
     package enum Failure: Error, Sendable {
-        case tooManyPayloads
-        case tooManyInteractions
-        case interactionsTooLarge
+        case tooManyPayloads, tooManyInteractions, interactionsTooLarge
         /// The idempotency key was used for another body.
         case keyReused
         case store(StoreError)
@@ -108,8 +104,7 @@ package final class Intake: Sendable {
 
         /// `answer` is called during the commit, with the report that the request then gets.
         package init(key: String, answer: @escaping @Sendable (Report) -> StoredAnswer) {
-            self.key = key
-            self.answer = answer
+            (self.key, self.answer) = (key, answer)
         }
     }
 
@@ -137,9 +132,7 @@ package final class Intake: Sendable {
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(events, of: request)
-        } catch {
-            throw .store(error)
-        }
+        } catch { throw .store(error) }
         switch result {
         case .appended(let duplicates): return .report(committed(read, events, tally, duplicates))
         case .repeated(let answer): return .repeated(answer)

@@ -1,6 +1,5 @@
 import SignalboxConfig
 import SignalboxInApp
-import SignalboxNotification
 
 // Bounds of the form that the engine's `Definition` does not have. Messages of payloads are checked when they are
 // written, so that no form has to be read back.

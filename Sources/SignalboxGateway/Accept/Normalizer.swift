@@ -118,9 +118,7 @@ package struct Normalizer: Sendable {
         let recognised = try read(payload, of: reception, with: parser, into: &notification)
         let time = payload.time?.date ?? reception.receivedAt
         let messages = registersMessages ? notification.registrations(arrivedAt: time, allowing: actions) : []
-        let expiry =
-            payload.push?.expiration.expiry
-            ?? recognised.expiry(receivedAt: reception.receivedAt)
+        let expiry = payload.push?.expiration.expiry ?? recognised.expiry(receivedAt: reception.receivedAt)
         let end = Self.date(notification.schedule?.notAfter)
         let id = id ?? ids.next(at: time)
         json.removeAll()
@@ -130,7 +128,7 @@ package struct Normalizer: Sendable {
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes,
             payload: keepsPayloads ? Array(payload.text) : nil, keeping: keeping,
-            shown: showsPayloads ? shown(recognised, of: notification) : nil,
+            shown: showsPayloads ? shown(recognised, of: notification, as: payload.push) : nil,
             category: notification.category == nil ? nil : categories.definition(in: notification),
             notBefore: Self.date(notification.schedule?.notBefore),
             notAfter: Self.end(end, expiry, at: reception.receivedAt), messages: messages,
@@ -146,9 +144,17 @@ package struct Normalizer: Sendable {
     }
 
     /// The payload as an app should show it, with its tokens hashed; nil if APNs does not carry it.
-    private func shown(_ payload: borrowing PlatformPayload, of notification: PushNotification) -> JSONText? {
-        guard let shown = ShownPayload(payload, of: notification)?.text else { return nil }
+    private func shown(
+        _ payload: borrowing PlatformPayload, of notification: PushNotification, as push: ProviderPush?
+    ) -> JSONText? {
+        guard var shown = ShownPayload(payload, of: notification)?.text else { return nil }
+        if let mask = push?.requestTokens?.mask { shown = mask.masked(shown) }
         return TokenMask(notification.deviceTokens, hashedBy: tokens)?.masked(shown) ?? shown
+    }
+
+    /// Device tokens that a request names as its addressees. Empty texts are left out.
+    func targets(_ tokens: [[UInt8]]) -> [DeviceToken] {
+        tokens.filter { !$0.isEmpty }.map { DeviceToken(key: Self.targetKey, text: $0) }
     }
 
     /// Nil for a missing or malformed time.
@@ -186,17 +192,17 @@ package struct Normalizer: Sendable {
         }
         let token = payload.token ?? recognised.target.token?.utf8.map({ Array($0) })
         if let token, !token.isEmpty {
-            notification.deviceTokens.append(.init(key: Self.targetKey, text: token))
-            // Hexadecimal digits: a copy in the payload may have the other case.
-            if payload.push?.platform == .apns {
-                let other = Array(String(decoding: token, as: UTF8.self).uppercased().utf8)
-                notification.deviceTokens.append(.init(key: Self.targetKey, text: other))
-            }
+            // A token of APNs is hexadecimal, so a copy in the payload may have letters of the other case.
+            let isHexadecimal =
+                payload.push?.platform == .apns || recognised.platform == .apns && token.allSatisfy(\.isHexDigit)
+            notification.deviceTokens.append(.init(key: Self.targetKey, text: token, ignoresCase: isHexadecimal))
         }
         recognised.target.forEachToken { text in
             if let token, token.elementsEqual(text) { return }
             notification.deviceTokens.append(.init(key: Self.targetKey, text: Array(text)))
         }
+        // Before the payload's own tokens, which may be a part of a longer one of the request.
+        if let tokens = payload.push?.requestTokens { notification.maskTokens(with: tokens.mask) }
         let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
         if let mask { notification.maskTokens(with: mask) }
         // Before the actions are checked, because it may reorder buttons.
@@ -225,9 +231,7 @@ package struct Normalizer: Sendable {
         let root: JSONValue
         do throws(JSONError) {
             root = try parser.parse(payload)
-        } catch {
-            throw Rejection(error, in: payload, at: place)
-        }
+        } catch { throw Rejection(error, in: payload, at: place) }
         do throws(PlatformError) {
             return try Platforms.recognise(root, size: payload.count, form: form, parser: parser)
         } catch {

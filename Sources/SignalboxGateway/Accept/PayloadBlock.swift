@@ -67,7 +67,10 @@ package struct PayloadBlock: Sendable {
                     return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
                         ?? true
                 }
-                if let fault = piece.fault { return rejected(Rejection(fault, at: place)) }
+                // The parser describes damaged texts, so that a rejection does not depend on the chunks of the input.
+                if let fault = piece.fault, fault == .tooLong || piece.range.isEmpty {
+                    return rejected(Rejection(fault, at: place))
+                }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
                 do throws(Rejection) {
                     return try read(text, place)
@@ -120,11 +123,10 @@ package struct PayloadBlocks {
 }
 
 extension Rejection {
-    /// Faults of the splitter as rejections: input that ends early, and payloads beyond the size limit.
+    /// Faults of the splitter as rejections: an array that is not closed, and payloads beyond the size limit.
     fileprivate init(_ fault: JSONSplitter.Fault, at place: PayloadPosition) {
         switch fault {
-        case .truncated:
-            self.init(.truncated, at: place, "The payload that begins here is incomplete: send all of it.")
+        case .truncated: self.init(.truncated, at: place, "The array of payloads is not closed: send all of it.")
         case .tooLong:
             self.init(
                 .tooLarge, at: place,

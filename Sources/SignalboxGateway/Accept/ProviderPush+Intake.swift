@@ -29,6 +29,14 @@ extension Intake {
         }
     }
 
+    /// The tokens of a request that becomes several pushes, for ``ProviderPush/requestTokens``. `tokens`: those of
+    /// all addressees, also if an addressee gets no push. Nil for a request to one addressee.
+    package func tokens(ofRequest tokens: [[UInt8]]) -> RequestTokens? {
+        guard tokens.count > 1 else { return nil }
+        let mask = TokenMask(normalizer.targets(tokens), hashedBy: normalizer.tokens)
+        return mask.map { RequestTokens(mask: $0) }
+    }
+
     /// The event that a push would become, read on the calling thread and not stored. It uses up no sample of the live
     /// view. Throws the rejection of a body that cannot be read.
     package func preview(of push: ProviderPush) throws(Rejection) -> Event {
@@ -103,8 +111,6 @@ extension ProviderPush {
         // A space, which no `Idempotency-Key` contains, separates these keys from those of the gateway's own API.
         return IdempotentRequest(
             from: source, key: "\(platform.rawValue) \(repeatKey) \(hexadecimal(digest))", digest: digest
-        ) { duplicates in
-            StoredAnswer(status: 200, body: Array((duplicates[0] ?? id).utf8))
-        }
+        ) { duplicates in StoredAnswer(status: 200, body: Array((duplicates[0] ?? id).utf8)) }
     }
 }

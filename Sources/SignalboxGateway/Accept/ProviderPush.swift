@@ -13,6 +13,8 @@ package struct ProviderPush: Sendable {
     /// The device token in its canonical spelling, in clear. Only its keyed hash reaches the event. Nil for a push
     /// to a group.
     package var token: [UInt8]?
+    /// The device tokens of the whole request, from ``Intake/tokens(ofRequest:)``; nil for a request that is one push.
+    package var requestTokens: RequestTokens?
     /// The topic of a request to APNs, or of a message to FCM.
     package var topic: String?
     /// The condition over topics of a message to FCM.
@@ -37,9 +39,7 @@ package struct ProviderPush: Sendable {
 
     /// A push without parameters. Set the other properties afterwards.
     package init(body: [UInt8], source: SourceName, platform: PushService) {
-        self.body = body
-        self.source = source
-        self.platform = platform
+        (self.body, self.source, self.platform) = (body, source, platform)
     }
 
     /// The API that the push was sent to.

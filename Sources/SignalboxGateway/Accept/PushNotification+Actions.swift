@@ -5,9 +5,7 @@ extension PushNotification {
     /// reader has reported it. Paths point into the event's `data`: an action may be read from several positions of a
     /// payload. Stops at ``mostWarnings`` warnings in all.
     mutating func checkActions(with types: ActionTypes) {
-        if let action {
-            warn(of: types.problems(with: action, options: nil), with: action, at: "/action")
-        }
+        if let action { warn(of: types.problems(with: action, options: nil), with: action, at: "/action") }
         guard let category else { return }
         // By position: a loop over the values copies each.
         for position in category.actions.indices {

@@ -12,9 +12,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
 
     /// Without positions, every recorded text is a payload.
     package init(payload: JSONPointer? = nil, time: JSONPointer? = nil, token: JSONPointer? = nil) {
-        self.payload = payload
-        self.time = time
-        self.token = token
+        (self.payload, self.time, self.token) = (payload, time, token)
     }
 
     /// True if texts are payloads and have no further values to read.
@@ -31,14 +29,10 @@ package struct RecordedEnvelope: Sendable, Equatable {
         let root: JSONValue
         do throws(JSONError) {
             root = try parser.parse(text)
-        } catch {
-            throw Rejection(error, in: text, at: place)
-        }
+        } catch { throw Rejection(error, in: text, at: place) }
         let time = try time.map { (pointer) throws(Rejection) in try recordedTime(pointer, in: root, at: place) }
         let token = try token.flatMap { (pointer) throws(Rejection) in try recordedToken(pointer, in: root, at: place) }
-        guard let payload else {
-            return try body(RecordedPayload(text: text, place: place, time: time, token: token))
-        }
+        guard let payload else { return try body(RecordedPayload(text: text, place: place, time: time, token: token)) }
         // A copy, because the same parser reads it next.
         let copy = try bytes(of: payload, in: root, at: place)
         return try copy.withUnsafeBufferPointer { (bytes) throws(Rejection) in
@@ -102,17 +96,13 @@ package struct RecordedPayload {
 
     /// A payload without an envelope has neither time nor token.
     init(text: UnsafeBufferPointer<UInt8>, place: PayloadPosition, time: Timestamp? = nil, token: [UInt8]? = nil) {
-        self.text = text
-        self.place = place
-        self.time = time
-        self.token = token
+        (self.text, self.place, self.time, self.token) = (text, place, time, token)
         push = nil
     }
 
     /// The body of a request to a provider endpoint. `text`: the bytes of the push's body.
     init(text: UnsafeBufferPointer<UInt8>, of push: ProviderPush) {
-        self.text = text
-        self.push = push
+        (self.text, self.push) = (text, push)
         place = PayloadPosition()
         time = nil
         token = push.token

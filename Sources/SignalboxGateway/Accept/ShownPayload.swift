@@ -45,14 +45,8 @@ struct ShownPayload {
             json.key(utf8: key)
             json.value(value)
         }
-        if let category {
-            json.key("category")
-            json.string(category)
-        }
-        if needsExtension {
-            json.key("mutable-content")
-            json.integer(1)
-        }
+        if let category { json.member("category", category) }
+        if needsExtension { json.member("mutable-content", 1) }
         json.endObject()
     }
 }

@@ -15,20 +15,23 @@ extension TokenMask {
         private let marks: (UInt64, UInt64, UInt64, UInt64)
         /// Positions in ``patterns`` by mark; empty for a few tokens.
         private let byMark: [UInt64: [Int]]
+        /// Is set in the marks of a text before they are compared: ``TokenPattern/fold`` if a token ignores case.
+        private let fold: UInt64
         /// The length of the shortest token; the largest number without one.
         let shortest: Int
         /// True if every token of at least ``TokenMask/shortestUnique`` bytes is searched for.
         let isComplete: Bool
 
-        /// `texts`: the tokens, in any order, with repetitions. Shorter ones than ``TokenMask/shortestUnique`` are left
+        /// `tokens`: in any order, with repetitions. Shorter ones than ``TokenMask/shortestUnique`` are left
         /// out: other texts can contain them by chance.
-        init(for texts: [[UInt8]]) {
+        init(for tokens: [DeviceToken]) {
             var patterns: [TokenPattern] = []
             var shortest = Int.max
             var isComplete = true
-            for text in texts where text.count >= TokenMask.shortestUnique {
-                shortest = min(shortest, text.count)
-                if let pattern = TokenPattern(text) { patterns.append(pattern) } else { isComplete = false }
+            let fold = tokens.contains(where: \.ignoresCase) ? TokenPattern.fold : 0
+            for token in tokens where token.text.count >= TokenMask.shortestUnique {
+                shortest = min(shortest, token.text.count)
+                if let pattern = TokenPattern(token, fold) { patterns.append(pattern) } else { isComplete = false }
             }
             if patterns.count > 1 { patterns.sort { $0.token.count > $1.token.count } }
             var byMark: [UInt64: [Int]] = [:]
@@ -43,11 +46,9 @@ extension TokenMask {
                     }
                 }
             }
+            self.fold = fold
             marks = Self.marks(of: patterns)
-            self.patterns = patterns
-            self.byMark = byMark
-            self.shortest = shortest
-            self.isComplete = isComplete
+            (self.patterns, self.byMark, self.shortest, self.isComplete) = (patterns, byMark, shortest, isComplete)
         }
 
         /// The first four marks, the last one repeated; zeros without a token.
@@ -105,7 +106,8 @@ extension TokenMask {
             guard text.count >= shortest, !patterns.isEmpty else { return false }
             let bytes = UnsafeRawBufferPointer(text)
             for position in 0...text.count - TokenPattern.markLength {
-                if !body(bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self), position) { return true }
+                let mark = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) | fold
+                if !body(mark, position) { return true }
             }
             return false
         }
@@ -136,15 +138,20 @@ extension TokenMask {
 private struct TokenPattern {
     /// Bytes of a mark.
     static let markLength = 8
+    /// The bits that distinguish capital letters from small ones, in each byte of a mark.
+    static let fold: UInt64 = 0x2020_2020_2020_2020
 
     let token: [UInt8]
     /// Eight bytes in a row that neither URLs nor JSON texts escape: the last ones of the token, which differ most.
     let mark: UInt64
+    /// True for a token that is found in any case.
+    private let ignoresCase: Bool
     /// The position of the mark in the token.
     private let offset: Int
 
-    /// Nil for a token without eight such bytes.
-    init?(_ token: [UInt8]) {
+    /// Nil for a token without eight such bytes. `fold`: is set in the mark.
+    init?(_ device: DeviceToken, _ fold: UInt64) {
+        let token = device.text
         var position = token.count
         var run = 0
         while position > 0, run < Self.markLength {
@@ -153,47 +160,53 @@ private struct TokenPattern {
         }
         guard run == Self.markLength else { return nil }
         let offset = position
-        self.token = token
-        self.offset = offset
-        mark = token.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        (self.token, self.offset) = (token, offset)
+        ignoresCase = device.ignoresCase
+        mark = token.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) } | fold
     }
 
     /// The token's range in a text that has its mark at a position; nil if the bytes around the mark differ. Takes the
     /// compared bytes from `work`.
     func range(ofMarkAt position: Int, in text: UnsafeBufferPointer<UInt8>, _ work: inout Int) -> Range<Int>? {
-        var end = position + Self.markLength
-        for byte in token[(offset + Self.markLength)...] {
+        var end = position
+        // From the mark itself, whose case was not compared.
+        for byte in token[offset...] {
             work -= 1
-            guard let next = Self.end(of: byte, at: end, in: text) else { return nil }
+            guard let next = self.end(of: byte, at: end, in: text) else { return nil }
             end = next
         }
         var start = position
         for byte in token[..<offset].reversed() {
             work -= 1
-            guard let previous = Self.start(of: byte, before: start, in: text) else { return nil }
+            guard let previous = self.start(of: byte, before: start, in: text) else { return nil }
             start = previous
         }
         return start..<end
     }
 
     /// The position behind a byte, plain or percent-encoded; nil if the text has another one there.
-    private static func end(of byte: UInt8, at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
+    private func end(of byte: UInt8, at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard position < text.count else { return nil }
-        if text[position] == byte { return position + 1 }
+        if equals(text[position], byte) { return position + 1 }
         guard position + 2 < text.count, text[position] == UInt8(ascii: "%"),
-            isEncoded(byte, text[position + 1], text[position + 2])
+            Self.isEncoded(byte, text[position + 1], text[position + 2])
         else { return nil }
         return position + 3
     }
 
     /// The position of a byte that ends before a position.
-    private static func start(of byte: UInt8, before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
+    private func start(of byte: UInt8, before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard position > 0 else { return nil }
-        if text[position - 1] == byte { return position - 1 }
+        if equals(text[position - 1], byte) { return position - 1 }
         guard position > 2, text[position - 3] == UInt8(ascii: "%"),
-            isEncoded(byte, text[position - 2], text[position - 1])
+            Self.isEncoded(byte, text[position - 2], text[position - 1])
         else { return nil }
         return position - 3
+    }
+
+    /// True for the byte of the token, and for the same letter of the other case if case is ignored.
+    private func equals(_ given: UInt8, _ byte: UInt8) -> Bool {
+        given == byte || ignoresCase && given | 0x20 == byte | 0x20 && given.isLetterOrDigit && byte.isLetterOrDigit
     }
 
     /// True if the two digits are those of a percent-encoded byte (RFC 3986, 2.1).

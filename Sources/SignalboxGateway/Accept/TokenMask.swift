@@ -21,7 +21,7 @@ package struct TokenHash: Sendable {
 ///
 /// A token of at least ``shortestUnique`` bytes is also replaced as a part of a text; see ``Search``. The number of
 /// tokens is bounded by their readers, which read the first 1,000 of a list.
-struct TokenMask {
+struct TokenMask: Sendable {
     /// A shorter text can equal a token by chance, so it is replaced only under a token's key.
     static let shortestUnique = 16
     /// JSON texts inside strings that are parsed: more than a payload of 4 KiB can hold.
@@ -29,10 +29,12 @@ struct TokenMask {
     /// Nesting of JSON texts inside JSON texts that are parsed.
     private static let deepestText = 4
 
-    /// With more tokens than this, texts are parsed without searching them first.
+    /// With more short tokens than this, texts are parsed without searching them first.
     private static let mostSearched = 4
 
     private let texts: [[UInt8]]
+    /// Those of ``texts`` that are shorter than ``shortestUnique``.
+    private let shortTexts: [[UInt8]]
     /// Nil for a few tokens, which are compared faster than hashed.
     private let lookup: Set<[UInt8]>?
     private let keys: Set<[UInt8]>
@@ -44,9 +46,10 @@ struct TokenMask {
     init?(_ tokens: [DeviceToken], hashedBy hash: TokenHash) {
         guard !tokens.isEmpty else { return nil }
         texts = tokens.map { $0.text }
+        shortTexts = texts.filter { $0.count < Self.shortestUnique }
         lookup = texts.count > Self.mostSearched ? Set(texts) : nil
         keys = Set(tokens.map { $0.key })
-        search = Search(for: texts)
+        search = Search(for: tokens)
         self.hash = hash
     }
 
@@ -89,10 +92,9 @@ struct TokenMask {
     /// False when no token can begin in the JSON text. Most texts have none and need not be parsed. A false positive
     /// costs a parse. No encoder escapes the bytes by which long tokens are found.
     private func mayHoldToken(_ json: [UInt8]) -> Bool {
-        guard texts.count <= Self.mostSearched, search.isComplete else { return true }
+        guard shortTexts.count <= Self.mostSearched, search.isComplete else { return true }
         if json.withUnsafeBufferPointer({ search.mayFind(in: $0) }) { return true }
-        return texts.contains { token in
-            guard token.count < Self.shortestUnique else { return false }
+        return shortTexts.contains { token in
             let beginning = token.prefix(8)
             if beginning.contains(where: Self.mayBeEscaped) { return true }
             return json.holds(beginning)
@@ -180,6 +182,14 @@ struct TokenMask {
         let first = text.first { $0 != UInt8(ascii: " ") && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
+}
+
+/// The device tokens of a request that becomes several pushes: the data of each push may contain the token of another.
+/// A class, because up to 1,000 pushes share the prepared mask.
+package final class RequestTokens: Sendable {
+    let mask: TokenMask
+
+    init(mask: TokenMask) { self.mask = mask }
 }
 
 extension [UInt8] {

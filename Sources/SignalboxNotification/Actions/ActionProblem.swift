@@ -41,9 +41,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
 
     /// `path`: from the action; empty for the action itself.
     package init(_ code: Code, at path: String = "", _ message: String) {
-        self.code = code
-        self.path = path
-        self.message = message
+        (self.code, self.path, self.message) = (code, path, message)
     }
 
     /// True when the gateway does not perform such an action, because it cannot or must not.

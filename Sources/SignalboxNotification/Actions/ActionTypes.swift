@@ -70,8 +70,7 @@ package struct ActionTypes: Sendable, Equatable {
         case .failure(.noScheme) where action.type == .deepLink && !value.utf8.contains(UInt8(ascii: ":")): break
         case .failure(let mistake): problems.append(ActionProblem(.uriInvalid, at: "/value", mistake.message))
         case .success(let link) where isSecure && link.scheme != .https:
-            problems.append(
-                ActionProblem(.notHTTPS, at: "/value", "This type of action opens https addresses only."))
+            problems.append(ActionProblem(.notHTTPS, at: "/value", "This type of action opens https addresses only."))
         case .success(let link):
             let isAllowed = schemes.map { $0.contains(link.schemeText(of: value)) } ?? (link.scheme != .unsafe)
             guard !isAllowed else { return }
@@ -91,9 +90,7 @@ package struct ActionTypes: Sendable, Equatable {
         }
         do throws(PhoneNumber.Mistake) {
             try PhoneNumber.check(value)
-        } catch {
-            problems.append(ActionProblem(.phoneInvalid, at: "/value", error.message))
-        }
+        } catch { problems.append(ActionProblem(.phoneInvalid, at: "/value", error.message)) }
     }
 
     /// Records minutes that are missing or out of range.
@@ -109,9 +106,7 @@ package struct ActionTypes: Sendable, Equatable {
     private func checkCalendar(_ action: Action, _ problems: inout [ActionProblem]) {
         do throws(ActionProblem) {
             problems += try CalendarEvent(action).problems
-        } catch {
-            problems.append(error)
-        }
+        } catch { problems.append(error) }
     }
 }
 

@@ -70,8 +70,7 @@ struct CalendarEvent: Equatable {
         guard let parts = arguments[android], !parts.isNull else { return nil }
         let path = "\(path)/\(android)"
         let own = parts["timezone"].flatMap { $0.isNull ? nil : $0 }
-        let zone = zone(
-            own ?? arguments["timeZone"], at: own == nil ? zonePath : path + "/timezone", &problems)
+        let zone = zone(own ?? arguments["timeZone"], at: own == nil ? zonePath : path + "/timezone", &problems)
         guard let date = parts["date"]?.scalarText, let hour = parts["time"]?.scalarText,
             let time = CalendarTime(date: date, time: hour, in: zone)
         else { throw invalid(at: path, "This needs a \"date\" like \"2026-06-01\" and a \"time\" like \"18:00\".") }

@@ -11,10 +11,7 @@ struct CalendarTime: Equatable {
     private static let years: Range<Int64> = -2_208_988_800..<221_845_392_000
 
     /// Takes an instant that is within the years.
-    private init(seconds: Int64, in zone: TimeZone) {
-        self.seconds = seconds
-        self.zone = zone
-    }
+    private init(seconds: Int64, in zone: TimeZone) { (self.seconds, self.zone) = (seconds, zone) }
 
     /// Reads `2026-06-01T18:00:00Z`, or a time with an offset; a time with neither is the zone's local time.
     init?(iso8601 text: String, in zone: TimeZone) {

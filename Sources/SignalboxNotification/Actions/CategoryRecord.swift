@@ -11,8 +11,7 @@ package struct CategoryRecord: Sendable, Equatable {
 
     /// `definition`: UTF-8 that apps receive unchanged.
     package init(identifier: String, definition: [UInt8]) {
-        self.identifier = identifier
-        self.definition = definition
+        (self.identifier, self.definition) = (identifier, definition)
     }
 
     /// Writes the definition; nil for a category without a name.
@@ -23,10 +22,8 @@ package struct CategoryRecord: Sendable, Equatable {
         json.member("identifier", identifier)
         json.member("origin", category.origin.rawValue)
         json.array("actions", of: category.actions.indices) { $0.registered(category.actions[$1]) }
-        json.key("intentIdentifiers")
-        json.strings([])
-        json.key("options")
-        json.strings([])
+        json.member("intentIdentifiers", [])
+        json.member("options", [])
         json.endObject()
         self.init(identifier: identifier, definition: json.bytes)
     }
@@ -43,12 +40,8 @@ package struct DefinedCategory: Sendable {
     private let make: @Sendable () -> CategoryRecord?
 
     /// `make`: returns nil for a definition that the registry must not store.
-    package init(
-        _ identifier: String, isNamedByDefinition: Bool, make: @escaping @Sendable () -> CategoryRecord?
-    ) {
-        self.identifier = identifier
-        self.isNamedByDefinition = isNamedByDefinition
-        self.make = make
+    package init(_ identifier: String, isNamedByDefinition: Bool, make: @escaping @Sendable () -> CategoryRecord?) {
+        (self.identifier, self.isNamedByDefinition, self.make) = (identifier, isNamedByDefinition, make)
     }
 
     /// The record to store; nil if the registry must not store it. Written anew on each call.
@@ -91,8 +84,7 @@ extension JSONWriter {
         member("identifier", button.identifier)
         // Both systems require a title.
         member("title", button.title ?? button.identifier)
-        key("options")
-        strings(button.options.names)
+        member("options", button.options.names)
         if let input = button.textInput { textInput(input) }
         member("type", button.action.type.rawValue)
         member("value", button.action.value)
@@ -100,10 +92,8 @@ extension JSONWriter {
         object("android") { json in
             json.key("showsUserInterface")
             json.bool(button.options.contains(.foreground) || button.action.type.opensSomething)
-            json.key("authenticationRequired")
-            json.bool(button.options.contains(.authenticationRequired))
-            json.key("semanticAction")
-            json.integer(button.action.type.semanticAction)
+            json.member("authenticationRequired", button.options.contains(.authenticationRequired))
+            json.member("semanticAction", button.action.type.semanticAction)
             guard let input = button.textInput else { return }
             json.object("remoteInput") { json in
                 json.member("resultKey", button.identifier)

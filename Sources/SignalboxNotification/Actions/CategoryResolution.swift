@@ -15,8 +15,7 @@ package struct CategoryResolution: Sendable {
     /// `statics`: the categories that the config declares. `digest`: returns hexadecimal digits that are equal only
     /// for equal bytes.
     package init(statics: StaticCategories, digest: @escaping @Sendable ([UInt8]) -> String) {
-        self.statics = statics
-        self.digest = digest
+        (self.statics, self.digest) = (statics, digest)
     }
 
     /// Names the category, adds the titles that the config declares, and warns of mistakes. Paths of warnings are
@@ -53,9 +52,7 @@ package struct CategoryResolution: Sendable {
     }
 
     /// The prefix and the digest of the buttons.
-    private func name(of category: Category) -> String {
-        Self.prefix + digest(CategoryDefinition(category).bytes)
-    }
+    private func name(of category: Category) -> String { Self.prefix + digest(CategoryDefinition(category).bytes) }
 
     /// Keeps the payload's name, unless it has the prefix and names other buttons, which apps would then get under it.
     private func name(_ category: inout Category, _ notification: inout PushNotification) {
@@ -102,8 +99,7 @@ package struct CategoryResolution: Sendable {
     private func check(_ category: Category, _ notification: inout PushNotification) {
         if let (most, system) = Self.limit(on: notification.platform), category.actions.count > most {
             notification.warn(
-                "category.too-many-actions", at: "/category/actions/\(most)",
-                "\(system) at most \(most) actions.")
+                "category.too-many-actions", at: "/category/actions/\(most)", "\(system) at most \(most) actions.")
         }
         for position in repeats(in: category.actions) {
             notification.warn(

@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxJSON
 
 /// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it. Apps may send a report again:
@@ -44,9 +43,8 @@ package struct Interaction: Sendable, Equatable {
         for (key, _) in value.members {
             let name = String(decoding: key, as: UTF8.self)
             guard Self.members.contains(name) else {
-                throw .malformed(
-                    "Unknown member \(name.prefix(100)); known: \(Self.members.joined(separator: ", "))."
-                )
+                let known = Self.members.joined(separator: ", ")
+                throw .malformed("Unknown member \(name.beginning(ofScalars: 100)); known: \(known).")
             }
             guard seen.insert(name).inserted else { throw .malformed("\(name) occurs twice: keep one of them.") }
         }

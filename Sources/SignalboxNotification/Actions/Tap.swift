@@ -30,8 +30,7 @@ package struct Tap: Sendable, Equatable {
         else { throw .notANotification(interaction.eventID) }
         let buttons = data["category"]?["actions"].map { Array($0.elements) } ?? []
         let interaction = interaction.choosing(among: buttons.compactMap { $0["identifier"]?.string })
-        self.interaction = interaction
-        self.notification = notification
+        (self.interaction, self.notification) = (interaction, notification)
         switch interaction.choice {
         case .body:
             action = data["action"].flatMap { Action($0) } ?? Action(.openApp)
@@ -88,10 +87,7 @@ package struct TappedNotification: Sendable, Equatable {
             let platform = data["platform"]?.string, let time = event["time"]?.string, let id = event["id"]?.string
         else { return nil }
         firstID = event["snoozedfrom"]?.string ?? id
-        self.vendor = vendor
-        self.kind = kind
-        self.platform = platform
-        self.time = time
+        (self.vendor, self.kind, self.platform, self.time) = (vendor, kind, platform, time)
         subject = event["subject"]?.string ?? vendor + "/" + kind
         campaign = data["campaign"].map { JSONText($0) }
         tag = data["tag"]?.string

@@ -31,7 +31,9 @@ package struct Catalogue: ChainLink {
     }
 
     /// The name of the link in `detectors.chain`. Custom entries are part of it.
-    package var name: String { "catalogue" }
+    static let linkName = "catalogue"
+
+    package var name: String { Self.linkName }
 
     /// In the order that settles ties.
     package var vendors: [VendorID] { entries.map(\.vendor) }
@@ -97,11 +99,19 @@ package struct Catalogue: ChainLink {
     }
 
     /// Includes the tokens of a vendor with a hint only: its token is secret even if another vendor wins. Returns
-    /// copies, under the last key of their path.
-    package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
+    /// copies.
+    package func deviceTokens(
+        in payload: borrowing PlatformPayload, matchedBy match: VendorMatch, withSecrets: Bool
+    ) -> [DeviceToken] {
+        let tokens = tokens(at: entries[match.entry].fields.tokens, in: payload)
+        return withSecrets ? tokens + self.tokens(at: entries[match.entry].fields.secrets, in: payload) : tokens
+    }
+
+    /// The texts at paths, under the last key of their path.
+    private func tokens(at paths: CataloguePaths, in payload: borrowing PlatformPayload) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        guard payload.mayHave(entries[match.entry].fields.tokens) else { return tokens }
-        for path in entries[match.entry].fields.tokens.all {
+        guard payload.mayHave(paths) else { return tokens }
+        for path in paths.all {
             guard let key = path.lastKey else { continue }
             for value in payload.valuesInEveryLayer(at: path) {
                 guard let text = value.utf8, !text.isEmpty else { continue }
@@ -142,9 +152,7 @@ extension Catalogue {
         var entries: [CatalogueEntry] = []
         do throws(JSONError) {
             for part in parts { entries += form.entries(try parser.parse(Array(String(cString: part).utf8))) }
-        } catch {
-            preconditionFailure("The catalogue in the binary is not valid JSON: \(error)")
-        }
+        } catch { preconditionFailure("The catalogue in the binary is not valid JSON: \(error)") }
         precondition(form.mistakes.isEmpty, "The catalogue in the binary has mistakes: \(form.mistakes)")
         return Catalogue(entries)
     }()
@@ -167,15 +175,9 @@ extension Catalogue {
         var form = CatalogueForm(parser: parser, reserved: Self.builtInNames)
         do throws(JSONError) {
             self.init(form.entries(try parser.parse(text.bytes)))
-        } catch {
-            self.init([CatalogueEntry]())
-        }
+        } catch { self.init([CatalogueEntry]()) }
     }
 
     /// Names that a user's entry must not use: the vendors with code, and the names of no vendor.
-    private static var builtInNames: Set<String> {
-        var names: Set<String> = [VendorID.unknown.name, "catalogue"]
-        for link in Vendors.all where !(link is Catalogue) { names.insert(link.name) }
-        return names
-    }
+    private static var builtInNames: Set<String> { Set(Vendors.names + [VendorID.unknown.name]) }
 }

@@ -69,8 +69,7 @@ final class CatalogueCondition: Sendable, Equatable {
 
     /// `subject`: the tested part. `test`: the expectation of that part.
     init(subject: Subject, test: Test) {
-        self.subject = subject
-        self.test = test
+        (self.subject, self.test) = (subject, test)
         switch subject {
         case .path(let path): (self.path, scope) = (path, path.scope)
         case .keyPrefix(_, let scope): (path, self.scope) = (nil, scope)

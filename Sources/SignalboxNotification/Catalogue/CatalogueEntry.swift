@@ -26,12 +26,8 @@ final class CatalogueEntry: Sendable {
         vendor: VendorID, name: String, source: String, confidence: String, markers: [CatalogueMarker],
         fields: CatalogueFields
     ) {
-        self.vendor = vendor
-        self.name = name
-        self.source = source
-        self.confidence = confidence
-        self.markers = markers
-        self.fields = fields
+        (self.vendor, self.name, self.source) = (vendor, name, source)
+        (self.confidence, self.markers, self.fields) = (confidence, markers, fields)
         redundant = markers.flatMap(\.conditions).filter(\.test.determinesValue)
         reductions = fields.ignored.map { rule in
             var reduced = fields

@@ -62,9 +62,7 @@ struct CatalogueEvidence {
     /// Calls `body` with every entry that has a marker here, in the order of their positions, and its strongest
     /// evidence. Of equally strong evidence, the alphabetically first counts.
     mutating func forEachEntry(in payload: borrowing PlatformPayload, _ body: (Int, Detection) -> Void) {
-        if found.count > 1 {
-            found.sort { $0.entry == $1.entry ? $0.strength > $1.strength : $0.entry < $1.entry }
-        }
+        if found.count > 1 { found.sort { $0.entry == $1.entry ? $0.strength > $1.strength : $0.entry < $1.entry } }
         var position = 0
         while position < found.count {
             let first = found[position]

@@ -46,18 +46,20 @@ extension CatalogueForm {
         return .keyPrefix(Array(text.utf8), .anywhere)
     }
 
+    /// The words of `is`.
+    private static let words: [String: CatalogueCondition.Test] = [
+        "present": .present, "absent": .absent, "unset": .unset, "blank": .blank, "filled": .filled, "text": .text,
+        "object": .object, "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar,
+        "integer": .integer,
+    ]
+
     /// The test that the object names; `present` if it names none. Several tests in one condition are a mistake that
     /// the caller has recorded; the first in the order of this function counts.
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
-        let words: [String: CatalogueCondition.Test] = [
-            "present": .present, "absent": .absent, "unset": .unset, "blank": .blank, "filled": .filled, "text": .text,
-            "object": .object, "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar,
-            "integer": .integer,
-        ]
         if let length = value["length"], value["form"] == nil {
             record(length, "\"length\" needs a \"form\" next to it")
         }
-        if value["is"] != nil { return word("is", of: value, among: words) }
+        if value["is"] != nil { return word("is", of: value, among: Self.words) }
         if let expected = value["equals"] {
             if let text = expected.scalarText { return .equals(text) }
             record(expected, "this must be a text that is not empty, a number or a boolean")

@@ -42,7 +42,9 @@ final class CataloguePath: @unchecked Sendable, Equatable {
             }
             if plain.elementsEqual("*".utf8) {
                 self = .each
-            } else if let number = plain.indices.first(where: { plain[$0...].starts(with: "{i}".utf8) }) {
+            } else if plain.contains(UInt8(ascii: "{")),
+                let number = plain.indices.first(where: { plain[$0...].starts(with: "{i}".utf8) })
+            {
                 self = .counted(Array(plain[..<number]), Array(plain[(number + 3)...]))
             } else {
                 self = .key(plain)
@@ -59,8 +61,8 @@ final class CataloguePath: @unchecked Sendable, Equatable {
     /// The tokens if all of them are keys, prepared for lookups; otherwise empty. Valid as long as the path.
     let keys: UnsafeBufferPointer<JSONKey>
     private let keyPath: JSONKeyPath
-    /// The keys among the tokens, each with a dot: `custom.a.`
-    let dotted: [UInt8]
+    /// The keys among the tokens, each with a dot: `custom.a.` Made at each call.
+    var dotted: [UInt8] { tokens.compactMap { Self.key($0) }.flatMap { $0 + [UInt8(ascii: ".")] } }
 
     /// Nil for a text that is not a path. Requires a slash after the scope, and at least one token that is not
     /// empty. An unknown scope is not a path.
@@ -80,13 +82,10 @@ final class CataloguePath: @unchecked Sendable, Equatable {
 
     /// Takes parts of a path that was read before.
     private init(_ text: String, _ scope: Scope, _ tokens: [Token]) {
-        self.text = text
-        self.scope = scope
-        self.tokens = tokens
+        (self.text, self.scope, self.tokens) = (text, scope, tokens)
         let keys = tokens.compactMap { Self.key($0) }
         keyPath = JSONKeyPath(keys.count == tokens.count ? keys : [])
         self.keys = keyPath.keys
-        dotted = keys.flatMap { $0 + [UInt8(ascii: ".")] }
     }
 
     static func == (left: CataloguePath, right: CataloguePath) -> Bool {

@@ -122,7 +122,10 @@ struct CatalogueReading {
         let subtitle = text(fields.subtitle, payload, &notification)
         if let subtitle { notification.content.subtitle = subtitle }
         replacesTexts = title != nil || body != nil || subtitle != nil
-        if let sound = takeText(fields.sound, in: payload) { notification.content.sound = sound }
+        if let sound = takeText(fields.sound, in: payload) {
+            // CleverTap sends `true` for the device's default sound (CoreNotificationRenderer.kt, `setSound`).
+            notification.content.sound = sound == "true" ? "default" : sound
+        }
         let badge = take(fields.badge, in: payload, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }
         if let channel = takeText(fields.channel, in: payload) {
@@ -246,8 +249,7 @@ struct CatalogueReading {
     /// The effect of a tap on the notification itself.
     private mutating func tap(_ payload: borrowing PlatformPayload) -> Action? {
         guard
-            payload.mayHave(fields.tap.word) || payload.mayHave(fields.tap.webView)
-                || payload.mayHave(fields.tap.link)
+            payload.mayHave(fields.tap.word) || payload.mayHave(fields.tap.webView) || payload.mayHave(fields.tap.link)
         else { return nil }
         return tap(fields.tap) { payload.value(at: $0) }
     }
@@ -264,9 +266,7 @@ struct CatalogueReading {
 
     /// Determines the type and the value. A word that opens the app or closes the notification needs no link. A link
     /// with a meaning of its own stays in the action: as its value, or as the vendor's word for it.
-    private mutating func tapWithoutArguments(
-        _ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?
-    ) -> Action? {
+    private mutating func tapWithoutArguments(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
         let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
         if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }

@@ -19,10 +19,7 @@ package struct Action: Sendable, Equatable {
 
     /// `arguments`: a JSON object.
     package init(_ type: ActionType, value: String? = nil, vendorType: String? = nil, arguments: JSONText? = nil) {
-        self.type = type
-        self.value = value
-        self.vendorType = vendorType
-        self.arguments = arguments
+        (self.type, self.value, self.vendorType, self.arguments) = (type, value, vendorType, arguments)
     }
 }
 
@@ -45,9 +42,7 @@ package struct Category: Sendable, Equatable {
 
     /// Takes the buttons in the order in which the device shows them.
     package init(identifier: String?, origin: Origin, actions: [Button]) {
-        self.identifier = identifier
-        self.origin = origin
-        self.actions = actions
+        (self.identifier, self.origin, self.actions) = (identifier, origin, actions)
     }
 
     /// A category that the app defines, before the config adds its buttons.
@@ -72,11 +67,8 @@ package struct Category: Sendable, Equatable {
         package init(
             identifier: String, title: String?, action: Action, options: Options = [], textInput: TextInput? = nil
         ) {
-            self.identifier = identifier
-            self.title = title
-            self.action = action
-            self.options = options
-            self.textInput = textInput
+            (self.identifier, self.title, self.action) = (identifier, title, action)
+            (self.options, self.textInput) = (options, textInput)
         }
     }
 
@@ -111,8 +103,7 @@ package struct Category: Sendable, Equatable {
 
         /// Nil for a text that the app or the system supplies.
         package init(buttonTitle: String? = nil, placeholder: String? = nil) {
-            self.buttonTitle = buttonTitle
-            self.placeholder = placeholder
+            (self.buttonTitle, self.placeholder) = (buttonTitle, placeholder)
         }
     }
 }

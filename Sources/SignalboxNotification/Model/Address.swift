@@ -8,10 +8,7 @@ package struct IPAddress: Sendable, Hashable {
     package let isIPv6: Bool
 
     /// `bits`: below 2³² for IPv4.
-    package init(bits: UInt128, isIPv6: Bool) {
-        self.bits = bits
-        self.isIPv6 = isIPv6
-    }
+    package init(bits: UInt128, isIPv6: Bool) { (self.bits, self.isIPv6) = (bits, isIPv6) }
 
     /// Reads 4 or 16 bytes in network order.
     package init(bytes: [UInt8]) {
@@ -64,8 +61,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     package init(around address: IPAddress, prefixLength: Int) {
         precondition((0...address.width).contains(prefixLength), "A prefix is no longer than its address.")
         self.prefixLength = prefixLength
-        first = IPAddress(
-            bits: address.bits & ~Self.hostBits(address.width - prefixLength), isIPv6: address.isIPv6)
+        first = IPAddress(bits: address.bits & ~Self.hostBits(address.width - prefixLength), isIPv6: address.isIPv6)
     }
 
     /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil for anything else, and when bits after

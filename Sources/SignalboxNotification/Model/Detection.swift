@@ -39,10 +39,7 @@ package struct Detection: Sendable, Equatable {
     package let evidence: [String]
 
     /// `evidence`: JSON Pointers, at least one.
-    package init(_ strength: Strength, evidence: [String]) {
-        self.strength = strength
-        self.evidence = evidence
-    }
+    package init(_ strength: Strength, evidence: [String]) { (self.strength, self.evidence) = (strength, evidence) }
 }
 
 /// The evidence for the vendor that the chain chose, and the other vendors that match.
@@ -59,10 +56,11 @@ package struct DeviceToken: Sendable, Equatable {
     package let key: [UInt8]
     /// The token, as UTF-8.
     package let text: [UInt8]
+    /// True for a token whose copies may have letters of the other case, as hexadecimal digits do.
+    package let ignoresCase: Bool
 
     /// Takes the token in clear text: only the gateway's hashing may read it.
-    package init(key: [UInt8], text: [UInt8]) {
-        self.key = key
-        self.text = text
+    package init(key: [UInt8], text: [UInt8], ignoresCase: Bool = false) {
+        (self.key, self.text, self.ignoresCase) = (key, text, ignoresCase)
     }
 }

@@ -172,9 +172,7 @@ package final class RoutedEvent: Sendable {
 
         /// `since`: earlier events with the key do not count.
         package init(key: String, since: Date, scope: Scope = .source) {
-            self.key = key
-            self.since = since
-            self.scope = scope
+            (self.key, self.since, self.scope) = (key, since, scope)
         }
     }
 }
@@ -200,9 +198,7 @@ package struct DeliveryOrder: Sendable, Equatable {
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil
     ) {
-        self.destination = destination
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.orderKey = orderKey
+        (self.destination, self.notBefore) = (destination, notBefore)
+        (self.notAfter, self.orderKey) = (notAfter, orderKey)
     }
 }

@@ -38,9 +38,7 @@ package struct EventDocument {
     }
 
     /// The value at a path of keys. Arrays have no keys, so a path into one leads to nil.
-    private func value(_ path: Path) -> JSONValue? {
-        path.reduce(root) { (value: JSONValue?, key) in value?[key] }
-    }
+    private func value(_ path: Path) -> JSONValue? { path.reduce(root) { (value: JSONValue?, key) in value?[key] } }
 
     /// A string; nil when there is none at this path.
     package func text(_ path: StaticString...) -> String? { withRoot { _, _ in value(path)?.string } }
@@ -75,21 +73,19 @@ package struct EventDocument {
     /// after several snoozes: a receiver must not treat the new event as a repeat.
     package func snoozed(as id: EventID, at time: Date) -> [UInt8] {
         withRoot { root, _ in
-            var json = JSONWriter(reservingCapacity: 4096)
-            json.beginObject()
-            for (key, value) in root.members where !key.equals("snoozedfrom") {
-                json.key(utf8: key)
-                if key.equals("id") {
-                    json.id(id)
-                } else if key.equals("time") {
-                    json.string(Timestamp(time).text)
-                    json.member("snoozedfrom", text("snoozedfrom") ?? text("id"))
-                } else {
-                    json.value(value)
+            return .jsonObject(capacity: 4096) { json in
+                for (key, value) in root.members where !key.equals("snoozedfrom") {
+                    json.key(utf8: key)
+                    if key.equals("id") {
+                        json.id(id)
+                    } else if key.equals("time") {
+                        json.string(Timestamp(time).text)
+                        json.member("snoozedfrom", text("snoozedfrom") ?? text("id"))
+                    } else {
+                        json.value(value)
+                    }
                 }
             }
-            json.endObject()
-            return json.bytes
         }
     }
 }

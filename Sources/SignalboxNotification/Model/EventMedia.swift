@@ -11,8 +11,7 @@ package struct EventMedia {
 
     /// `states`: the downloads by URL. `href`: the link to a file.
     package init(states: ExactTextMap<MediaState>, href: @escaping (MediaFile) -> String) {
-        self.states = states
-        self.href = href
+        (self.states, self.href) = (states, href)
         links = states.compactMapValues { state in
             if case .stored(let file, _) = state { href(file) } else { nil }
         }

@@ -36,8 +36,6 @@ package struct ExactTextSet: Sendable, Equatable, Sequence, ExpressibleByArrayLi
 
     package var isEmpty: Bool { texts.isEmpty }
 
-    package var count: Int { texts.count }
-
     /// In any order.
     package func makeIterator() -> some IteratorProtocol<String> { texts.lazy.map(\.text).makeIterator() }
 

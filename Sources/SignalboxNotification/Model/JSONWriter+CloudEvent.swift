@@ -19,11 +19,14 @@ extension JSONWriter {
         member("source", source)
         member("type", type)
         member("subject", subject)
-        member("time", Timestamp(time).text)
+        member("time", time)
         key("datacontenttype")
         string("application/json" as StaticString)
         member("dataschema", schema.map { "urn:signalbox:schema:" + $0 })
         object("data", data)
         endObject()
     }
+
+    /// A member with RFC 3339 in UTC with milliseconds; no member for nil.
+    package mutating func member(_ name: StaticString, _ date: Date?) { member(name, date.map { Timestamp($0).text }) }
 }

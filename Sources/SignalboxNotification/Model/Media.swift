@@ -119,12 +119,8 @@ package struct MediaFile: Sendable, Equatable {
         sha256: String, bytes: Int, contentType: String, width: Int? = nil, height: Int? = nil,
         milliseconds: Int? = nil
     ) {
-        self.sha256 = sha256
-        self.bytes = bytes
-        self.contentType = contentType
-        self.width = width
-        self.height = height
-        self.milliseconds = milliseconds
+        (self.sha256, self.bytes, self.contentType) = (sha256, bytes, contentType)
+        (self.width, self.height, self.milliseconds) = (width, height, milliseconds)
     }
 }
 

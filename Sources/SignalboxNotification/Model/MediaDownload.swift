@@ -15,11 +15,8 @@ package struct MediaJob: Sendable, Equatable {
 
     /// A job without validators makes an unconditional request.
     package init(id: Int64, url: String, host: String, attempts: Int = 0, validators: MediaValidators? = nil) {
-        self.id = id
-        self.url = url
-        self.host = host
-        self.attempts = attempts
-        self.validators = validators
+        (self.id, self.url, self.host) = (id, url, host)
+        (self.attempts, self.validators) = (attempts, validators)
     }
 
     /// Scheme, host and port of a URL in lower case, without the scheme's default port; `?` if it has no host. Only
@@ -51,8 +48,7 @@ package struct MediaValidators: Sendable, Equatable {
 
     /// Empty without arguments.
     package init(etag: String? = nil, lastModified: String? = nil) {
-        self.etag = etag
-        self.lastModified = lastModified
+        (self.etag, self.lastModified) = (etag, lastModified)
     }
 }
 
@@ -65,8 +61,7 @@ package struct MediaFreshness: Sendable, Equatable {
 
     /// `until`: by the gateway's clock.
     package init(validators: MediaValidators = MediaValidators(), until: Date) {
-        self.validators = validators
-        self.until = until
+        (self.validators, self.until) = (validators, until)
     }
 }
 
@@ -130,10 +125,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
     package let words: String
 
     /// `words`: one sentence.
-    package init(_ code: Code, _ words: String) {
-        self.code = code
-        self.words = words
-    }
+    package init(_ code: Code, _ words: String) { (self.code, self.words) = (code, words) }
 }
 
 /// The state of a URL's download.
@@ -175,11 +167,7 @@ package struct HeldDelivery: Sendable, Equatable {
         delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8],
         media: ExactTextMap<MediaState>, transformRoute: String? = nil
     ) {
-        self.delivery = delivery
-        self.event = event
-        self.destination = destination
-        self.body = body
-        self.media = media
-        self.transformRoute = transformRoute
+        (self.delivery, self.event, self.destination) = (delivery, event, destination)
+        (self.body, self.media, self.transformRoute) = (body, media, transformRoute)
     }
 }

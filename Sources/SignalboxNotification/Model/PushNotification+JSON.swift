@@ -7,8 +7,7 @@ extension JSONWriter {
         beginObject()
         member("vendor", notification.vendor.name)
         object("detection") { json in
-            json.key("evidence")
-            json.strings(notification.detection.evidence)
+            json.member("evidence", notification.detection.evidence)
             json.array("also", of: notification.detection.also) { $0.string($1.name) }
         }
         member("platform", notification.platform.rawValue)
@@ -29,9 +28,7 @@ extension JSONWriter {
         schedule(notification)
         member("tag", notification.tag)
         member("custom", notification.custom)
-        if !notification.warnings.isEmpty {
-            array("warnings", of: notification.warnings) { $0.warning($1) }
-        }
+        if !notification.warnings.isEmpty { array("warnings", of: notification.warnings) { $0.warning($1) } }
         endObject()
     }
 
@@ -48,10 +45,7 @@ extension JSONWriter {
             json.member("badge", content.badge)
             json.member("threadId", content.threadId)
             json.member("interruptionLevel", content.interruptionLevel)
-            if let score = content.relevanceScore {
-                json.key("relevanceScore")
-                json.double(score)
-            }
+            if let score = content.relevanceScore { json.member("relevanceScore", double: score) }
             let presentation = content.presentation
             json.member("targetContentId", presentation.targetContentId)
             json.member("filterCriteria", presentation.filterCriteria)
@@ -64,24 +58,22 @@ extension JSONWriter {
     private mutating func localized(_ localized: PushNotification.Localized) {
         object("localized") { json in
             json.member("titleKey", localized.titleKey)
-            json.member("titleArgs", localized.titleArgs)
+            json.member("titleArgs", list: localized.titleArgs)
             json.member("subtitleKey", localized.subtitleKey)
-            json.member("subtitleArgs", localized.subtitleArgs)
+            json.member("subtitleArgs", list: localized.subtitleArgs)
             json.member("bodyKey", localized.bodyKey)
-            json.member("bodyArgs", localized.bodyArgs)
+            json.member("bodyArgs", list: localized.bodyArgs)
         }
     }
 
     /// Writes each medium, by position as the carousel refers to it.
     private mutating func media(_ media: [Media]) {
-        array("media", of: media) { json, item in
-            json.beginObject()
+        objects("media", of: media) { json, item in
             json.member("url", item.url)
             json.member("role", item.role.rawValue)
             json.member("kind", item.kind?.rawValue)
             json.member("status", item.status.rawValue)
             json.member("contentType", item.contentType)
-            json.endObject()
         }
     }
 
@@ -139,13 +131,11 @@ extension JSONWriter {
     private mutating func views(_ notification: PushNotification) {
         object("carousel", notification.carousel) { json, carousel in
             json.member("orientation", carousel.orientation)
-            json.array("items", of: carousel.items) { json, item in
-                json.beginObject()
+            json.objects("items", of: carousel.items) { json, item in
                 json.member("caption", item.caption)
                 json.member("subcaption", item.subcaption)
                 json.member("url", item.url)
                 json.member("media", item.media)
-                json.endObject()
             }
         }
         object("inApp", notification.inApp) { json, inApp in
@@ -175,18 +165,23 @@ extension JSONWriter {
             json.member("notBefore", schedule.notBefore)
             json.member("notAfter", schedule.notAfter)
         }
-        object("target", notification.target) { json, target in
-            json.member("token", target.token)
-            json.member("topic", target.topic)
-            json.member("condition", target.condition)
-            json.member("channel", target.channel)
-        }
+        target(notification.target)
         object("transport", notification.transport) { json, transport in
             json.member("apnsId", transport.apnsId)
             json.member("priority", transport.priority)
             json.member("pushType", transport.pushType)
             json.member("collapseId", transport.collapseId)
             json.member("expiration", transport.expiration)
+        }
+    }
+
+    /// Writes `target`; no member for nil.
+    package mutating func target(_ target: PushNotification.Target?) {
+        object("target", target) { json, target in
+            json.member("token", target.token)
+            json.member("topic", target.topic)
+            json.member("condition", target.condition)
+            json.member("channel", target.channel)
         }
     }
 
@@ -203,15 +198,6 @@ extension JSONWriter {
 // MARK: Members
 
 extension JSONWriter {
-    /// Writes a member whose value is an object; `write` writes the members of that object.
-    @inline(__always)
-    package mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
-        key(name)
-        beginObject()
-        write(&self)
-        endObject()
-    }
-
     /// Writes a member whose value is an object; no member for nil. `write` writes the members of that object.
     @inline(__always)
     private mutating func object<Value>(
@@ -219,32 +205,5 @@ extension JSONWriter {
     ) {
         guard let value else { return }
         object(name) { write(&$0, value) }
-    }
-
-    /// Writes a member whose value is an array; `write` writes one element.
-    @inline(__always)
-    package mutating func array<Elements: Sequence>(
-        _ name: StaticString, of elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
-    ) {
-        key(name)
-        beginArray()
-        for element in elements { write(&self, element) }
-        endArray()
-    }
-
-    /// A member with a list of strings; no member for an empty list.
-    @inline(__always)
-    private mutating func member(_ name: StaticString, _ texts: [String]) {
-        guard !texts.isEmpty else { return }
-        key(name)
-        strings(texts)
-    }
-
-    /// A member with a number; no member for nil.
-    @inline(__always)
-    package mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
-        guard let number else { return }
-        key(name)
-        integer(number)
     }
 }

@@ -220,9 +220,7 @@ package struct PushNotification: Sendable, Equatable {
 
         /// Without arguments, a period without bounds.
         package init(mode: Mode? = nil, notBefore: String? = nil, notAfter: String? = nil) {
-            self.mode = mode
-            self.notBefore = notBefore
-            self.notAfter = notAfter
+            (self.mode, self.notBefore, self.notAfter) = (mode, notBefore, notAfter)
         }
     }
 
@@ -238,9 +236,7 @@ package struct PushNotification: Sendable, Equatable {
 
         /// `token`: the keyed hash, never the token itself.
         package init(token: String? = nil, topic: String? = nil, condition: String? = nil) {
-            self.token = token
-            self.topic = topic
-            self.condition = condition
+            (self.token, self.topic, self.condition) = (token, topic, condition)
         }
     }
 

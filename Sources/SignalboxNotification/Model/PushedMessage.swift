@@ -60,9 +60,7 @@ extension PushNotification {
         if id.isEmpty { named.id = named.vendor }
         do throws(InputFault) {
             _ = try Definition(named)
-        } catch {
-            return rejectMessage("\(error.pointer) of the message: \(error.detail).", at: value, in: parser)
-        }
+        } catch { return rejectMessage("\(error.pointer) of the message: \(error.detail).", at: value, in: parser) }
         messages.append(pushed)
     }
 

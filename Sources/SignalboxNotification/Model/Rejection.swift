@@ -6,10 +6,7 @@ package struct PayloadPosition: Sendable, Equatable {
     package var offset: Int
 
     /// Without arguments: the beginning of the input.
-    package init(line: Int = 1, offset: Int = 0) {
-        self.line = line
-        self.offset = offset
-    }
+    package init(line: Int = 1, offset: Int = 0) { (self.line, self.offset) = (line, offset) }
 }
 
 /// Why the gateway rejects a payload.
@@ -50,8 +47,6 @@ package struct Rejection: Error, Sendable, Equatable {
 
     /// `place`: the payload's first byte in the input.
     package init(_ code: Code, at place: PayloadPosition, _ message: String) {
-        self.code = code
-        self.place = place
-        self.message = message
+        (self.code, self.place, self.message) = (code, place, message)
     }
 }

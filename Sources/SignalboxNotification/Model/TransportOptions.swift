@@ -6,10 +6,7 @@ package struct TransportOptions: Sendable, Hashable {
     package var proxy: Proxy
 
     /// Without arguments: the system's authorities, TLS 1.2 or later, and no proxy.
-    package init(tls: TLS = TLS(), proxy: Proxy = .none) {
-        self.tls = tls
-        self.proxy = proxy
-    }
+    package init(tls: TLS = TLS(), proxy: Proxy = .none) { (self.tls, self.proxy) = (tls, proxy) }
 
     /// The way to the server.
     package enum Proxy: Sendable, Hashable {
@@ -40,11 +37,8 @@ package struct TransportOptions: Sendable, Hashable {
             authorities: String? = nil, certificate: String? = nil, key: String? = nil, pins: [String] = [],
             minimum: Version = .v1_2
         ) {
-            self.authorities = authorities
-            self.certificate = certificate
-            self.key = key
-            self.pins = pins
-            self.minimum = minimum
+            (self.authorities, self.certificate, self.key) = (authorities, certificate, key)
+            (self.pins, self.minimum) = (pins, minimum)
         }
     }
 

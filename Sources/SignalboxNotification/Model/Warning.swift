@@ -10,9 +10,7 @@ package struct Warning: Sendable, Equatable {
 
     /// `path`: a JSON Pointer; empty for the whole payload.
     package init(_ code: String, at path: String, _ message: String) {
-        self.code = code
-        self.path = path
-        self.message = message
+        (self.code, self.path, self.message) = (code, path, message)
     }
 }
 

@@ -75,7 +75,6 @@ extension Arrival {
     func other() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.warnOfWrongAPS(in: self)
-        return payload(
-            .unknown, .other, layers: layer(.none), target: expoRecipients, warnings: checks.warnings)
+        return payload(.unknown, .other, layers: layer(.none), target: expoRecipients, warnings: checks.warnings)
     }
 }

@@ -160,12 +160,13 @@ extension Arrival {
         return root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
-    /// Opens a received message. It names no target, but may contain tokens. `from` and `messageId` are the service's
+    /// Opens a received message. It names no device, but may contain tokens. `from` and `messageId` are the service's
     /// own and are not read.
     func fcmWrapper() -> PlatformPayload {
         let data = root["data"]
-        var target = PlatformPayload.Addressing()
+        var target = PlatformPayload.Addressing(condition: root["condition"])
         target.addReceiver(root["to"])
+        if root["to"]?.utf8?.hasPrefix("/topics/") == true { target.topic = root["to"] }
         target.add(root["token"])
         target.add(root["registration_ids"])
         target.add(root["tokens"])
@@ -195,8 +196,7 @@ extension Arrival {
     func flatFCM(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
-        return payload(
-            .fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
+        return payload(.fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
     }
 }
 

@@ -139,9 +139,7 @@ private struct ConditionReader {
     }
 
     /// Google accepts any number of spaces between words.
-    private mutating func skipSpaces() {
-        while isSpace(at: cursor) { cursor += 1 }
-    }
+    private mutating func skipSpaces() { while isSpace(at: cursor) { cursor += 1 } }
 
     /// True for ASCII white space. A position after the text is not one.
     private func isSpace(at position: Int) -> Bool {

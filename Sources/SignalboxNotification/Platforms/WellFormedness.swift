@@ -49,9 +49,7 @@ struct WellFormedness {
     private mutating func checkKeys(of value: JSONValue, hasRepeats: Bool) {
         if hasRepeats {
             for repeated in value.repeats(upTo: Self.limit) {
-                warn(
-                    "json.duplicate-key", "The key is repeated in its object; the last value counts.",
-                    at: repeated)
+                warn("json.duplicate-key", "The key is repeated in its object; the last value counts.", at: repeated)
             }
         }
         for (_, member) in value.members where member.isObject || member.isArray {

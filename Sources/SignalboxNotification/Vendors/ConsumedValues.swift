@@ -51,9 +51,7 @@ struct ConsumedValues {
 
     /// Looks into a string only if a path led into its JSON text.
     private func state(of value: JSONValue, in parser: JSONParser) -> State {
-        if let first = firstConsumed(within: value) {
-            return first.isSamePlace(as: value) ? .consumed : .part(value)
-        }
+        if let first = firstConsumed(within: value) { return first.isSamePlace(as: value) ? .consumed : .part(value) }
         guard let opened = parser.opened(value), let first = firstConsumed(within: opened) else { return .unread }
         return first.isSamePlace(as: opened) ? .consumed : .part(opened)
     }

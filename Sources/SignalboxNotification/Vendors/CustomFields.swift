@@ -10,14 +10,15 @@ extension PushNotification {
     ///
     /// `schema`: the keys that the vendor's reader consumes; nil if there is no vendor. `additions`: members that the
     /// vendor nests for the app. `prefix`: is removed from the app's own keys. `isConsumed`: further keys that the
-    /// reader consumes.
+    /// reader consumes. `replaced`: a value of the push service's keys that the vendor's value replaces; replaced texts
+    /// are found by comparison.
     mutating func fillCustom(
         from payload: borrowing PlatformPayload, except schema: KeySchema? = nil,
         adding additions: [CustomFields.Addition] = [], stripping prefix: StaticString? = nil,
-        isConsumed: CustomFields.Predicate = { _ in false }
+        isConsumed: CustomFields.Predicate = { _ in false }, keeping replaced: JSONValue? = nil
     ) {
-        var fields = CustomFields(
-            mayRepeat: !additions.isEmpty || prefix != nil || payload.fields.layers.count > 1)
+        if schema != nil { keepReplaced(replaced, of: payload) }
+        var fields = CustomFields(mayRepeat: !additions.isEmpty || prefix != nil || payload.fields.layers.count > 1)
         for addition in additions { fields.add(addition) }
         if let prefix { fields.add(payload, stripping: prefix) }
         let parser = payload.parser

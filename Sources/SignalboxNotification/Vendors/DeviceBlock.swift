@@ -162,9 +162,7 @@ struct DeviceBlock {
 }
 
 /// The first value with a scalar text.
-private func first(_ values: JSONValue?...) -> JSONValue? {
-    values.lazy.compactMap(\.self).first { $0.hasScalarText }
-}
+private func first(_ values: JSONValue?...) -> JSONValue? { values.lazy.compactMap(\.self).first { $0.hasScalarText } }
 
 extension DeviceBlock {
     /// Fills the values of a notification that are still missing. Warns of arguments of a wrong type.
@@ -177,8 +175,7 @@ extension DeviceBlock {
         if let channel = channel?.text { notification.content.presentation.channelId = channel }
         notification.tag = notification.tag ?? tag?.text
         notification.addMedia(image, as: .attachment, kind: .image)
-        notification.action =
-            notification.action ?? click.flatMap { .clicking($0) } ?? link.flatMap { .opening($0) }
+        notification.action = notification.action ?? click.flatMap { .clicking($0) } ?? link.flatMap { .opening($0) }
         if let name = category?.text { notification.category = .named(name) }
         if notification.kind == .silent, isShown { notification.kind = .alert }
         for value in arguments {

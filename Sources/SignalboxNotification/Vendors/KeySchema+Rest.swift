@@ -22,9 +22,7 @@ extension KeySchema {
         in object: JSONValue, _ parser: JSONParser, _ found: (JSONValue, _ expected: Value) -> Void
     ) {
         if acceptsAnything { return }
-        object.forEachMember { key, value in
-            self[key]?.forEachWrongType(in: value, parser, found)
-        }
+        object.forEachMember { key, value in self[key]?.forEachWrongType(in: value, parser, found) }
     }
 }
 

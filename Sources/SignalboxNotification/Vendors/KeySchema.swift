@@ -41,8 +41,7 @@ struct KeySchema: @unchecked Sendable {
 
         /// Compares the rest of a key of the same length, above eight bytes, with the same head.
         func hasTail(of other: UnsafeBufferPointer<UInt8>, _ bytes: UnsafeRawPointer) -> Bool {
-            let end = UInt64(
-                littleEndian: bytes.loadUnaligned(fromByteOffset: other.count - 8, as: UInt64.self))
+            let end = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: other.count - 8, as: UInt64.self))
             return end == tail && (other.count <= 16 || other.equals(key))
         }
     }
@@ -208,8 +207,7 @@ extension KeySchema.Value {
         case .date: value.isNull || value.utf8.flatMap { Timestamp(iso8601: $0) } != nil
         case .number, .integer: isType(of: value, in: parser)
         case .strings: isType(of: value, in: parser) && coversElements(of: value, in: parser)
-        case .object, .objectOrText, .objectOrString, .list, .map:
-            value.isNull || coversMembers(of: value, in: parser)
+        case .object, .objectOrText, .objectOrString, .list, .map: value.isNull || coversMembers(of: value, in: parser)
         }
     }
 

@@ -84,8 +84,7 @@ extension PushNotification {
     mutating func readAlert(_ value: JSONValue?, in parser: JSONParser) {
         guard let value else { return }
         let alert = JSONObject(value)
-        fillTexts(
-            title: alert["title"], subtitle: alert["subtitle"], body: value.isString ? value : alert["body"])
+        fillTexts(title: alert["title"], subtitle: alert["subtitle"], body: value.isString ? value : alert["body"])
         guard value.isObject else { return }
         content.localized.fill(
             titleKey: alert["title-loc-key"], titleArgs: alert["title-loc-args"],

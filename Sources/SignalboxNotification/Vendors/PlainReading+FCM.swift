@@ -23,7 +23,7 @@ extension PlainReading {
 
     /// A request to the legacy API, and a received message. Addressees are consumed so that no event contains a token.
     static let legacy = KeySchema([
-        "to": .any, "token": .any, "registration_ids": .any, "tokens": .any, "condition": .any,
+        "to": .any, "token": .any, "registration_ids": .any, "tokens": .any, "condition": .unchecked(.text),
         "data": .object(.anything), "notification": .object(block),
     ])
 
@@ -64,7 +64,7 @@ extension PlainReading {
         let headers = KeySchema.Value.object(KeySchema([:], anyCase: "authorization"))
         return KeySchema([
             "token": .any, "fid": .any, "tokens": .any, "fids": .any, "registration_ids": .any, "topic": .text,
-            "condition": .any, "data": .object(.anything), "notification": common,
+            "condition": .unchecked(.text), "data": .object(.anything), "notification": common,
             "android": .object(KeySchema(["data": .object(.anything), "notification": android])),
             "webpush": .object(
                 KeySchema([

@@ -41,16 +41,31 @@ enum PlainReading {
 // MARK: The rest of the push service's keys
 
 extension PushNotification {
-    /// Keeps a value of the push service's keys that a vendor's value replaces: it becomes a part of ``platformRest``.
-    /// For readers with code; a reading by paths has ``ConsumedValues``.
-    mutating func keepReplaced(_ value: JSONValue, of payload: borrowing PlatformPayload) {
+    /// Keeps the texts of the push service's keys that the vendor's texts replace: they become a part of
+    /// ``platformRest``. For readers with code; a reading by paths has ``ConsumedValues``. `other`: a further value of
+    /// these keys that is replaced.
+    mutating func keepReplaced(_ other: JSONValue?, of payload: borrowing PlatformPayload) {
+        guard other != nil || replacesTexts(of: payload) else { return }
         var replaced = ConsumedValues()
-        replaced.keepReplaced(value)
+        if let other { replaced.keepReplaced(other) }
+        payload.forEachPlainText { if !content.shows($0) { replaced.keepReplaced($0) } }
         let block = DeviceBlock(of: payload)
         guard let leftover = PlainReading.leftover(of: payload, block, without: replaced) else { return }
         var json = JSONWriter()
         leftover.write(in: payload.parser, without: replaced, into: &json)
         platformRest = JSONText(json)
+    }
+
+    /// True if a text of the push service's keys is no longer shown.
+    private func replacesTexts(of payload: borrowing PlatformPayload) -> Bool {
+        switch payload.envelope {
+        // Envelopes without keys of a push service.
+        case .fcmData, .inApp, .other: return false
+        case .apns, .apnsThroughFCM, .fcmV1, .fcmLegacy, .fcmExtras, .fcmWrapper, .adm: break
+        }
+        var isReplaced = false
+        payload.forEachPlainText { if !content.shows($0) { isReplaced = true } }
+        return isReplaced
     }
 }
 

@@ -1,13 +1,14 @@
 /// The registry of vendors: every link, in the default order of the chain. Links that recognise exact values precede
 /// those that recognise keys; code precedes data.
 package enum Vendors {
-    /// The code's links, then the built-in catalogue.
-    package static let all: [any ChainLink] = [
-        Synerise(), Sourse(), MCE(), Braze(), Granify(), Catalogue.builtIn,
-    ]
+    /// The links with code for one vendor each.
+    package static let detectors: [any VendorDetector] = [Synerise(), Sourse(), MCE(), Braze(), Granify()]
 
-    /// The names that a chain in the config may contain.
-    package static var names: [String] { all.map(\.name) }
+    /// The links with code, then the built-in catalogue, which the first use reads.
+    package static let all: [any ChainLink] = detectors + [Catalogue.builtIn]
+
+    /// The names that a chain in the config may contain. Does not read the catalogue.
+    package static let names = detectors.map(\.name) + [Catalogue.linkName]
 
     /// Every vendor that the gateway recognises, with a description.
     package static var profiles: [VendorProfile] { all.flatMap(\.profiles) }
@@ -52,9 +53,7 @@ package struct VendorChain: Sendable {
     package init(named names: [String]?, custom: Catalogue? = nil) throws(UnknownDetector) {
         var chosen: [any ChainLink] = []
         for name in names ?? Vendors.names {
-            guard let link = Vendors.all.first(where: { $0.name == name }) else {
-                throw UnknownDetector(name: name)
-            }
+            guard let link = Vendors.all.first(where: { $0.name == name }) else { throw UnknownDetector(name: name) }
             chosen.append(link)
         }
         links = custom.map { custom in chosen.map { ($0 as? Catalogue)?.behind(custom) ?? $0 } } ?? chosen
@@ -70,7 +69,7 @@ package struct VendorChain: Sendable {
         PlainReading.read(payload, into: &notification)
         let matches = matches(for: payload)
         notification.detection.also = matches.also
-        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches)
+        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches, readAs: matches.winner)
         if let winner = matches.winner {
             notification.vendor = winner.vendor
             notification.detection.evidence = winner.detection.evidence
@@ -92,24 +91,27 @@ package struct VendorChain: Sendable {
     package func read(
         _ payload: borrowing PlatformPayload, as vendor: VendorID, into notification: inout PushNotification
     ) {
-        let detectors = Vendors.all.lazy.compactMap { $0 as? any VendorDetector }
-        guard let detector = detectors.first(where: { $0.vendor == vendor }) else {
+        guard let detector = Vendors.detectors.first(where: { $0.vendor == vendor }) else {
             return read(payload, into: &notification)
         }
         PlainReading.read(payload, into: &notification)
         let matches = matches(for: payload)
         notification.detection.also = (matches.winner.map { [$0.vendor] } ?? []) + matches.also
-        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches)
+        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches, readAs: nil)
         notification.vendor = vendor
         detector.read(payload, into: &notification)
     }
 
-    /// Device tokens inside the data of every vendor that matches.
+    /// Device tokens inside the data of every vendor that matches, and the secrets of those that are not read. `read`:
+    /// the match whose vendor reads the payload, and leaves its secrets out.
     private func deviceTokens(
-        in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches
+        in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches, readAs read: VendorMatch?
     ) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        for match in matches.all { tokens += links[match.link].deviceTokens(in: payload, matchedBy: match) }
+        for match in matches.all {
+            let isRead = match.vendor == read?.vendor
+            tokens += links[match.link].deviceTokens(in: payload, matchedBy: match, withSecrets: !isRead)
+        }
         return tokens
     }
 

@@ -18,8 +18,11 @@ package protocol ChainLink: Sendable {
     /// platform's keys, which the vendor's keys override. Mistakes become warnings.
     func read(_ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification)
 
-    /// Device tokens inside the data of the vendor of one of its own matches.
-    func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken]
+    /// Device tokens inside the data of the vendor of one of its own matches. `withSecrets`: the vendor's secrets too,
+    /// which only its own reading leaves out.
+    func deviceTokens(
+        in payload: borrowing PlatformPayload, matchedBy match: VendorMatch, withSecrets: Bool
+    ) -> [DeviceToken]
 
     /// Explains to people, in lines, why no vendor of this link matches; empty if one does.
     func explain(_ payload: borrowing PlatformPayload) -> [String]
@@ -71,13 +74,11 @@ extension VendorDetector {
 
     package func read(
         _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification
-    ) {
-        read(payload, into: &notification)
-    }
+    ) { read(payload, into: &notification) }
 
-    package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
-        []
-    }
+    package func deviceTokens(
+        in payload: borrowing PlatformPayload, matchedBy match: VendorMatch, withSecrets: Bool
+    ) -> [DeviceToken] { [] }
 
     package func explain(_ payload: borrowing PlatformPayload) -> [String] {
         guard detect(payload) == nil else { return [] }

@@ -11,9 +11,7 @@ package struct VendorMatch: Sendable, Equatable {
 
     /// `entry`: the position in the catalogue, which the link needs to read the payload; 0 for a vendor with code.
     package init(_ vendor: VendorID, _ detection: Detection, entry: Int = 0) {
-        self.vendor = vendor
-        self.detection = detection
-        self.entry = entry
+        (self.vendor, self.detection, self.entry) = (vendor, detection, entry)
     }
 }
 

@@ -15,9 +15,10 @@ extension Braze {
         "appboy_uninstall_tracking": .any,
     ])
 
-    /// Keys of Braze inside `extra`, which are not the app's.
-    fileprivate static func isOwnInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
+    /// Keys of Braze inside `extra`, which are not the app's. `readsPicture`: whether the event has the picture of
+    /// `extra`; otherwise it keeps the key.
+    fileprivate static func isOwnInExtra(_ key: UnsafeBufferPointer<UInt8>, readsPicture: Bool) -> Bool {
+        readsPicture && key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
     }
 }
 
@@ -33,6 +34,7 @@ extension PushNotification {
         readText(payload)
         let extra = readExtra(payload["extra"], in: parser)
         // A picture in its own key overrides the older one inside `extra`.
+        let readsPicture = payload["ab_iu"] == nil && extra?["appboy_image_url"]?.isString == true
         if addMedia(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment, kind: .image) != nil {
             vendorKind = payload["ab_iip"] != nil ? "inline-image" : "big-picture"
         }
@@ -45,11 +47,14 @@ extension PushNotification {
         let isTracking = extra?["appboy_uninstall_tracking"] != nil
         let request = Braze.request(in: payload, of: Braze.androidRequests) { _ in true }
         readBrazeRequest(isTracking ? Braze.uninstallTracking : request)
-        readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
+        let untapped = readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
         readButtons(slots, in: parser)
         fillCustom(
             from: payload, except: Braze.androidKeys,
-            adding: [.members(extra, of: "extra", except: Braze.isOwnInExtra)], isConsumed: { slots.isConsumed($0) })
+            adding: [
+                .members(extra, of: "extra") { Braze.isOwnInExtra($0, readsPicture: readsPicture) },
+                .member("uri", untapped, of: "braze"),
+            ], isConsumed: { slots.isConsumed($0) })
     }
 
     /// The SDK shows a push only if it has both a title and a text; otherwise the platform's own keys count.
@@ -206,9 +211,7 @@ private struct BrazeSlots {
 
     /// The number after the four letters of the prefix, and the rest of the key. Numbers from 1000 on are ignored:
     /// the SDK reads such a slot only after all slots before it.
-    private static func split(
-        _ key: UnsafeBufferPointer<UInt8>
-    ) -> (index: Int, name: UnsafeBufferPointer<UInt8>)? {
+    private static func split(_ key: UnsafeBufferPointer<UInt8>) -> (index: Int, name: UnsafeBufferPointer<UInt8>)? {
         var index = 0
         var cursor = 4
         while cursor < key.count, key[cursor].isDigit {

@@ -56,9 +56,11 @@ extension PushNotification {
         readStory(ab?["c_items"], in: parser)
         if carousel == nil, ab?["ab_cd"] != nil { vendorKind = "content-card" }
         readBrazeRequest(Braze.request(in: payload, of: Braze.appleRequests, where: \.appleFlag))
-        readBrazeTap(link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true)
+        let untapped = readBrazeTap(link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true)
         readCategory(ab?["ab_cat"], in: parser)
-        fillCustom(from: payload, except: isSilent ? Braze.silentAppleKeys : Braze.appleKeys)
+        fillCustom(
+            from: payload, except: isSilent ? Braze.silentAppleKeys : Braze.appleKeys,
+            adding: untapped.map { [.member("ab_uri", $0, of: "braze")] } ?? [])
     }
 
     /// The test bench sends stories silently. It puts the contents of `aps` here, with sound and badge inside the
@@ -119,8 +121,7 @@ extension PushNotification {
     /// The effect of one button; warns of a missing type.
     private mutating func readEffect(_ effect: JSONValue, in parser: JSONParser) -> Action {
         if effect["a_t"]?.text == nil {
-            warn(
-                "braze.action-type-missing", "The button's action has no type.", key: "a_t", of: effect, in: parser)
+            warn("braze.action-type-missing", "The button's action has no type.", key: "a_t", of: effect, in: parser)
         }
         return Braze.action(
             type: effect["a_t"], link: effect["a_uri"]?.text, inWebView: effect["a_use_webview"]?.appleFlag == true)

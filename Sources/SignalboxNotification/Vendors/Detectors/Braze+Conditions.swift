@@ -215,8 +215,6 @@ struct BrazeConditions {
         patterns -= 1
         do throws(InputFault) {
             return try TextPattern(source)
-        } catch {
-            throw fault("The regular expression is not supported: \(error.detail).", at: value)
-        }
+        } catch { throw fault("The regular expression is not supported: \(error.detail).", at: value) }
     }
 }

@@ -30,8 +30,7 @@ private struct BrazeTrigger {
 
     /// `conditions`: with the bounds that remain for this payload.
     init(_ trigger: JSONValue, _ conditions: BrazeConditions) {
-        self.trigger = trigger
-        self.conditions = conditions
+        (self.trigger, self.conditions) = (trigger, conditions)
     }
 
     /// Nil, with a fault, for a trigger that cannot be read.
@@ -85,9 +84,7 @@ private struct BrazeTrigger {
     private mutating func rank(_ value: JSONValue?) throws(Unreadable) -> Int {
         guard let value, !value.isNull else { return VendorRules.rank(of: nil, vendor: "braze") }
         if let bucket = value.text.flatMap({ VendorRules.rank(ofBrazeBucket: $0.lowercased()) }) { return bucket }
-        guard let number = value.number else {
-            throw conditions.fault("The priority is not a number.", at: value)
-        }
+        guard let number = value.number else { throw conditions.fault("The priority is not a number.", at: value) }
         return VendorRules.rank(of: Int(clamping: number), vendor: "braze")
     }
 

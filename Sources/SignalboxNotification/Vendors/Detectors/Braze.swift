@@ -31,9 +31,7 @@ struct Braze: VendorDetector {
         if let marker = appleMarker(in: payload) ?? activityMarker(in: payload) ?? inAppMarker(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
         }
-        if let body = webPush(payload) {
-            return Detection(.signature, evidence: body.map { payload.pointer(to: $0) })
-        }
+        if let body = webPush(payload) { return Detection(.signature, evidence: body.map { payload.pointer(to: $0) }) }
         if let hint = payload["ab_uri"], hint.isString {
             return Detection(.hint, evidence: [payload.pointer(to: hint)])
         }
@@ -182,9 +180,12 @@ extension PushNotification {
         if name == Braze.uninstallTracking || kind == .silent { kind = .control }
     }
 
-    /// The effect of a tap on the notification itself; none if the push shows none.
-    mutating func readBrazeTap(link: JSONValue?, inWebView: Bool) {
-        guard kind == .alert else { return }
+    /// The effect of a tap on the notification itself; none if the push shows none. Returns a link without a
+    /// notification to tap, which the event keeps in ``custom``.
+    @discardableResult
+    mutating func readBrazeTap(link: JSONValue?, inWebView: Bool) -> JSONValue? {
+        guard kind == .alert else { return link?.hasText == true ? link : nil }
         action = link.flatMap { .opening($0, inWebView: inWebView) } ?? Action(.openApp)
+        return nil
     }
 }

@@ -23,11 +23,15 @@ extension MCE {
     }
 
     /// The values that the SDK passes to the action's handler besides type and value: a calendar's dates, an e-mail's
-    /// parts. `consumed`: the value of the action.
-    fileprivate static func arguments(of action: JSONObject, except consumed: JSONValue?) -> JSONText? {
+    /// parts. `consumed`: the value of the action. `isButton`: whether the name is the title of a button.
+    fileprivate static func arguments(
+        of action: JSONObject, except consumed: JSONValue?, isButton: Bool
+    ) -> JSONText? {
         var writer = JSONWriter()
         action.forEachMember { key, value in
-            guard !isButtonKey(key) else { return }
+            guard !isOption(key) else { return }
+            if key.equals("type"), value.hasText || value.isNull { return }
+            if key.equals("name"), isButton && value.hasScalarText || value.isNull { return }
             if let consumed, value.isSamePlace(as: consumed), consumed.hasScalarText { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
@@ -38,16 +42,16 @@ extension MCE {
         return JSONText(writer)
     }
 
-    /// Keys with a field of their own in events.
-    private static func isButtonKey(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("type") || key.equals("name") || key.equals("destructive") || key.equals("authentication")
-            || key.equals("foreground")
+    /// Keys of a button's options.
+    private static func isOption(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        key.equals("destructive") || key.equals("authentication") || key.equals("foreground")
     }
 }
 
 extension PushNotification {
     /// The action that an object describes; warns of a missing type. Nil, with a warning, for any other value.
-    mutating func readMCEAction(_ value: JSONValue, in parser: JSONParser) -> Action? {
+    /// `isButton`: whether its name is the title of a button; otherwise the name is an argument.
+    mutating func readMCEAction(_ value: JSONValue, isButton: Bool = false, in parser: JSONParser) -> Action? {
         guard value.isObject else {
             warn("mce.action-not-an-object", "The action is not an object.", at: value, in: parser)
             return nil
@@ -55,14 +59,14 @@ extension PushNotification {
         let action = JSONObject(value)
         guard let word = action["type"]?.text else {
             warn("mce.action-type-missing", "The action has no type.", key: "type", of: value, in: parser)
-            let arguments = MCE.arguments(of: action, except: action["value"])
+            let arguments = MCE.arguments(of: action, except: action["value"], isButton: isButton)
             return Action(.custom, value: action["value"]?.scalarText, arguments: arguments)
         }
         let type = MCE.type(word)
         warnOfValue(action, type, in: parser)
         warnOfOtherPlatform(action, type, in: parser)
         let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
-        let arguments = MCE.arguments(of: action, except: value)
+        let arguments = MCE.arguments(of: action, except: value, isButton: isButton)
         if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
             opening.arguments = arguments
             return opening
@@ -133,9 +137,9 @@ extension PushNotification {
         var identifiers = ButtonIdentifiers()
         var buttons: [Category.Button] = []
         for value in list {
-            guard let action = readMCEAction(value, in: parser) else { continue }
+            guard let action = readMCEAction(value, isButton: true, in: parser) else { continue }
             let button = JSONObject(value)
-            let title = button["name"]?.text
+            let title = button["name"]?.scalarText
             if title == nil {
                 warn(
                     "mce.action-name-missing", "The action has no name, so its button has no title.", key: "name",

@@ -72,6 +72,14 @@ extension MCE {
         let isCarousel = alert["type"]?.equals("carousel") == true
         return isCarousel ? (isText ? carouselAndText : carousel) : isText ? text : image
     }
+
+    /// The name of the category in `aps`, if `category-name` replaces it.
+    fileprivate static func replacedCategory(in payload: borrowing PlatformPayload) -> JSONValue? {
+        guard let name = payload["category-name"]?.text, let own = payload.aps?["category"], own.hasText,
+            !own.isScalar(withText: name)
+        else { return nil }
+        return own
+    }
 }
 
 extension PushNotification {
@@ -87,7 +95,7 @@ extension PushNotification {
         }
         readApple(payload)
         readInApp(parser.object(payload["inApp"]), in: parser)
-        fillCustom(from: payload, except: MCE.keys(of: payload, alert))
+        fillCustom(from: payload, except: MCE.keys(of: payload, alert), keeping: MCE.replacedCategory(in: payload))
     }
 
     /// `mailingId` is a number in some payloads, a string in others (Acoustic-Mobile-Push/iOS).
@@ -127,9 +135,6 @@ extension PushNotification {
     /// and stays in ``custom`` if that replaces it.
     private mutating func readCategory(_ payload: borrowing PlatformPayload) {
         let name = payload["category-name"]?.text
-        if let name, let own = payload.aps?["category"], own.hasText, !own.isScalar(withText: name) {
-            keepReplaced(own, of: payload)
-        }
         guard let list = payload["category-actions"], list.isArray else {
             if let name { category = .named(name) }
             return

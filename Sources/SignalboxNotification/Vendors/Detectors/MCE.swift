@@ -38,9 +38,7 @@ struct MCE: VendorDetector {
         if let action, action.isObject, isAction(action) || actions?.isArray == true { return action }
         if let actions, actions.elements.prefix(longestList).contains(where: isButton) { return actions }
         let mce = parser.object(payload["mce"])
-        if let alert = payload["alert"], isAlert(parser.object(alert), hasMCE: mce != nil, in: parser) {
-            return alert
-        }
+        if let alert = payload["alert"], isAlert(parser.object(alert), hasMCE: mce != nil, in: parser) { return alert }
         if let value = payload["mce"], isCampaign(mce) { return value }
         if let inApp = payload["inApp"], isInApp(parser.object(inApp)) { return inApp }
         return nil

@@ -5,9 +5,7 @@ extension PushNotification {
     /// Adds the smart notification as a message that the engine shows in its period. The SDK shows no message without
     /// title and body. A period with an unreadable date is unknown, so it brings no message. `embargo`, `expiry`: as
     /// read.
-    mutating func bringSourseMessage(
-        _ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?
-    ) {
+    mutating func bringSourseMessage(_ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?) {
         guard readsMessages, payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
             content.body != nil, !payload.isUnreadable("embargoDate", embargo),
             !payload.isUnreadable("expiryDate", expiry)
@@ -60,13 +58,12 @@ extension PushNotification {
         writer.member("body", content.body)
         writer.member("imageURL", media.first?.url)
         if !custom.isEmpty {
-            writer.key("custom")
-            writer.beginObject()
-            for (key, value) in custom {
-                writer.key(key)
-                writer.text(value)
+            writer.object("custom") { writer in
+                for (key, value) in custom {
+                    writer.key(key)
+                    writer.text(value)
+                }
             }
-            writer.endObject()
         }
         writer.endObject()
         return JSONText(writer)

@@ -55,9 +55,7 @@ extension PushNotification {
         // The tag alone distinguishes mailings.
         campaign = tag.map { Campaign(id: $0) }
         action = Action(.openApp)
-        if let link = payload["actionURL"], string("actionURL", payload) != nil {
-            action = .opening(link) ?? action
-        }
+        if let link = string("actionURL", payload), !link.isEmpty { action = .opening(link) }
         if let image = string("imageURL", payload) { media = [Media(url: image, role: .attachment, announced: .image)] }
         let (embargo, expiry) = readSchedule(payload)
         fillCustom(from: payload, except: Sourse.keys, stripping: "custom_")

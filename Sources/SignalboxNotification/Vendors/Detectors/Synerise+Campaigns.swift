@@ -17,9 +17,7 @@ extension Synerise {
         content: KeySchema([
             "campaign": .object(campaign),
             "notification": .object(
-                KeySchema([
-                    "title": .text, "body": .text, "sound": .text, "icon": .link, "action": .object(action),
-                ])),
+                KeySchema(["title": .text, "body": .text, "sound": .text, "icon": .link, "action": .object(action)])),
             "buttons": .list(KeySchema(["identifier": .scalar, "text": .text, "action": .object(action)])),
             "rich-media": .object(
                 KeySchema([
@@ -122,8 +120,7 @@ extension PushNotification {
                     in: parser)
             }
         case "carousel": readCarousel(media["carousel"], in: parser)
-        default:
-            warn("synerise.rich-media-type-unknown", "Unknown type of Synerise rich media.", at: type, in: parser)
+        default: warn("synerise.rich-media-type-unknown", "Unknown type of Synerise rich media.", at: type, in: parser)
         }
     }
 
@@ -134,8 +131,7 @@ extension PushNotification {
         for item in list where item.isObject {
             let media = addMedia(item["image"], as: .carousel)
             if media == nil {
-                warn(
-                    "synerise.image-missing", "The carousel item has no image.", key: "image", of: item, in: parser)
+                warn("synerise.image-missing", "The carousel item has no image.", key: "image", of: item, in: parser)
             }
             items.append(
                 .init(

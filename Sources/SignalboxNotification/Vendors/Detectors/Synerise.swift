@@ -122,8 +122,7 @@ extension PushNotification {
                 adding: [.member("auto_disappear", content["auto_disappear"], of: "content")])
         case .silentCommand, .silentSDKCommand:
             readCommand(content, type, in: payload.parser)
-            fillCustom(
-                from: payload, except: Synerise.command, adding: [.member("content", content, of: "synerise")])
+            fillCustom(from: payload, except: Synerise.command, adding: [.member("content", content, of: "synerise")])
         case .inAppTest:
             // Synerise does not document the rest of the content.
             kind = .inAppMessage
