@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxStore
 
 /// Statements that tests and the command line run on their own.

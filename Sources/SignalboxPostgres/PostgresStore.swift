@@ -100,8 +100,7 @@ package final class PostgresStore: Store {
     }
 
     private init(_ target: PostgresTarget, tokenKey: [UInt8], now: (@Sendable () -> Date)?) {
-        self.target = target
-        self.tokenKey = tokenKey
+        (self.target, self.tokenKey) = (target, tokenKey)
         let clock = PostgresClock(now)
         self.clock = clock
         let membership = NodeMembership(target)

@@ -150,6 +150,30 @@ import Testing
         }
     }
 
+    /// It had no heartbeat for long: it was suspended, or could not reach the database. Or it opened the database right
+    /// before the copy began.
+    @Test(arguments: [true, false]) func aGatewayThatComesBackDoesNotWrite(_ isRegistered: Bool) async throws {
+        try await withSample { queue, location, _ in
+            // Its own target: after a failed attempt, users of the same target soon make none.
+            let target = PostgresTarget(url: location.target.url, schema: location.target.schema)
+            let store = try PostgresStore(target)
+            if isRegistered { _ = try store.membership.current() }
+            let connection = try PostgresConnection(location.target)
+            _ = try connection.run("UPDATE nodes SET seen_at = seen_at - interval '1 hour'")
+            func expectNoWrite(_ words: String) async throws {
+                let error = await #expect(throws: StoreError.self) { try await store.probe() }
+                #expect(error?.description.contains(words) == true, "\(error as Any)")
+                #expect(try connection.run("SELECT FROM nodes WHERE is_live").isEmpty)
+            }
+            _ = try PostgresCopy(location.target, of: try queue.copySource())
+            try await expectNoWrite("is not complete")
+            try copy(queue, location).complete()
+            // It hashes tokens with another key than the queue.
+            try await expectNoWrite("is not the database that the gateway opened")
+            try await PostgresStore(location.target).probe()
+        }
+    }
+
     @Test func refusesAnotherQueueAndAChangedOne() async throws {
         try await withSample { queue, location, _ in
             let source = try queue.copySource()

@@ -23,15 +23,28 @@ enum NodeBench {
         }
     }
 
-    /// Declares a node gone, as another one does after its lifetime. Returns the number of deliveries that it held.
+    /// Declares a node gone, as another one does after its lifetime, and returns once its deliveries are free. Returns
+    /// their number.
     @discardableResult
     static func end(_ store: PostgresStore) throws -> Int {
-        store.heartbeat.end()
+        // A heartbeat in progress would count as one of the present.
+        store.heartbeat.finish()
         let node = try store.membership.current()
         let connection = try PostgresConnection(store.target)
+        func held() throws -> Int {
+            try connection.run("SELECT FROM queue WHERE holder = $1", [.number(node)]).count
+        }
+        let count = try held()
         _ = try connection.run(
             "UPDATE nodes SET seen_at = seen_at - interval '1 hour' WHERE id = $1", [.number(node)])
-        return try Takeover(connection).run(silent: [node], absent: [], until: .now + .seconds(9))
+        // The heartbeat of another node may be about to free some of them.
+        var isGone = false
+        while try !isGone || held() > 0 {
+            _ = try Takeover(connection).run(
+                silent: [node], absent: isGone ? [node] : [], until: .now + .seconds(9))
+            isGone = try connection.run("SELECT FROM nodes WHERE id = $1 AND is_live", [.number(node)]).isEmpty
+        }
+        return count
     }
 
     static func event(

@@ -16,6 +16,31 @@ import Testing
         }
     }
 
+    /// The server keeps the plan of a table of one row until something makes it forget it. Many changes of other tables
+    /// would do so, too, so it is a server of its own.
+    @Test func aStatementGetsANewPlanAfterTheLifeOfTheFormerOne() async throws {
+        let server = try await PostgresServer.start(.fast)
+        let target = PostgresTarget(url: server.url)
+        let connection = try PostgresConnection(target.with(["plan_cache_mode=force_generic_plan"]))
+        connection.planLife = .seconds(3600)
+        let add = "INSERT INTO grown SELECT generate_series($1, $2)"
+        let find = "SELECT id FROM grown WHERE id = $1"
+        _ = try connection.run("CREATE TEMPORARY TABLE grown (id bigint PRIMARY KEY)")
+        _ = try connection.run(add, [.number(1), .number(1)])
+        _ = try connection.run("ANALYZE grown")
+        _ = try connection.run(find, [.number(1)])
+        _ = try connection.run(add, [.number(2), .number(20_000)])
+        let name = try connection.run("SELECT name FROM pg_prepared_statements WHERE statement = $1", [.text(find)])
+        func plan() throws -> String {
+            try connection.run("EXPLAIN EXECUTE \(name.first?.text(0) ?? "") (1)").map { try $0.text(0) }
+                .joined(separator: "\n")
+        }
+        #expect(try plan().contains("Seq Scan"))
+        connection.planLife = .zero
+        #expect(try !plan().contains("Seq Scan"))
+        try await server.stop()
+    }
+
     /// Until its end, the server accepts no other statement.
     @Test func aFailedTransactionIsRolledBack() async throws {
         let connection = try PostgresConnection(PostgresTarget(url: try await PostgresServer.sharedURL()))

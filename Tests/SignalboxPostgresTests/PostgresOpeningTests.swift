@@ -1,4 +1,5 @@
 import SignalboxStore
+import SignalboxStoreTesting
 import Testing
 
 @testable import SignalboxPostgres
@@ -48,6 +49,59 @@ import Testing
             #expect(reason.contains("does not exist"))
             #expect(remedy.contains("create the database"))
         }
+    }
+
+    /// It could not store some texts of events.
+    @Test func refusesADatabaseOfAnotherEncoding() async throws {
+        let shared = try await PostgresServer.sharedURL()
+        let name = "t\(UInt32.random(in: 1 ... .max))"
+        let admin = try PostgresAdmin(PostgresTarget(url: shared))
+        try admin.run("CREATE DATABASE \(name) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        let start = try #require(shared.lastIndex(of: "/"))
+        let target = PostgresTarget(url: shared[...start] + name)
+        let error = #expect(throws: StoreError.self) { try PostgresStore(target) }
+        try admin.run("DROP DATABASE \(name) WITH (FORCE)")
+        #expect(
+            error
+                == .refused(
+                    reason: "\(target.place) has the encoding LATIN1, which lacks characters of events",
+                    remedy: "create the database with ENCODING 'UTF8'"))
+    }
+
+    @Test(arguments: ["?sslmode=bogus", "?no_such_option=1", ":99999", "%ZZ"])
+    func refusesAURLThatCannotBeUsed(_ end: String) {
+        let error = #expect(throws: StoreError.self) { try PostgresStore(PostgresTarget(url: "postgres://a\(end)")) }
+        guard case .refused(_, let remedy) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(remedy == "correct the URL in gateway.store")
+    }
+
+    @Test func namesTheSchemaThatIsMissing() async throws {
+        let target = PostgresTarget(url: try await PostgresServer.sharedURL(), schema: "none_of_this_name")
+        let error = #expect(throws: StoreError.self) { try PostgresStore(target) }
+        #expect(error?.description.contains("Create the schema and grant it") == true, "\(error as Any)")
+    }
+
+    @Test(arguments: [
+        "server does not support SSL, but SSL was required", "root certificate file \"/ca.pem\" does not exist",
+        "SSL error: certificate verify failed",
+    ])
+    func namesTheParametersOfTLS(_ reason: String) {
+        let remedy = PostgresConnection.remedy(for: reason, needsPassword: false)
+        #expect(remedy.hasPrefix("check the parameters of TLS in gateway.store"))
+    }
+
+    /// The role may need TLS, if the server admits it only with TLS.
+    @Test func namesTheRemedyOfAClientThatIsNotAdmitted() {
+        func remedy(_ encryption: String) -> String {
+            PostgresConnection.remedy(
+                for: "FATAL:  pg_hba.conf rejects connection for host \"::1\", user \"a\", \(encryption)",
+                needsPassword: false)
+        }
+        #expect(remedy("SSL encryption") == "admit the role in pg_hba.conf")
+        #expect(remedy("no encryption") == "set sslmode=require in gateway.store, or admit the role in pg_hba.conf")
     }
 
     @Test func callsAServerThatDoesNotListenUnreachable() {

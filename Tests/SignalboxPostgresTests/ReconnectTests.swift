@@ -106,6 +106,19 @@ import Testing
         #expect(attempts == expected)
     }
 
+    /// The server names the reason with which it ends a session. The next call receives it as its answer.
+    @Test func aReadWhoseSessionWasEndedIsRepeated() async throws {
+        let target = PostgresTarget(url: try await PostgresServer.sharedURL())
+        let readers = PostgresReaders(target, count: 1)
+        let session = "SELECT pg_backend_pid()"
+        let former = try await readers.read { try $0.run(session).first?.number(0) }
+        let direct = try PostgresConnection(target)
+        _ = try direct.run("SELECT pg_terminate_backend($1::integer)", [.number(former)])
+        while try !direct.run("SELECT FROM pg_stat_activity WHERE pid = $1", [.number(former)]).isEmpty {}
+        let next = try await readers.read { try $0.run(session).first?.number(0) }
+        #expect(next != nil && next != former)
+    }
+
     /// Runs `body` with a store behind a proxy, without a heartbeat, and a connection of its own.
     private static func withStore(
         _ body: (PostgresStore, CuttingProxy, PostgresConnection) async throws -> Void

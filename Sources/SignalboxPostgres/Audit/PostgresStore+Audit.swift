@@ -21,8 +21,7 @@ extension PostgresStore {
             notes.add(try notes.reading("leases", orElse: []) { try AuditPass.abandonedLeases(on: $0) })
             notes.add(try notes.reading("the counts of media", orElse: []) { try AuditPass.mediaCounts(on: $0) })
             notes.add(try notes.reading("in-app rows", orElse: []) { try Self.inAppFindings(on: $0) })
-            return Audit(
-                accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines, loss: nil)
+            return Audit(accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines, loss: nil)
         }
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import SignalboxNotification
 import SignalboxStore
 
 /// One step of a bulk change: some deliveries of a filter, which may have changed since they were found.

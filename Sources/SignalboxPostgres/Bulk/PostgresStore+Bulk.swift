@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxNotification
 package import SignalboxStore
 
 /// Changes of all deliveries that a filter selects. A purge leaves leased deliveries alone; a retry gives them another
@@ -11,6 +10,7 @@ extension PostgresStore {
     /// Waits for transactions that are open at the time of the preview: deliveries that they end have an earlier time,
     /// and are part of the preview.
     package func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview {
+        if change == .purge { try await giveBackFresh(for: filter) }
         let now = now
         var selection = filter
         selection.endedBefore = min(filter.endedBefore ?? now, now)
@@ -44,6 +44,15 @@ extension PostgresStore {
         }
     }
 
+    /// One snapshot, in steps. Counts leased deliveries.
+    package func inProgressCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        try await readers.snapshot { connection in
+            var count = 0
+            try connection.count(filter, "d.holder IS NOT NULL") { count += try $0.count(1) }
+            return count
+        }
+    }
+
     /// Numbers of attempts continue; only the budget starts anew. Wakes every lane after each step, so that attempts
     /// begin before the last one. Throws the first failure; deliveries of earlier steps stay requeued, and the action
     /// has their number.
@@ -65,11 +74,17 @@ extension PostgresStore {
     package func purge(
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
-        try await change(
+        try await giveBackFresh(for: filter)
+        return try await change(
             .purge, filter, sparingUndelivered: sparingUndelivered, as: action, recordingNone: true
         ) { transaction, ids, _ in
             try BulkStep(filter, ids).purge(sparingUndelivered: sparingUndelivered, in: transaction)
         }
+    }
+
+    /// Returns deliveries in memory to the table if the filter may select them, so that a purge can remove them.
+    private func giveBackFresh(for filter: DeliveryFilter) async throws(StoreError) {
+        if (filter.state ?? .waiting) == .waiting { try await giveBackFresh(of: filter.destination) }
     }
 
     /// Runs the steps of a change, from old deliveries to new ones. `step` changes some deliveries in a transaction,
@@ -77,8 +92,7 @@ extension PostgresStore {
     /// nothing and `recordingNone` is false; the other steps add to its count.
     private func change(
         _ change: BulkChange, _ filter: DeliveryFilter, sparingUndelivered: Bool = false, as action: OperatorAction?,
-        recordingNone: Bool,
-        step: @escaping @Sendable (PostgresTransaction, _ ids: [Int64], _ done: Int) throws -> Int
+        recordingNone: Bool, step: @escaping @Sendable (PostgresTransaction, _ ids: [Int64], _ done: Int) throws -> Int
     ) async throws(StoreError) -> Int {
         var search = BulkSearch(filter, change.condition(sparingUndelivered: sparingUndelivered))
         var (changed, entry) = (0, Int64?.none)
@@ -92,9 +106,7 @@ extension PostgresStore {
             let result = try await writer(.others).write { [changed, entry] transaction -> (Int, Int64?) in
                 let count = ids.isEmpty ? 0 : try step(transaction, ids, changed)
                 guard let action, count > 0 || entry != nil || recordingNone else { return (count, entry) }
-                guard let entry else {
-                    return (count, try self.record(action, count: count, in: transaction))
-                }
+                guard let entry else { return (count, try self.record(action, count: count, in: transaction)) }
                 if count > 0 {
                     try transaction.run(
                         "UPDATE actions SET count = count + $1 WHERE id = $2", [.number(Int64(count)), .number(entry)])
@@ -203,9 +215,7 @@ extension PostgresConnection {
 
     /// Counts what a filter selects and `condition` permits, in steps. `each` receives rows of a destination, the
     /// number of deliveries, and the smallest and the largest number of one.
-    fileprivate func count(
-        _ filter: DeliveryFilter, _ condition: String, each: (PostgresRow) throws -> Void
-    ) throws {
+    fileprivate func count(_ filter: DeliveryFilter, _ condition: String, each: (PostgresRow) throws -> Void) throws {
         guard let walk = filter.walk else { return }
         var position: Int64? = .min
         while let start = position {

@@ -1,4 +1,3 @@
-import SignalboxNotification
 package import SignalboxStore
 
 /// Deliveries that operators order for stored events.

@@ -21,10 +21,45 @@ extension PostgresConnection {
             return "make the server accept writes, or name its primary in gateway.store"
         }
         if reason.contains("too many clients") || reason.contains("connection slots") { return PostgresFailure.room }
-        if reason.contains("no pg_hba.conf entry") { return "admit the role in pg_hba.conf" }
+        if reason.contains("pg_hba.conf") {
+            let admission = "admit the role in pg_hba.conf"
+            return reason.contains("no encryption") && !reason.contains("SSL encryption")
+                ? "set sslmode=require in gateway.store, or \(admission)" : admission
+        }
+        if ["certificate", "private key file", "SSL was required", "channel binding"].contains(where: reason.contains) {
+            return "check the parameters of TLS in gateway.store, such as sslmode and sslrootcert, and the server's "
+                + "certificate"
+        }
         if reason.contains("FATAL:  role") { return "create the role, or name another one in gateway.store" }
         if reason.contains("FATAL:  database") { return "create the database, or name another one in gateway.store" }
         return "check that the server runs, and its address in gateway.store"
+    }
+
+    /// Whether libpq could not use the connection string at all. `reason`: libpq's; those about values of a parameter
+    /// begin so (fe-connect.c).
+    static func isOfURL(_ reason: String, _ url: String) -> Bool {
+        guard let options = PQconninfoParse(url, nil) else { return true }
+        PQconninfoFree(options)
+        return reason.hasPrefix("invalid ") || reason.hasPrefix("could not match ")
+    }
+
+    /// Why no store can use a database, as the rest of a sentence about it; nil if one can.
+    static func flaw(of handle: OpaquePointer) -> (reason: String, remedy: String)? {
+        guard PQserverVersion(handle) >= 130_000 else { return ("is older than PostgreSQL 13", "upgrade the server") }
+        // A database with the encoding SQL_ASCII stores bytes as they are. A pooler may not tell the encoding.
+        guard let encoding = PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }),
+            !["UTF8", "SQL_ASCII"].contains(encoding)
+        else { return nil }
+        return (
+            "has the encoding \(encoding), which lacks characters of events",
+            "create the database with ENCODING 'UTF8'"
+        )
+    }
+
+    /// Ends a transaction that has failed. Closes the connection if it cannot.
+    func rollBack() {
+        guard isOpen else { return }
+        do throws(PostgresFailure) { _ = try run("ROLLBACK") } catch { close() }
     }
 
     /// The last message of libpq on one line, without its hints and the server's details.
@@ -32,6 +67,7 @@ extension PostgresConnection {
         String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline)
             // Hints of libpq begin with a tab.
             .filter { line in !["\t", "DETAIL:", "HINT:"].contains { line.hasPrefix($0) } }
+            .map { line in line.hasSuffix(".") ? line.dropLast() : line }
             .joined(separator: "; ")
     }
 }

@@ -27,8 +27,9 @@ final class PostgresConnection: @unchecked Sendable {
     /// grown, until a vacuum or an analysis of it, which may not come for minutes. A new plan takes milliseconds.
     var planLife: Duration = .seconds(10)
 
-    /// Texts beyond this number are parsed each time: some are put together from conditions. They use the unnamed
-    /// prepared statement, which lasts until the next one (PostgreSQL, "Message Flow": extended query).
+    /// The server parses texts beyond this number each time. Their number has no limit, because some are assembled from
+    /// conditions. They use the unnamed prepared statement, which lasts until the next one (PostgreSQL, "Message Flow":
+    /// extended query).
     private static let mostPrepared = 400
 
     private let handle: OpaquePointer
@@ -49,8 +50,9 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
     /// reasons, without the password. Throws the kind `otherDatabase` when the database at the address is not the one
-    /// that ``PostgresTarget/identity`` names. Servers before version 13 are rejected. Blocks for 3 s for each address
-    /// that does not answer. Within ``PostgresReach/pause`` after a failed attempt, throws its reason again without a
+    /// that ``PostgresTarget/identity`` names, and the kind `refused` for a connection string that libpq cannot use, a
+    /// server before version 13, and a database whose encoding lacks characters. Blocks for 3 s for each address that
+    /// does not answer. Within ``PostgresReach/pause`` after a failed attempt, throws its reason again without a
     /// further attempt.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
@@ -74,16 +76,19 @@ final class PostgresConnection: @unchecked Sendable {
         }
         guard let connection = opened else {
             let reason = reasons.joined(separator: "; ")
-            let failure = PostgresFailure(
-                kind: .connection, message: "\(target.place) cannot be reached: \(reason)",
-                remedy: Self.remedy(for: reason, needsPassword: needsPassword))
+            let message = "\(target.place) cannot be reached: \(reason)"
+            let failure =
+                Self.isOfURL(reason, target.url)
+                ? PostgresFailure(kind: .refused, message: message, remedy: "correct the URL in gateway.store")
+                : PostgresFailure(
+                    kind: .connection, message: message,
+                    remedy: Self.remedy(for: reason, needsPassword: needsPassword))
             target.reach.failed(failure)
             throw failure
         }
         handle = connection
-        guard PQserverVersion(connection) >= 130_000 else {
-            throw PostgresFailure(
-                kind: .connection, message: "\(target.place) \(Self.tooOld)", remedy: "upgrade the server")
+        if let flaw = Self.flaw(of: connection) {
+            throw PostgresFailure(kind: .refused, message: "\(target.place) \(flaw.reason)", remedy: flaw.remedy)
         }
         PQsetnonblocking(connection, 1)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
@@ -148,12 +153,12 @@ final class PostgresConnection: @unchecked Sendable {
     /// All rows are in memory when it returns.
     func run(all statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
         guard isOpen else {
-            // Also one that is only out of date: its transaction would keep its locks.
+            // A connection that is only out of date is closed too: its transaction would keep its locks.
             close()
             throw PostgresFailure(kind: .connection, message: "the connection was closed")
         }
-        // Outside of transactions: one that has failed only accepts its end. In a round trip of its own: the call may
-        // begin with a BEGIN, before which nothing may have read.
+        // Only outside of a transaction, because a failed one accepts only its end. In a separate round trip, because
+        // no statement may read before the BEGIN with which the call may begin.
         if ContinuousClock.now - plannedAt >= planLife, PQtransactionStatus(handle) == PQTRANS_IDLE {
             plannedAt = .now
             _ = try exchange([PostgresStatement("DISCARD PLANS")])
@@ -171,7 +176,7 @@ final class PostgresConnection: @unchecked Sendable {
             for (sql, name) in added { prepared[sql] = name }
             return rows
         } catch {
-            // Perhaps for a plan that reads a whole table.
+            // The plan may read a whole table: the next call discards all plans.
             if error.isTooSlow { plannedAt = .now - planLife }
             if error.isReadOnly { reach.renew(after: generation) }
             if error.endsConnection { close() }

@@ -12,6 +12,8 @@ struct PostgresFailure: Error {
         case timeout
         /// Another database answers at the address; see ``PostgresTarget/identity``. No connection is made.
         case otherDatabase
+        /// The connection string, the server or the database cannot be used until an operator changes something.
+        case refused
     }
 
     let kind: Kind
@@ -33,8 +35,18 @@ struct PostgresFailure: Error {
     /// Whether the connection can no longer be used.
     var endsConnection: Bool {
         guard case .statement(let state) = kind else { return true }
-        // Shutdown, crash and administrators end the session: class 57P; 25P03 is the limit of idle transactions.
-        return state.hasPrefix("57P") || state == "25P03" || state.hasPrefix("08") || isReadOnly
+        // Shutdown, crash, administrators and the limit of idle sessions end the session: class 57P. So do the limits
+        // of idle transactions and of all transactions.
+        return state.hasPrefix("57P") || state == "25P03" || state == "25P04" || state.hasPrefix("08") || isReadOnly
+    }
+
+    /// Whether the connection is gone, or the server has ended it, so that the same call may succeed on another one.
+    var wasLost: Bool {
+        switch kind {
+        case .connection: true
+        case .statement: endsConnection
+        case .timeout, .otherDatabase, .refused: false
+        }
     }
 
     /// Whether the server refused a write, such as a former primary that an operator made read-only before a failover.
@@ -60,13 +72,18 @@ extension PostgresFailure {
         case .statement(let sqlState): state = sqlState
         case .connection: return .unreachable(reason: words)
         case .timeout: return .unavailable(reason: words)
+        case .refused: return .refused(reason: message, remedy: remedy ?? "see the log of the server")
         case .otherDatabase:
             return .refused(reason: message, remedy: "connect it to its database again, or restart it to use this one")
         }
         // The first two digits name a class of errors.
         switch state {
         case "42501": return .refused(reason: "the database refuses access: \(message)", remedy: Self.grant)
-        case "42P01", "42703", "3F000":
+        case "3F000":
+            return .refused(
+                reason: "the schema of the queue is missing: \(message)",
+                remedy: "create the schema and grant it to the role, or name another one in gateway.store.schema")
+        case "42P01", "42703":
             return .refused(
                 reason: "the database lacks a table of the queue: \(message)", remedy: "run signalbox store check")
         case "25006": return .unavailable(reason: "the database is read-only; its operator must make it accept writes")
@@ -111,8 +128,7 @@ extension CommitFailure {
     init(_ error: any Error) {
         switch error {
         case let error as CommitFailure: self = error
-        case let error as PostgresFailure:
-            self.init(reason: StoreError(error), mayBeOfOneWrite: error.mayBeOfOneWrite)
+        case let error as PostgresFailure: self.init(reason: StoreError(error), mayBeOfOneWrite: error.mayBeOfOneWrite)
         case is DamagedValue: self.init(reason: StoreError(error), mayBeOfOneWrite: true)
         default: self.init(reason: StoreError(error), mayBeOfOneWrite: false)
         }

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Whether a database can be reached, as far as this process knows. All connections of a store share one.
@@ -61,8 +60,7 @@ package final class PostgresReach: Sendable {
     /// was made read-only keeps its sessions, and answers reads with data that no longer change. `generation`: that of
     /// the connection that found it out; no effect if others have found it out before.
     func renew(after generation: Int) {
-        _ = renewals.compareExchange(
-            expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
+        _ = renewals.compareExchange(expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
     }
 
     /// Records a connection.

@@ -53,9 +53,7 @@ final class PostgresReaders: Sendable {
                 _ = try connection.run("COMMIT")
                 return result
             } catch {
-                if connection.isOpen {
-                    do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }
-                }
+                connection.rollBack()
                 throw error
             }
         }
@@ -66,8 +64,8 @@ final class PostgresReaders: Sendable {
         readers.dropFirst().reduce(readers[0]) { $1.pending.value < $0.pending.value ? $1 : $0 }
     }
 
-    /// Only a failure of the kind `connection` repeats `body`, on a new connection. A timeout does not: the caller
-    /// would wait twice as long.
+    /// A lost or ended connection repeats `body`, on a new one. A timeout does not: the caller would wait twice as
+    /// long.
     private static func run<T>(
         _ body: (PostgresConnection) throws -> T, on place: inout PostgresConnection?, _ target: PostgresTarget
     ) -> Result<T, StoreError> {
@@ -81,7 +79,7 @@ final class PostgresReaders: Sendable {
                 }
                 place = connection
                 return .success(try body(connection))
-            } catch let failure as PostgresFailure where failure.kind == .connection && !isLast {
+            } catch let failure as PostgresFailure where failure.wasLost && !isLast {
                 place = nil
             } catch { return .failure(StoreError(error)) }
         }

@@ -106,9 +106,7 @@ struct PostgresRow: RecordRow {
 
     // MARK: Texts and bytes
 
-    func text(_ column: Int) throws(DamagedValue) -> String {
-        try required(column, optionalText(column), "a text")
-    }
+    func text(_ column: Int) throws(DamagedValue) -> String { try required(column, optionalText(column), "a text") }
 
     /// A `text`, `varchar` or `name`; nil for NULL. Throws for bytes that are not UTF-8, as in a database with another
     /// encoding.
@@ -127,15 +125,11 @@ struct PostgresRow: RecordRow {
     func destination(_ column: Int) throws(DamagedValue) -> DestinationName { DestinationName(try text(column)) }
 
     /// One of the values of an enumeration. Throws for a word that this version does not know.
-    func word<Word: RawRepresentable<String>>(
-        _ column: Int, as: Word.Type = Word.self
-    ) throws(DamagedValue) -> Word {
+    func word<Word: RawRepresentable<String>>(_ column: Int, as: Word.Type = Word.self) throws(DamagedValue) -> Word {
         try required(column, Word(rawValue: try text(column)), "a known word")
     }
 
-    func bytes(_ column: Int) throws(DamagedValue) -> [UInt8] {
-        try required(column, optionalBytes(column), "bytes")
-    }
+    func bytes(_ column: Int) throws(DamagedValue) -> [UInt8] { try required(column, optionalBytes(column), "bytes") }
 
     /// A `bytea`; nil for NULL.
     func optionalBytes(_ column: Int) throws(DamagedValue) -> [UInt8]? {

@@ -13,14 +13,14 @@ package struct PostgresTarget: Sendable {
     /// Shared by all connections to the database.
     package let reach: PostgresReach
 
-    /// `password`: reads the reference of the config; returns nil for a server that asks for none, and for libpq's own
-    /// ways to find it. `schema`: for tests, and for several independent queues in one database.
+    /// `password`: reads the reference of the config; returns nil if the server requires none, and if libpq is to
+    /// find it by itself. `schema`: for tests, and for several independent queues in one database.
     package init(url: String, schema: String? = nil, password: @escaping @Sendable () -> String? = { nil }) {
         self.init(url, schema, password, PostgresReach())
     }
 
-    /// `meta.id` of the database; nil for any. A connection to a database with another one fails. The address may lead
-    /// to another cluster after a change of names, and numbers of nodes and deliveries mean something else there.
+    /// `meta.id` of the database; nil for any. A connection to a database with another id fails: after a change of DNS,
+    /// the address may be that of another cluster, whose numbers of nodes and deliveries are unrelated.
     private(set) var identity: String?
 
     /// The same database, for connections that refuse another one at its address.
@@ -35,9 +35,7 @@ package struct PostgresTarget: Sendable {
 
     private init(
         _ url: String, _ schema: String?, _ password: @escaping @Sendable () -> String?, _ reach: PostgresReach
-    ) {
-        (self.url, self.schema, self.password, self.reach) = (url, schema, password, reach)
-    }
+    ) { (self.url, self.schema, self.password, self.reach) = (url, schema, password, reach) }
 
     /// The same database, for connections with these settings. `settings`: `name=value`. They replace those of an
     /// earlier call.

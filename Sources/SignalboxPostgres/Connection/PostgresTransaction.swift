@@ -18,9 +18,7 @@ final class PostgresTransaction {
     private(set) var hasBegun = false
 
     /// `opening`: begins the transaction; its last statement is ``PostgresWriter/mark``.
-    init(
-        _ connection: PostgresConnection, node: Int64, lane: WriterLane, at now: Date, opening: [PostgresStatement]
-    ) {
+    init(_ connection: PostgresConnection, node: Int64, lane: WriterLane, at now: Date, opening: [PostgresStatement]) {
         (self.connection, self.node, self.lane, self.now, self.opening) = (connection, node, lane, now, opening)
     }
 

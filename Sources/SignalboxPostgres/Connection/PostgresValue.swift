@@ -70,8 +70,7 @@ extension PostgresValue {
                 $1.append(bigEndian: Int32(1))
                 $1.append($0 ? 1 : 0)
             }
-        case .texts(let texts):
-            Self.encode(texts, of: 25, into: &buffer) { $1.append(element: $0) }
+        case .texts(let texts): Self.encode(texts, of: 25, into: &buffer) { $1.append(element: $0) }
         case .manyBytes(let list):
             Self.encode(list, of: 17, into: &buffer) {
                 $1.append(bigEndian: Int32($0.count))
@@ -91,8 +90,7 @@ extension PostgresValue {
     /// of dimensions, 1 if an element is NULL, and the type of the elements; then the length and the first index. Each
     /// element follows its length in bytes, which is -1 for NULL. All of these have 32 bits, big-endian.
     private static func encode<Element>(
-        _ elements: [Element?], of type: Int32, into buffer: inout [UInt8],
-        each: (Element, inout [UInt8]) -> Void
+        _ elements: [Element?], of type: Int32, into buffer: inout [UInt8], each: (Element, inout [UInt8]) -> Void
     ) {
         buffer.append(bigEndian: Int32(elements.isEmpty ? 0 : 1))
         buffer.append(bigEndian: Int32(elements.contains { $0 == nil } ? 1 : 0))

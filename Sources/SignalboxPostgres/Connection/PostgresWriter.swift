@@ -123,9 +123,7 @@ final class PostgresWriter: Sendable {
                 state.connection = nil
             } catch is NodeIsGone where runs < 3 {
                 membership.replace(state.node)
-            } catch {
-                throw CommitFailure(error)
-            }
+            } catch { throw CommitFailure(error) }
         }
     }
 
@@ -145,7 +143,7 @@ final class PostgresWriter: Sendable {
             guard transaction.hasBegun else { return result }
             return try commit(result, number, connection, &state, until: end)
         } catch {
-            if transaction.hasBegun, connection.isOpen { rollBack(connection) }
+            if transaction.hasBegun { connection.rollBack() }
             throw error
         }
     }
@@ -155,10 +153,6 @@ final class PostgresWriter: Sendable {
         UPDATE marks SET number = $3 WHERE node = $1 AND lane = $2 AND number = $3 - 1 AND NOT is_closed
         RETURNING (SELECT min_writer FROM meta)
         """
-
-    private func rollBack(_ connection: PostgresConnection) {
-        do throws(PostgresFailure) { _ = try connection.run("ROLLBACK") } catch { connection.close() }
-    }
 
     /// Sends COMMIT. When the connection is lost meanwhile, finds out how it ended; other calls of the lane wait, since
     /// its next transaction depends on the number.

@@ -27,14 +27,7 @@ package struct PostgresCopy {
         connection.patience = .seconds(130)
         self.connection = connection
         do {
-            let admission = CopyAdmission(target, source, connection)
-            try admission.refuseGateways()
-            start = try admission.begin()
-            // Again: a gateway may have opened the database before it could see the copy.
-            do { try admission.refuseGateways() } catch {
-                if start == nil { _ = try connection.run("DELETE FROM copies") }
-                throw error
-            }
+            start = try CopyAdmission(target, source, connection).begin()
         } catch { throw StoreError(error) }
     }
 
@@ -70,9 +63,10 @@ package struct PostgresCopy {
         ])
     }
 
-    /// Makes new numbers continue after those of the source, counts media, and takes the source's key for tokens.
-    /// `tokenKey`: 32 bytes. May be repeated: every value is set and none is added to. Blocks, for an hour at most for
-    /// each of its three calls.
+    /// Makes new numbers continue after those of the source, counts media, and takes the source's key for tokens. Gives
+    /// the database another identity, so that a gateway that had opened it before, and has another key, must be
+    /// restarted. `tokenKey`: 32 bytes. May be repeated: every value is set and none is added to. Blocks, for an hour
+    /// at most for each of its three calls.
     package func finish(tokenKey: [UInt8]) throws(StoreError) {
         var statements = [
             sequence("events", "seq", atLeast: source.lastEvent),
@@ -92,7 +86,7 @@ package struct PostgresCopy {
                     ROW (excluded.wanted, excluded.stored, excluded.failed, excluded.files, excluded.bytes,
                         excluded.held)
                 """),
-            PostgresStatement("UPDATE meta SET token_key = $1", [.bytes(tokenKey)]),
+            PostgresStatement("UPDATE meta SET token_key = $1, id = $2", [.bytes(tokenKey), .text(UUID().uuidString)]),
         ]
         // Counts and statistics of large tables take their time.
         connection.patience = .seconds(3600)

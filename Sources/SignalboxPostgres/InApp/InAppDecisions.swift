@@ -1,4 +1,3 @@
-import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
 

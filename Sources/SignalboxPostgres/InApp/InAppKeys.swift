@@ -52,9 +52,7 @@ struct InAppKeys: Sendable {
     }
 
     /// No key: nothing has to be read again.
-    var isEmpty: Bool {
-        devices.isEmpty && users.isEmpty && offers.isEmpty && due.isEmpty && tallies.isEmpty
-    }
+    var isEmpty: Bool { devices.isEmpty && users.isEmpty && offers.isEmpty && due.isEmpty && tallies.isEmpty }
 
     // MARK: Locks
 
@@ -69,9 +67,7 @@ struct InAppKeys: Sendable {
     }
 
     /// The locks of tallies, in their order. Taken after those of owners.
-    func locksOfTallies(in schema: String?) -> [Int64] {
-        Set(tallies.map { Self.lock("tally", $0, schema) }).sorted()
-    }
+    func locksOfTallies(in schema: String?) -> [Int64] { Set(tallies.map { Self.lock("tally", $0, schema) }).sorted() }
 
     /// Held by one step of upkeep at a time. Taken before the locks of owners.
     static func lockOfUpkeep(in schema: String?) -> Int64 { lock("upkeep", "", schema) }

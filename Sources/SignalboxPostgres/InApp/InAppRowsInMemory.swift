@@ -59,8 +59,7 @@ struct InAppRowsInMemory {
         mutating func add(committed number: Int, reserved other: Int) {
             committed.add(number)
             reserved.add(other)
-            tally = Tally(
-                committed: max(tally.committed + number, 0), reserved: max(tally.reserved + other, 0))
+            tally = Tally(committed: max(tally.committed + number, 0), reserved: max(tally.reserved + other, 0))
             (isStored, isChanged) = (true, true)
         }
     }
@@ -135,8 +134,7 @@ struct InAppRowsInMemory {
             user: user, device: device, offers: own + elsewhere.prefix(Bounds.leasesElsewhere),
             anonymous: device.user == anonymous && userID != anonymous ? try known(user: anonymous).state.ledger : nil,
             tallies: tallies(of: messages))
-        return InAppRows(
-            state: state, addressed: (addressedToUser[userID] ?? []) + (addressedToDevice[id] ?? []))
+        return InAppRows(state: state, addressed: (addressedToUser[userID] ?? []) + (addressedToDevice[id] ?? []))
     }
 
     /// Only those with a row, or with a change of the group.

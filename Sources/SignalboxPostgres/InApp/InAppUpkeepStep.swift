@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
@@ -126,8 +125,7 @@ struct InAppUpkeepStep: Sendable {
             let ids = table == .users ? keys.users : keys.devices
             guard !ids.isEmpty else { continue }
             let owners = try table.cleared(ids, in: transaction, schema)
-            try table.replace(
-                owners.map { ($0.id, $0.ledger.keeping { !forgotten.contains($0) }) }, in: transaction)
+            try table.replace(owners.map { ($0.id, $0.ledger.keeping { !forgotten.contains($0) }) }, in: transaction)
         }
         return kept.count < Self.owners
     }
@@ -191,8 +189,7 @@ struct InAppUpkeepStep: Sendable {
         }
         if table == .devices {
             statements.append(
-                PostgresStatement(
-                    "DELETE FROM inapp_offers WHERE device = ANY($1)", [.texts(owners.map(\.id))]))
+                PostgresStatement("DELETE FROM inapp_offers WHERE device = ANY($1)", [.texts(owners.map(\.id))]))
         }
         if !statements.isEmpty { try transaction.run(all: statements) }
     }

@@ -1,6 +1,4 @@
-import Foundation
 package import SignalboxInApp
-import SignalboxNotification
 package import SignalboxStore
 
 /// In-app messages and decisions.

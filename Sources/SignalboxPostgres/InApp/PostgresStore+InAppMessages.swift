@@ -41,9 +41,7 @@ extension PostgresStore {
     ) async throws(StoreError) -> StoredInAppMessage? {
         let stored = try await writer(.others).write { transaction in
             var statements = [statement(transaction.now), Self.reading(id)]
-            if let action {
-                statements.append(try Self.recording(action, count: nil, at: transaction.now))
-            }
+            if let action { statements.append(try Self.recording(action, count: nil, at: transaction.now)) }
             return try transaction.run(all: statements)[1].first.map { try StoredInAppMessage($0) }
         }
         // Committed: a failure of the look leaves the report to the next tick.

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxNotification
 import SignalboxStore
 
@@ -37,8 +36,8 @@ enum DeliveryWalk: CaseIterable {
         }
     }
 
-    /// The key of the order. Few deliveries are named or of one event: the sum keeps the planner from walking down
-    /// the primary key in search of them.
+    /// The sort key. A walk of named deliveries, or of those of one event, has few rows: the sum keeps the planner from
+    /// walking down the primary key to find them.
     var order: String {
         switch self {
         case .event, .ids: "d.id + 0"

@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxNotification
 package import SignalboxStore
 
@@ -46,7 +45,7 @@ extension PostgresStore {
             let used = try connection.run(
                 """
                 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-                WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                WHERE \(ContentSize.isOurs) AND relkind = 'r'
                 """
             ).first?.number(0)
             return StoreSpace(used: used ?? 0, free: nil, size: nil)

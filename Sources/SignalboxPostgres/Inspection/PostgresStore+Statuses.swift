@@ -19,9 +19,7 @@ extension PostgresStore {
                     """),
             ])
             let stored = try StoredStatuses(rows[0])
-            let backoffs = try rows[1].map { row in
-                (try row.destination(0), try DestinationBackoff(row, from: 1))
-            }
+            let backoffs = try rows[1].map { row in (try row.destination(0), try DestinationBackoff(row, from: 1)) }
             return DestinationStatus.all(
                 states: stored.states, withheld: stored.withheld,
                 backoffs: Dictionary(backoffs, uniquingKeysWith: { first, _ in first }), at: now)

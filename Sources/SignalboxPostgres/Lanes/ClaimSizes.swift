@@ -25,9 +25,7 @@ final class ClaimSizes: Sendable {
     func record(_ destination: DestinationName, _ leases: [Lease]) {
         guard !leases.isEmpty else { return }
         let mean = leases.reduce(0) { $0 + $1.body.count + ($1.payload?.count ?? 0) } / leases.count
-        sizes.withLock { sizes in
-            sizes[destination] = max(mean, (sizes[destination] ?? 0) / 2, 1)
-        }
+        sizes.withLock { sizes in sizes[destination] = max(mean, (sizes[destination] ?? 0) / 2, 1) }
     }
 
     /// Makes the next claims small. Called after a claim that failed.

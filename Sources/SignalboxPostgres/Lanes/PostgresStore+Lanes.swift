@@ -41,8 +41,14 @@ extension PostgresStore {
     }
 
     /// In one transaction for all lanes.
-    package func giveBackFresh() async throws(StoreError) {
-        try await giveBack(lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) })
+    package func giveBackFresh() async throws(StoreError) { try await giveBackFresh(of: nil) }
+
+    /// Returns fresh deliveries to the table, of a destination or of all. Any node may claim them then.
+    func giveBackFresh(of destination: DestinationName?) async throws(StoreError) {
+        try await giveBack(
+            lanes.withHandOff { handOff in
+                destination.map { handOff.takeFresh(of: [$0]) } ?? handOff.takeFresh(of: handOff.lanes.keys)
+            })
     }
 
     /// Returns leases that were never begun to the table. When that fails, releases them in memory only: the sweep
@@ -74,9 +80,7 @@ extension PostgresStore {
 
     /// Without a round trip. False before the first registration, and while the last heartbeat is older than
     /// ``NodeMembership/safety``.
-    package func isActive(_ destination: DestinationName) -> Bool {
-        lanes.isActive(destination) && membership.isSafe
-    }
+    package func isActive(_ destination: DestinationName) -> Bool { lanes.isActive(destination) && membership.isSafe }
 
     package func isWithheld(by destination: DestinationName) -> Bool { lanes.isWithheld(by: destination) }
 
@@ -119,9 +123,7 @@ extension PostgresStore {
         let rest = hints.record(search.destination, start, isShort ? nil : claimed.lastDue, at: begun)
         search.isComplete = isShort && !claimed.hasKeys
         // A search that began later may have left out deliveries that became due earlier.
-        if isShort, !start.isWhole {
-            search.nextDue = min(search.nextDue ?? .distantFuture, now + rest / .seconds(1))
-        }
+        if isShort, !start.isWhole { search.nextDue = min(search.nextDue ?? .distantFuture, now + rest / .seconds(1)) }
         return claimed.leases
     }
 

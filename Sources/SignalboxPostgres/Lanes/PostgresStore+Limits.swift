@@ -12,9 +12,9 @@ extension PostgresStore {
     // MARK: Places
 
     /// The limit divided by the number of live nodes with a lane for the destination; the rest goes to the first ones
-    /// in an order that differs by destination. While that number changes, attempts in flight may exceed the limit
-    /// until they end. Without a round trip. A share of 0 stops the hand-over in memory: the deliveries are left to
-    /// nodes with places.
+    /// in an order that differs by destination. While that number changes, attempts may exceed the limit until each
+    /// node has had a heartbeat and the attempts in flight have ended. Without a round trip. A share of 0 stops the
+    /// hand-over in memory: the deliveries are left to nodes with places.
     package func places(of destination: DestinationName, outOf limit: Int) -> Int? {
         let share = membership.rank(for: destination).map { Self.share(of: limit, for: destination, $0, $1) }
         shares.withLock { $0[destination] = share }

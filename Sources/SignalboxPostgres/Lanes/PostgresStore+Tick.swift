@@ -11,7 +11,7 @@ extension PostgresStore {
     package func tick() async throws(StoreError) -> [DestinationName] {
         let now = now
         let (epoch, breakerChanges) = (statusEpoch, ownBreakers.changes)
-        // A lane that knows of more needs no look.
+        // A lane that knows of further deliveries claims them without this search.
         let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
         let incarnation = membership.incarnation
         let node = incarnation?.node ?? 0
@@ -36,7 +36,7 @@ extension PostgresStore {
         return try await endPauses()
     }
 
-    /// Wakes the lanes of destinations that other nodes began or ceased to leave alone.
+    /// Wakes the lanes of destinations from which other nodes began or ceased to back off.
     private func follow(_ backoffs: [DestinationName: OthersBackoff]) {
         let former = othersBackoffs.withLock { known in
             defer { known = backoffs }

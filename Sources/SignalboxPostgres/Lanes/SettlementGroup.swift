@@ -58,8 +58,7 @@ struct SettlementGroup {
         func made(_ state: DeliveryRecord.State, _ due: Date, _ status: Int?, _ reason: String?)
             -> SettlementStatement.Made
         {
-            .init(
-                lease: lease, state: state, due: due, status: status, reason: reason, attempt: settlement.attempt)
+            .init(lease: lease, state: state, due: due, status: status, reason: reason, attempt: settlement.attempt)
         }
         switch settlement.outcome {
         case .delivered(let status): ended.append(made(.delivered, now, status, nil))
@@ -110,9 +109,7 @@ struct SettlementGroup {
 
     /// The result of each write: `lost` for a settlement whose lease is no longer held, or was ended by an earlier
     /// write of the group. `former`: leases whose outcomes an earlier commit recorded.
-    func results(
-        of writes: [LeaseWrite], _ recorded: [Int64: End], former: [Lease]
-    ) -> [SettlementResult] {
+    func results(of writes: [LeaseWrite], _ recorded: [Int64: End], former: [Lease]) -> [SettlementResult] {
         var left = recorded.mapValues(\.lease.fence)
         for lease in former { left[lease.delivery] = lease.fence }
         return writes.map { write in

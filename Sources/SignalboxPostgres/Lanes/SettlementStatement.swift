@@ -36,9 +36,7 @@ enum SettlementStatement {
     /// Ends leases whose attempt was not made. The number of the attempt is used again. Such an attempt cannot be
     /// forgiven. `due`, `reason`: of a postponement; nil leaves them as they are. An attempt that was made keeps its
     /// own reason.
-    static func returned(
-        _ returns: [(lease: Lease, due: Date?, reason: String?)], node: Int64
-    ) -> PostgresStatement {
+    static func returned(_ returns: [(lease: Lease, due: Date?, reason: String?)], node: Int64) -> PostgresStatement {
         PostgresStatement(
             """
             UPDATE queue q SET holder = NULL, begun = q.attempts, forgiven = least(q.forgiven, q.attempts),
@@ -76,8 +74,7 @@ enum SettlementStatement {
 
     /// Leaves the primary key as the only index that serves it; `$2` has the numbers. The planner cannot know the size
     /// of the index of holders, because it plans while the table may be empty.
-    private static let held =
-        "q.id = i.id AND q.id = ANY ($2) AND coalesce(q.holder, 0) = $1 AND q.lease = i.lease"
+    private static let held = "q.id = i.id AND q.id = ANY ($2) AND coalesce(q.holder, 0) = $1 AND q.lease = i.lease"
 
     /// The arguments as rows, one for each settlement. All arrays have the same length.
     private static let input = """

@@ -1,5 +1,3 @@
-import Foundation
-import SignalboxNotification
 import SignalboxStore
 
 /// The end of one download, as rows. Deliveries become ready when the last download of their event has ended, also by a

@@ -167,8 +167,7 @@ struct MediaIntake {
         let files = files.sorted { $0.sha256 < $1.sha256 }
         let digests = PostgresValue.texts(files.map(\.sha256))
         return [
-            PostgresStatement(
-                "SELECT 1 FROM files WHERE sha256 = ANY($1) ORDER BY sha256 FOR KEY SHARE", [digests]),
+            PostgresStatement("SELECT 1 FROM files WHERE sha256 = ANY($1) ORDER BY sha256 FOR KEY SHARE", [digests]),
             PostgresStatement(
                 Self.keep,
                 MediaCounts.place(tx) + [

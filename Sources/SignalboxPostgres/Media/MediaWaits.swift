@@ -1,14 +1,10 @@
-import SignalboxStore
-
 /// Ends of waits for files, with the deliveries and events that they belong to.
 enum MediaWaits {
     /// Removes the waits of deliveries, for a transaction in which they end or are released. After the last wait of an
     /// event, removes its requests for files. Has no effect for deliveries that do not wait.
     static func end(of deliveries: [Int64], in tx: PostgresTransaction) -> [PostgresStatement] {
         let list = PostgresValue.numbers(deliveries)
-        return [
-            PostgresStatement(lock, [list]), PostgresStatement(end, MediaCounts.place(tx) + [list]),
-        ]
+        return [PostgresStatement(lock, [list]), PostgresStatement(end, MediaCounts.place(tx) + [list])]
     }
 
     /// Removes everything about the media of events, for a transaction that removes them.
@@ -26,7 +22,8 @@ enum MediaWaits {
         ]
     }
 
-    /// All waits of the events, so that two transactions do not each leave the other the last one. `$1`: deliveries.
+    /// Locks all waits of the events. If two transactions remove the last waits, the second one must see the changes of
+    /// the first. `$1`: deliveries.
     static let lock = """
         SELECT 1 FROM media_waits
         WHERE event IN (SELECT event FROM media_waits WHERE delivery = ANY($1)) ORDER BY delivery FOR UPDATE

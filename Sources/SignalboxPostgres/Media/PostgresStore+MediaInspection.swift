@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxNotification
 package import SignalboxStore
 
@@ -44,9 +43,7 @@ extension PostgresStore {
     }
 
     /// In the order of the primary key, which no use of a file changes.
-    package func mediaFiles(
-        numberedAfter number: Int64, limit: Int
-    ) async throws(StoreError) -> [MediaFileRecord] {
+    package func mediaFiles(numberedAfter number: Int64, limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await readers.read { connection in
             try MediaFileRecord.all(
                 "id > $1 ORDER BY id LIMIT $2", [.number(number), .number(Int64(limit))], on: connection)

@@ -190,9 +190,7 @@ private struct FileRemoval: Sendable {
     }
 
     /// One round trip. Locks the URLs until the commit: an append that names one waits.
-    private func references(
-        of rows: PostgresRows, in transaction: PostgresTransaction
-    ) throws -> [Int64: References] {
+    private func references(of rows: PostgresRows, in transaction: PostgresTransaction) throws -> [Int64: References] {
         let ids = try rows.map { try $0.number(0) }
         guard !ids.isEmpty else { return [:] }
         let digests = try rows.map { try $0.text(1) }

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxNotification
 import SignalboxStore
 
@@ -97,9 +96,7 @@ struct ReleaseGroup: Sendable {
                 JOIN events e ON e.seq = i.event
             ORDER BY i.place
             """,
-            [
-                .numbers(held.map(\.event)), .flags(held.map(\.isPlain)), .manyBytes(held.map(\.release.body)),
-            ])
+            [.numbers(held.map(\.event)), .flags(held.map(\.isPlain)), .manyBytes(held.map(\.release.body))])
         guard rows.count == held.count else { throw DamagedValue("a held delivery has no event") }
         var found: [Int64: Int64?] = [:]
         var new: [Body: [Int64]] = [:]
@@ -122,9 +119,7 @@ struct ReleaseGroup: Sendable {
     }
 
     /// Adds a row for each body. `new`: the deliveries that carry it. Returns the row of each delivery.
-    private func insert(
-        _ new: [Body: [Int64]], in transaction: PostgresTransaction
-    ) throws -> [Int64: Int64?] {
+    private func insert(_ new: [Body: [Int64]], in transaction: PostgresTransaction) throws -> [Int64: Int64?] {
         let bodies = new.keys.sorted { $0.event < $1.event }
         let numbers = try transaction.run(
             """

@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxStore
 
 /// Counts of the whole store in one row, which one node writes and all nodes show.

@@ -9,8 +9,8 @@ import Synchronization
 final class Heartbeat: Sendable {
     /// Between two heartbeats.
     static let interval: Duration = .seconds(2)
-    /// How long the server may take for one, which has five statements. Shorter than the lifetime, so that another one
-    /// fits in.
+    /// How long the server may take for a heartbeat, which has five statements. Shorter than the lifetime of a node, so
+    /// that a second heartbeat is possible within it.
     static let patience: Duration = .seconds(6)
 
     private let reference: StoreReference

@@ -6,16 +6,12 @@ import Synchronization
 /// How operators tell nodes apart.
 package struct NodeDescription: Sendable, Equatable {
     /// Such as the name of the host.
-    package var name: String
+    package var name: String = ProcessInfo.processInfo.hostName
     /// The version of the program.
-    package var version: String
+    package var version: String = ""
     /// The digest of the config; nil for a command. Equal digests mean equal configs; nodes whose digests differ for
     /// long are reported.
     package var config: String?
-
-    package init(name: String = ProcessInfo.processInfo.hostName, version: String = "", config: String? = nil) {
-        (self.name, self.version, self.config) = (name, version, config)
-    }
 }
 
 /// A node as the heartbeat of another one sees it.
@@ -98,8 +94,9 @@ final class NodeMembership: Sendable {
     func current() throws -> Int64 { try registration().node }
 
     /// Like ``current()``, with the key of the incarnation. Throws ``WriterIsTooOld`` when no node of this version may
-    /// write. Blocks during the registration of another thread. A registration whose answer is lost leaves a node that
-    /// leases nothing, and that others declare gone.
+    /// write, and ``StoreError/refused(reason:remedy:)`` while a copy is filling the database. Blocks during the
+    /// registration of another thread. A registration whose answer is lost leaves a node that leases nothing, and that
+    /// others declare gone.
     func registration() throws -> (node: Int64, key: String) {
         if let incarnation { return incarnation }
         // One thread registers while the others wait for it. Not under the lock of the state, which lanes and requests
@@ -122,7 +119,7 @@ final class NodeMembership: Sendable {
                     ]),
             ])
             let rows = results[1]
-            guard let node = try rows.first?.number(0) else { throw WriterIsTooOld() }
+            guard let node = try rows.first?.number(0) else { throw try refusal(connection) }
             state.withLock { state in
                 (state.node, state.key, state.sentAt, state.isConfirmed) = (node, key, sentAt, false)
             }
@@ -130,12 +127,20 @@ final class NodeMembership: Sendable {
         }
     }
 
-    /// Adds the node, and a mark with the number 0 for each writer, `$1`. No row if `meta.min_writer` is above `$6`.
+    /// Why no node was registered.
+    private func refusal(_ connection: PostgresConnection) throws -> any Error {
+        let version = PostgresValue.number(Int64(PostgresSchema.version))
+        let mayWrite = try connection.run("SELECT min_writer <= $1 FROM meta", [version]).first?.flag(0) ?? false
+        return mayWrite ? CopyAdmission.incomplete(target) : WriterIsTooOld()
+    }
+
+    /// Adds the node, and a mark with the number 0 for each writer, `$1`. No row if `meta.min_writer` is above `$6`, or
+    /// while a copy is filling the database.
     private static let registration = """
         WITH node AS (
             INSERT INTO nodes (name, version, config, key, started_at, seen_at, is_live)
             SELECT $2, $3, $4, $5, extract(epoch FROM clock_timestamp()) * 1000, clock_timestamp(), true
-            FROM meta WHERE min_writer <= $6 RETURNING id
+            FROM meta WHERE min_writer <= $6 AND NOT EXISTS (SELECT FROM copies WHERE NOT is_done) RETURNING id
         ), made AS (
             INSERT INTO marks (node, lane, number) SELECT id, lane, 0 FROM node, unnest($1) AS lane
         )

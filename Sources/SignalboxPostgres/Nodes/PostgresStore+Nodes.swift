@@ -78,9 +78,7 @@ extension PostgresStore {
     }
 
     /// Those of these leases that are of certain destinations.
-    private func leases(
-        _ ids: [Int64], of destinations: [DestinationName]
-    ) async throws(StoreError) -> Set<Int64> {
+    private func leases(_ ids: [Int64], of destinations: [DestinationName]) async throws(StoreError) -> Set<Int64> {
         try await readers.read { connection in
             Set(
                 try connection.run(
@@ -116,8 +114,7 @@ extension PostgresStore {
             }
         }
         return lanes.withHandOff { handOff in
-            Dictionary(
-                rows.filter { !handOff.isHeld($0.0, of: $0.1) }.map { ($0.0, $0.2) }, uniquingKeysWith: { $1 })
+            Dictionary(rows.filter { !handOff.isHeld($0.0, of: $0.1) }.map { ($0.0, $0.2) }, uniquingKeysWith: { $1 })
         }
     }
 }

@@ -1,5 +1,3 @@
-import SignalboxStore
-
 /// Declares nodes gone, and frees the deliveries that they held. The next claim of one records its attempt as
 /// interrupted.
 struct Takeover {
@@ -8,12 +6,17 @@ struct Takeover {
     /// `connection`: of the heartbeat, or of a reader of a node that signs off; its calls block.
     init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// Whether a time is older than `$2` milliseconds, or in the future: the server's clock was set back after it.
+    private static func isOld(_ time: String) -> String {
+        "NOT \(time) BETWEEN clock_timestamp() - $2 * interval '1 ms' AND clock_timestamp()"
+    }
+
     /// The live nodes, except `$1`: number, the time of the last heartbeat in microseconds, and whether it is older
-    /// than `$2` milliseconds. None is shortly after the server's own start: then the heartbeats of all nodes are old.
+    /// than `$2` milliseconds. False for all shortly after the start of the server, when all heartbeats are old. A
+    /// heartbeat in the future counts as old: a live node replaces it within ``Heartbeat/interval``.
     static let others = """
         SELECT id, (extract(epoch FROM seen_at) * 1000000)::bigint,
-            seen_at < clock_timestamp() - $2 * interval '1 ms'
-                AND pg_postmaster_start_time() < clock_timestamp() - $2 * interval '1 ms'
+            \(isOld("seen_at")) AND \(isOld("pg_postmaster_start_time()"))
         FROM nodes WHERE is_live AND id <> $1 ORDER BY id
         """
 
@@ -60,8 +63,7 @@ struct Takeover {
         let lifetime = PostgresValue.number(Int64(NodeMembership.lifetime / .milliseconds(1)))
         let ending = PostgresStatement(
             """
-            UPDATE nodes SET is_live = false
-            WHERE id = $1 AND is_live AND seen_at < clock_timestamp() - $2 * interval '1 ms' RETURNING id
+            UPDATE nodes SET is_live = false WHERE id = $1 AND is_live AND \(Self.isOld("seen_at")) RETURNING id
             """, [.number(node), lifetime])
         do throws(PostgresFailure) {
             return try !connection.run(all: Self.closing(node, ending))[0].isEmpty
@@ -84,8 +86,7 @@ struct Takeover {
         SELECT pg_terminate_backend(l.pid) FROM marks m JOIN nodes n ON n.id = m.node
             JOIN pg_locks l ON l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted
                 AND l.transactionid = m.xmax
-        WHERE m.node = $1 AND n.is_live AND n.seen_at < clock_timestamp() - $2 * interval '1 ms'
-            AND l.pid <> pg_backend_pid()
+        WHERE m.node = $1 AND n.is_live AND \(isOld("n.seen_at")) AND l.pid <> pg_backend_pid()
         """
 
     /// The end of a node: its marks are closed, its duties and its backoffs end. The statements are one transaction.

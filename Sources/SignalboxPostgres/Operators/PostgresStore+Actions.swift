@@ -5,9 +5,7 @@ package import SignalboxStore
 extension PostgresStore {
     /// Durable when it returns. In a transaction of its own.
     package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) {
-        try await writer(.others).write { transaction in
-            _ = try self.record(action, count: count, in: transaction)
-        }
+        try await writer(.others).write { transaction in _ = try self.record(action, count: count, in: transaction) }
     }
 
     /// Adds a row to the log, in the transaction of the change. Returns its number.

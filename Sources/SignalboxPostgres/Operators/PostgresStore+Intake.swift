@@ -20,8 +20,7 @@ extension PostgresStore {
         guard let id = PostgresValue.eventID(id) else { return nil }
         return try await readers.read { connection in
             let rows = try connection.run(all: [
-                PostgresStatement(
-                    "SELECT source, subject, body, payload FROM events WHERE id = $1::uuid", [id]),
+                PostgresStatement("SELECT source, subject, body, payload FROM events WHERE id = $1::uuid", [id]),
                 PostgresStatement(
                     """
                     SELECT v.body FROM variants v JOIN events e ON e.seq = v.event

@@ -1,6 +1,3 @@
-import Foundation
-import SignalboxStore
-
 /// The size of the stored events, deliveries and records, in bytes.
 ///
 /// The files of the tables never shrink, because the server keeps the space of removed rows for new ones. So the size
@@ -23,6 +20,10 @@ enum ContentSize {
         ("reports", "0", 90),
     ]
 
+    /// Whether a row of `pg_class` is of the schema of the tables. Not `current_schema()`: another schema may have come
+    /// first in the user's `search_path` since they were made.
+    static let isOurs = "relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'queue'::regclass)"
+
     /// The approximate size of a value of bytes on disk. The server cuts longer ones into chunks of a quarter of a
     /// page, and has an entry in an index for each (PostgreSQL 15, chapter 73.2). `column`: constant text. 0 for NULL.
     static func stored(_ column: String) -> String {
@@ -38,7 +39,7 @@ enum ContentSize {
         try connection.run(
             """
             SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-            WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1)
+            WHERE \(isOurs) AND relname = ANY ($1)
             """, [.texts(tables.map(\.name))]
         ).first?.number(0) ?? 0
     }
@@ -50,7 +51,7 @@ enum ContentSize {
             uniqueKeysWithValues: try connection.run(
                 """
                 SELECT relname::text, pg_relation_size(oid) / current_setting('block_size')::bigint FROM pg_class
-                WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1)
+                WHERE \(isOurs) AND relname = ANY ($1)
                 """, [.texts(tables.map(\.name))]
             ).map { (try $0.text(0), Int(try $0.number(1))) })
         var total = 0.0

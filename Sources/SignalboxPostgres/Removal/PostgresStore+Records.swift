@@ -20,9 +20,7 @@ extension PostgresStore {
     /// Forgets the oldest rows of a table. `isFull`: whether there may be more. Removes ``PostgresStore/removalStep``
     /// rows at most. Rows that another transaction has locked are left to a later call, so `isFull` may be false
     /// although some remain. `bytes`: the approximate size of the removed rows.
-    func forget(
-        _ table: RecordTable, before date: Date
-    ) async throws(StoreError) -> (isFull: Bool, bytes: Int64) {
+    func forget(_ table: RecordTable, before date: Date) async throws(StoreError) -> (isFull: Bool, bytes: Int64) {
         try await writer(.others).write { transaction in
             let row = try transaction.run(
                 """
@@ -96,9 +94,7 @@ extension PostgresStore {
                     )
                     DELETE FROM categories WHERE identifier IN (SELECT identifier FROM found)
                     """,
-                    [
-                        .time(now - retention.age), .number(Int64(Self.removalStep)), .number(Int64(retention.count)),
-                    ]
+                    [.time(now - retention.age), .number(Int64(Self.removalStep)), .number(Int64(retention.count))]
                 ).affected
             }
             if count > 0 { categories.removeAll() }

@@ -49,18 +49,17 @@ extension PostgresSchema {
     ]
 
     /// A delivery is in `queue` until it ends, then in `ended`. So the table that changes with each attempt stays
-    /// small, and its dead rows with it. `deliveries` shows both. Removed events and ended deliveries leave free space,
-    /// which later rows take once it was vacuumed. Earlier attempts are in `attempts`; the last one is
-    /// stored with its delivery.
+    /// small and has few dead rows. `deliveries` shows both. Later rows reuse the space of removed events and ended
+    /// deliveries after a vacuum. Earlier attempts are in `attempts`; the last one is stored with its delivery.
     ///
     /// Indexes of `queue`: `queue_free` and `queue_keyed` serve claims and look-ups of the next due time, `queue_held`
     /// takeovers and sweeps, `queue_line` ordered searches and predecessors, `queue_over` expiries, and `queue_event`
-    /// removals. Each is partial where its readers allow, because a change of a row adds an entry to every index that
-    /// the row is in.
+    /// removals. A later migration replaces `queue_busy`. Each is partial if its readers allow, because a change of a
+    /// row adds an entry to every index that the row is in.
     ///
     /// A `not_after` of 0 means that the delivery ends with its first attempt; other values are a time. `variants` has
     /// the bodies that differ from the event's own, `requests` and `duplicates` the memory of repeats, and `backoffs` a
-    /// row for each destination that a node leaves alone for now.
+    /// row for each destination from which a node backs off.
     ///
     /// The ledger counts per writer: its sums over nodes and lanes are the counts of a destination. `accepted` equals
     /// the deliveries that are stored plus those that were removed, which the audit checks.
@@ -81,7 +80,7 @@ extension PostgresSchema {
         )
         """,
         "CREATE INDEX variants_event ON variants (event)",
-        // Bodies are stored as they are: to compress them takes longer than to write them.
+        // Bodies are stored without compression, which takes longer than writing them.
         "ALTER TABLE events ALTER body SET STORAGE EXTERNAL, ALTER payload SET STORAGE EXTERNAL",
         "ALTER TABLE variants ALTER body SET STORAGE EXTERNAL",
         """
@@ -103,7 +102,7 @@ extension PostgresSchema {
             autovacuum_vacuum_cost_delay = 0
         )
         """,
-        // A free row is in one of these two: an ordered claim looks for the rows without a key among the former.
+        // A free row is in one of these two indexes. An ordered claim finds rows without a key by the first one.
         "CREATE INDEX queue_free ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NULL",
         "CREATE INDEX queue_keyed ON queue (destination, due, id) WHERE holder IS NULL AND order_key IS NOT NULL",
         "CREATE INDEX queue_held ON queue (holder, id) WHERE holder IS NOT NULL",

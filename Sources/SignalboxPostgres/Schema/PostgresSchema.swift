@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxStore
 
 /// The tables, and the migrations of older databases. Times are `bigint`, in milliseconds since 1970. Texts compare by
 /// byte. There are no foreign keys and no triggers: both lock rows that other nodes write.
@@ -68,7 +67,7 @@ enum PostgresSchema {
     }
 
     /// Applies the pending migrations, each in a transaction of its own; returns their names. One process at a time
-    /// migrates; others wait. A failure keeps the migrations before it. Waits 60 s at most for each lock.
+    /// migrates; others wait. A failure keeps the migrations before it. Waits about a minute for locks.
     @discardableResult
     static func migrate(_ connection: PostgresConnection) throws -> [String] {
         // An index of a large table takes its time.
@@ -76,13 +75,27 @@ enum PostgresSchema {
         connection.patience = .seconds(3600)
         defer { connection.patience = patience }
         var applied: [String] = []
-        for migration in migrations where try apply(migration, connection) { applied.append(migration.name) }
+        for migration in migrations where try applyPatiently(migration, connection) { applied.append(migration.name) }
         return applied
     }
 
+    /// Tries a migration again for a minute if another transaction has a table for long, such as a backup. Every
+    /// statement of running gateways on the table waits behind a migration that waits, so each attempt is short.
+    private static func applyPatiently(
+        _ migration: (name: String, sql: [String]), _ connection: PostgresConnection
+    ) throws -> Bool {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do {
+                return try apply(migration, connection)
+            } catch let failure as PostgresFailure where failure.isTransient && ContinuousClock.now < end {
+                usleep(1_000_000)
+            }
+        }
+    }
+
     /// Whether the migration was pending. Rolls back before it throws. The advisory lock ends with the transaction, and
-    /// is one for all schemas of the database. A gateway that runs meanwhile may have to wait for a table that is
-    /// altered.
+    /// is one for all schemas of the database. Waits half a second for each table.
     private static func apply(
         _ migration: (name: String, sql: [String]), _ connection: PostgresConnection
     ) throws -> Bool {
@@ -91,6 +104,8 @@ enum PostgresSchema {
             _ = try connection.run("SET LOCAL statement_timeout = 0")
             _ = try connection.run("SET LOCAL lock_timeout = '60s'")
             _ = try connection.run("SELECT pg_advisory_xact_lock(7239874421)")
+            _ = try connection.run("SET LOCAL lock_timeout = '500ms'")
+            _ = try connection.run(stay)
             _ = try connection.run(
                 "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")
             let isNew = try connection.run("SELECT 1 FROM migrations WHERE name = $1", [.text(migration.name)]).isEmpty
@@ -106,10 +121,18 @@ enum PostgresSchema {
             _ = try connection.run("COMMIT")
             return isNew
         } catch {
-            if connection.isOpen { _ = try? connection.run("ROLLBACK") }
+            connection.rollBack()
             throw error
         }
     }
+
+    /// Makes the rest of a transaction add to the schema of the tables. Another one may have come first in the user's
+    /// `search_path` since they were made, such as a new schema of the user's name: a migration would make the tables
+    /// anew there. Without effect before the tables are made.
+    private static let stay = """
+        SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class
+        WHERE oid = to_regclass('marks')
+        """
 
     /// The key by which all nodes hash device tokens, made once. From the system's generator (getrandom(2)).
     private static func randomKey() -> [UInt8] {

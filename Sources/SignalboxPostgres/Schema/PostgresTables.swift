@@ -31,9 +31,7 @@ package enum PostgresTables: Sendable {
                 throw StoreError.otherTables(place: target.place, isNewer: status.isTooNew)
             }
             if self != .copying, try connection.run("SELECT 1 FROM copies WHERE NOT is_done").first != nil {
-                throw StoreError.refused(
-                    reason: "the copy into \(target.place) is not complete",
-                    remedy: "run signalbox store copy again, or drop the tables")
+                throw CopyAdmission.incomplete(target)
             }
             guard let row = try connection.run("SELECT token_key, id FROM meta").first else {
                 throw DamagedValue("the table meta is empty")
@@ -48,6 +46,7 @@ package enum PostgresTables: Sendable {
         do throws(PostgresFailure) {
             return try PostgresConnection(target)
         } catch {
+            guard error.kind == .connection else { throw StoreError(error) }
             let remedy: String
             switch PostgresConnection.sqlState(of: target) {
             // Classes 28 and 3D: authorization, unknown database.
@@ -57,9 +56,7 @@ package enum PostgresTables: Sendable {
             case "28000": remedy = PostgresConnection.remedy(for: error.message, needsPassword: false)
             case "3D000": remedy = "create the database, or name another one in gateway.store"
             case "42501": remedy = "grant the role CONNECT on the database"
-            default:
-                guard error.message.hasSuffix(PostgresConnection.tooOld) else { throw StoreError(error) }
-                throw .refused(reason: error.message, remedy: "upgrade the server")
+            default: throw StoreError(error)
             }
             throw .refused(reason: error.message, remedy: remedy)
         }
@@ -67,9 +64,6 @@ package enum PostgresTables: Sendable {
 }
 
 extension PostgresConnection {
-    /// The end of the failure for a server of an old version. Callers recognise the failure by it.
-    static let tooOld = "is older than PostgreSQL 13"
-
     /// The first SQLSTATE with which a host refuses a connection; nil if none does. Blocks for 3 s a host at most.
     /// libpq reports it only as text, and only of a connection that is made step by step.
     static func sqlState(of target: PostgresTarget) -> String? {

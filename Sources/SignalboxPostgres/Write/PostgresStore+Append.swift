@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxNotification
 package import SignalboxStore
 

@@ -1,5 +1,4 @@
 import SignalboxStore
-import Synchronization
 
 extension PostgresStore {
     /// Runs a transaction on this thread, for a group of writes, with its effects in memory: undoes those of a run

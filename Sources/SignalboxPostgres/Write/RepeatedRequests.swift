@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxNotification
 import SignalboxStore
 
@@ -57,8 +56,7 @@ struct RepeatedRequests {
         for (key, row) in try results[1].map({ (try Key($0), $0) })
         where !added.contains(key) {
             earlier[key] = Earlier(
-                digest: try row.bytes(2),
-                answer: StoredAnswer(status: try row.httpStatus(3), body: try row.bytes(4)))
+                digest: try row.bytes(2), answer: StoredAnswer(status: try row.httpStatus(3), body: try row.bytes(4)))
         }
         busy = Set(keys.filter { !added.contains($0) && earlier[$0] == nil })
     }
@@ -138,9 +136,6 @@ struct RepeatedRequests {
             FROM unnest($1, $2, $3, $4) AS new (source, key, answer, status)
             WHERE r.source = new.source AND r.key = new.key
             """,
-            [
-                sources, keys, .manyBytes(answers.map(\.answer.body)),
-                .numbers(answers.map { Int64($0.answer.status) }),
-            ])
+            [sources, keys, .manyBytes(answers.map(\.answer.body)), .numbers(answers.map { Int64($0.answer.status) })])
     }
 }

@@ -1,5 +1,4 @@
 import SignalboxNotification
-import SignalboxStore
 
 /// A key that senders choose, of a source. Keys are compared by their bytes, as in the database: a text that only looks
 /// the same is another key, and all nodes lock rows in one order.
