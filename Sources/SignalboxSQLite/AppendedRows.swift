@@ -24,9 +24,7 @@ struct AppendedRows {
     func nextEvent(in db: Database) throws -> Int64 { try (lastEvent ?? StoredNumbers.lastEvent(in: db)) + 1 }
 
     /// The number of the next delivery. Read and counted like ``nextEvent(in:)``.
-    func nextDelivery(in db: Database) throws -> Int64 {
-        try (lastDelivery ?? StoredNumbers.lastDelivery(in: db)) + 1
-    }
+    func nextDelivery(in db: Database) throws -> Int64 { try (lastDelivery ?? StoredNumbers.lastDelivery(in: db)) + 1 }
 
     /// False for an event with a lasting id that is stored already: then nothing is added. An event with a lasting id
     /// is written at once, because only the table can tell whether it is a repeat. Throws for an id without
@@ -98,8 +96,8 @@ struct NewDelivery: NewRow {
     let id: Int64
     /// The primary key of its event, in the same transaction.
     let event: Int64
-    /// The orders of the event. That at `position` has the destination and the times. Not the order itself, whose copy
-    /// takes longer than binding it.
+    /// The orders of the event; the one at `position` has the destination and the times. The whole array, because a
+    /// copy of the order takes longer than binding its values.
     let orders: [DeliveryOrder]
     /// The index of its order in ``orders``.
     let position: Int

@@ -24,8 +24,8 @@ struct Insertion {
     init(into table: String, _ columns: [String]) {
         self.columns = columns
         let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
-        // FAIL, not ABORT: to undo the rows before a rejected one, SQLite would keep a copy of every page, and the
-        // transaction ends with it anyway.
+        // With ABORT, SQLite would copy every page to be able to undo the rows before a rejected one. The transaction
+        // is rolled back anyway.
         let opening = "INSERT OR FAIL INTO \(table) (\(columns.joined(separator: ", "))) VALUES "
         statements = Self.sizes.reduce(into: [:]) { statements, size in
             statements[size] = opening + repeatElement(row, count: size).joined(separator: ", ")

@@ -12,11 +12,8 @@ struct CopyOrigin {
     let expressions: [String: String]
 
     private init(
-        _ tables: String, by key: String..., where condition: String? = nil,
-        as expressions: [String: String] = [:]
-    ) {
-        (self.tables, self.key, self.condition, self.expressions) = (tables, key, condition, expressions)
-    }
+        _ tables: String, by key: String..., where condition: String? = nil, as expressions: [String: String] = [:]
+    ) { (self.tables, self.key, self.condition, self.expressions) = (tables, key, condition, expressions) }
 
     /// Traps for an unknown table. Each table of ``CopiedTable/all`` has one.
     init(of table: CopiedTable) {

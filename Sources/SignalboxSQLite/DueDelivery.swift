@@ -51,8 +51,7 @@ struct DueDelivery {
         guard let row, try row.flag(10) else { throw DamagedValue("delivery \(id) contradicts the index") }
         // The event as stored may contain data that this destination must not receive.
         if try row.flag(9) { throw DamagedValue("the variant of delivery \(id) is missing") }
-        self.id = id
-        self.destination = destination
+        (self.id, self.destination) = (id, destination)
         (event, attempts) = (try row.eventID(0), try row.count(1))
         (body, payload) = (try row.bytes(2), try row.optionalBytes(3))
         (notAfter, orderKey) = (try row.optionalDate(4), try row.optionalText(8))
@@ -114,7 +113,8 @@ extension DueSearch {
         isComplete = unfinished == nil
     }
 
-    /// The most due deliveries with a key that a search of an ordered destination looks at instead of the keys.
+    /// Up to this number of due deliveries with a key, a search of an ordered destination reads these instead of the
+    /// keys.
     private static let mostFew = 256
 
     /// Whether at most ``mostFew`` deliveries with a key are due, leased ones included.

@@ -26,7 +26,7 @@ extension StoreError {
         case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
         case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")
         case .SQLITE_IOERR:
-            // SQLite reports a lack of room for its auxiliary files like a failing disk.
+            // SQLite reports a full disk as an I/O error if its auxiliary files do not fit.
             let number = error.extendedResultCode.rawValue
             self = .unavailable(reason: "disk I/O error (\(number)): the disk may be full, or failing")
         default: self = .unavailable(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")

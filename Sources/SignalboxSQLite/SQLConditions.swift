@@ -8,9 +8,7 @@ struct SQLConditions {
     private var arguments = StatementArguments()
 
     /// The conditions as one, for `WHERE` or a column, with a value for each `?`.
-    var sql: (condition: String, arguments: StatementArguments) {
-        (conditions.joined(separator: " AND "), arguments)
-    }
+    var sql: (condition: String, arguments: StatementArguments) { (conditions.joined(separator: " AND "), arguments) }
 
     /// Adds a condition without arguments.
     mutating func add(_ condition: String) { conditions.append(condition) }

@@ -1,7 +1,6 @@
 internal import CSQLite
 import Foundation
 import GRDB
-import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -49,9 +48,7 @@ final class SQLiteFile: Sendable {
         checkpointer = Checkpointer(path: path)
         do {
             pool = try Self.open(path, mustExist: mustExist, migrates: migrates)
-        } catch {
-            throw StoreError(error, path: path)
-        }
+        } catch { throw StoreError(error, path: path) }
     }
 
     /// The data directory of the file.
@@ -74,9 +71,10 @@ final class SQLiteFile: Sendable {
         // Foreign-key checks slow down every insert and force a statement journal on bulk inserts.
         configuration.foreignKeysEnabled = false
         // Both settings take effect only before the first table is created. Free pages go back to the file system. A
-        // page of twice the usual size holds half a dozen events, so a commit writes fewer pages.
+        // page of twice the usual size holds half a dozen events, so a commit writes fewer pages. In a file that has
+        // pages, the second one is a write: on a full disk, it would fail even for a command that only reads.
         configuration.prepareDatabase { db in
-            guard !db.configuration.readonly else { return }
+            guard !db.configuration.readonly, try db.number("PRAGMA page_count") == 0 else { return }
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)

@@ -30,8 +30,7 @@ extension SQLiteQueue {
     /// Keeps the newest rows. Numbers have no gaps, because only the oldest rows are removed.
     func forgetActions() async throws(StoreError) {
         try await write { db, _ in
-            try db.run(
-                "DELETE FROM actions WHERE id <= (SELECT max(id) FROM actions) - ?", [StoreLimits.actions])
+            try db.run("DELETE FROM actions WHERE id <= (SELECT max(id) FROM actions) - ?", [StoreLimits.actions])
         }
     }
 }

@@ -48,9 +48,7 @@ extension SQLiteQueue {
                 let version = try db.number("PRAGMA user_version") ?? 0
                 try db.execute(sql: "PRAGMA user_version = \((version &+ 1) & 0xFFFF)")
             }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 }
 

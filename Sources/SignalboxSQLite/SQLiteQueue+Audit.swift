@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 package import SignalboxStore
 
@@ -87,9 +86,7 @@ extension SQLiteQueue {
             while let row = try cursor.next() {
                 do {
                     try read(row)
-                } catch let error as DamagedValue {
-                    rows.add(error)
-                }
+                } catch let error as DamagedValue { rows.add(error) }
             }
             return rows.finding(noun).map { [$0] } ?? []
         }

@@ -20,10 +20,11 @@ extension SQLiteQueue {
     /// that ends later has its time or a later one. So the preview throws ``StoreError/stalled(for:)`` while a commit
     /// hangs.
     package func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview {
+        if change == .purge { try await giveBackFresh(for: filter) }
         let now = try await write { _, now in now }
         var selection = filter
         selection.endedBefore = min(filter.endedBefore ?? now, now)
-        let (condition, arguments) = change.sql(selection)
+        let (condition, arguments) = change.sql(selection, leased: change == .purge ? leased(by: filter) : nil)
         return try await file.read { db in
             let rows = try StoredRow.fetchAll(
                 db,
@@ -66,7 +67,7 @@ extension SQLiteQueue {
         _ filter: DeliveryFilter, spread: BulkSpread?, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
         let start = now.milliseconds
-        let (condition, arguments) = BulkChange.retry.sql(filter)
+        let (condition, arguments) = BulkChange.retry.sql(filter, leased: nil)
         // Named deliveries that cannot be requeued are an error of the request; the caller records that.
         let isNamed = filter.ids != nil
         return try await change(.retry, filter, as: action, recordingNone: !isNamed) { db, ids, done, _ in
@@ -82,13 +83,16 @@ extension SQLiteQueue {
         }
     }
 
-    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries. The
-    /// conditions are evaluated again in each step, so a delivery that changes meanwhile is judged by its new state.
-    /// Then returns free pages to the file system. Throws the first failure; the steps before it are committed.
+    /// Deliveries that a lane has claimed stay. A process next to the owner leaves all whose attempt has begun. Returns
+    /// the number of removed deliveries. The conditions are evaluated again in each step, so a delivery that changes
+    /// meanwhile is judged by its new state. Then returns free pages to the file system. Throws the first failure; the
+    /// steps before it are committed.
     package func purge(
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int {
-        let (condition, arguments) = BulkChange.purge.sql(filter, sparingUndelivered: sparingUndelivered)
+        try await giveBackFresh(for: filter)
+        let (condition, arguments) = BulkChange.purge.sql(
+            filter, sparingUndelivered: sparingUndelivered, leased: leased(by: filter))
         let lanes = file.lanes
         let purged = try await change(.purge, filter, sparingUndelivered: sparingUndelivered, as: action) {
             db, ids, _, now in
@@ -113,22 +117,36 @@ extension SQLiteQueue {
         return purged
     }
 
+    /// Returns deliveries in memory to the file if the filter may select them, so that a purge can remove them.
+    private func giveBackFresh(for filter: DeliveryFilter) async throws(StoreError) {
+        if (filter.state ?? .waiting) == .waiting { try await giveBackFresh(of: filter.destination) }
+    }
+
+    /// The leases of this process that the filter may select, as a JSON array of deliveries. Nil next to the owner,
+    /// whose leases only the owner knows.
+    private func leased(by filter: DeliveryFilter) -> String? {
+        guard isOwner else { return nil }
+        let ids = file.lanes.withHandOff { handOff in
+            handOff.lanes.filter { $0.key == filter.destination ?? $0.key }.values.flatMap { Array($0.held.keys) }
+        }
+        return "[\(ids.map(\.description).joined(separator: ","))]"
+    }
+
     /// Runs the steps of a change, from old deliveries to new ones. `step` changes some deliveries in a transaction,
     /// after `done` others, and returns their number. The first step makes the row of the action, unless it changes
     /// nothing and `recordingNone` is false; the other steps add to its count.
     private func change(
         _ change: BulkChange, _ filter: DeliveryFilter, sparingUndelivered: Bool = false, as action: OperatorAction?,
         recordingNone: Bool = true,
-        step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int,
-        afterStep: () -> Void
+        step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int, afterStep: () -> Void
     ) async throws(StoreError) -> Int {
-        let (condition, arguments) = change.sql(filter, sparingUndelivered: sparingUndelivered)
+        let (condition, arguments) = change.sql(
+            filter, sparingUndelivered: sparingUndelivered, leased: change == .purge ? leased(by: filter) : nil)
         var (changed, position, entry) = (0, Int64?.some(0), Int64?.none)
         while let start = position {
             let (ids, next) = try await file.read { db in
                 let ids = try StoredRow.fetchAll(
-                    db, sql: Self.nextStep(condition, of: filter),
-                    arguments: arguments + [start, Self.bulkStep]
+                    db, sql: Self.nextStep(condition, of: filter), arguments: arguments + [start, Self.bulkStep]
                 ).map { try $0.number(0) }
                 let last = ids.count == Self.bulkStep ? ids.last : nil
                 return (ids, try last?.advanced(beyond: start, in: "deliveries"))
@@ -149,25 +167,27 @@ extension SQLiteQueue {
 
 extension BulkChange {
     /// The deliveries that the change may touch, among those of a filter. `sparingUndelivered`: for a purge; permits
-    /// delivered ones only.
+    /// delivered ones only. `leased`: for a purge; the deliveries to leave, as a JSON array. Without it, those whose
+    /// attempt has begun, which include the ones that a crash interrupted.
     fileprivate func sql(
-        _ filter: DeliveryFilter, sparingUndelivered: Bool = false
+        _ filter: DeliveryFilter, sparingUndelivered: Bool = false, leased: String?
     ) -> (condition: String, arguments: StatementArguments) {
-        let own =
-            switch self {
-            case .retry:
-                """
+        let (condition, arguments) = filter.sql
+        switch self {
+        case .retry:
+            let own = """
                 (d.state = 'dead' OR d.state = 'waiting'
                     AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                 """
-            case .purge:
-                """
-                NOT (d.state = 'waiting' AND d.begun > d.attempts)
+            return ("\(condition) AND \(own)", arguments)
+        case .purge:
+            let isLeased = leased == nil ? "1" : "d.id IN (SELECT value FROM json_each(?))"
+            let own = """
+                NOT (d.state = 'waiting' AND d.begun > d.attempts AND \(isLeased))
                     AND (d.state = 'delivered' OR \(sparingUndelivered ? 0 : 1))
                 """
-            }
-        let (condition, arguments) = filter.sql
-        return ("\(condition) AND \(own)", arguments)
+            return ("\(condition) AND \(own)", leased.map { arguments + [$0] } ?? arguments)
+        }
     }
 }
 

@@ -1,7 +1,5 @@
-import Foundation
 import GRDB
 import SignalboxInApp
-import SignalboxNotification
 package import SignalboxStore
 
 /// Reads the queue for a copy into another store. The caller holds the lock of the data directory, so that no gateway
@@ -19,9 +17,7 @@ extension SQLiteQueue {
                     identity: record.identity, version: sums.joined(separator: " "), lastEvent: record.event,
                     lastDelivery: record.delivery)
             }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 
     /// Numbers that change with attempts, removals, requests, downloads, decisions and operators. Remainders keep the
@@ -46,26 +42,20 @@ extension SQLiteQueue {
     package func waitingCount() throws(StoreError) -> Int {
         do {
             return try file.pool.read { Int(try $0.number("SELECT sum(waiting_now) FROM ledger") ?? 0) }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 
     /// The rows of a table after a position; none at its end. Throws ``StoreError/damaged(path:reason:)`` for a row
     /// that cannot be read. Blocks. At most ``CopiedBatch/rows`` rows, and none further once they have
     /// ``CopiedBatch/bytes``.
-    package func copiedRows(
-        of table: CopiedTable, after position: CopyPosition?
-    ) throws(StoreError) -> CopiedBatch {
+    package func copiedRows(of table: CopiedTable, after position: CopyPosition?) throws(StoreError) -> CopiedBatch {
         do {
             return try file.pool.read { db in
                 var reading = CopyReading(table)
                 try reading.read(after: position, in: db)
                 return try reading.batch(in: db)
             }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 }
 

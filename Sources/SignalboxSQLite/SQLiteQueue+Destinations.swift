@@ -74,9 +74,7 @@ extension SQLiteQueue {
                     return .commit
                 }
             }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 
     /// Reads the waits only, which are few next to the deliveries: `CROSS JOIN` keeps SQLite from beginning with the
@@ -201,9 +199,7 @@ extension Database {
 
     /// Reads rows whose first column is the name of a destination. The tables are small: one row for each destination
     /// at most.
-    private func byDestination<T>(
-        _ sql: String, _ value: (StoredRow) throws -> T
-    ) throws -> [DestinationName: T] {
+    private func byDestination<T>(_ sql: String, _ value: (StoredRow) throws -> T) throws -> [DestinationName: T] {
         try rows(sql).reduce(into: [:]) { all, row in all[DestinationName(try row.text(0))] = try value(row) }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import SignalboxNotification
 package import SignalboxStore
@@ -16,8 +15,7 @@ extension SQLiteQueue {
             let found = try BoundedScan(
                 "SELECT seq, (\(condition)), \(body) FROM events e WHERE seq < ? ORDER BY seq DESC",
                 arguments + (filter.matches == nil ? [] : arguments) + [filter.before ?? Int64.max], limit: limit,
-                examining: rows, in: db,
-                where: filter.matches.map { matches in { row in matches(try row.bytes(2)) } })
+                examining: rows, in: db, where: filter.matches.map { matches in { row in matches(try row.bytes(2)) } })
             var (records, bytes): ([EventRecord], Int) = ([], 0)
             for (position, number) in found.ids.enumerated() {
                 guard let record = try db.event("seq = ?", [number]) else { continue }
@@ -67,9 +65,7 @@ extension SQLiteQueue {
     }
 
     /// Joins a group of writes, so that it waits for a commit as senders do.
-    package func send(
-        _ order: ManualDelivery, as action: OperatorAction?
-    ) async throws(StoreError) -> ManualResult {
+    package func send(_ order: ManualDelivery, as action: OperatorAction?) async throws(StoreError) -> ManualResult {
         guard case .sent(let result) = try await commits.write(.send(order, action)) else {
             preconditionFailure("The write is not a manual delivery.")
         }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 package import SignalboxNotification
 package import SignalboxStore
@@ -39,8 +38,7 @@ extension SQLiteQueue {
             let records =
                 try found.ids.isEmpty
                 ? [] : Self.deliveries(DeliveryFilter(ids: found.ids), limit: limit, in: db)
-            return StorePage(
-                records: file.lanes.withClaims(records), next: found.next, isComplete: found.isComplete)
+            return StorePage(records: file.lanes.withClaims(records), next: found.next, isComplete: found.isComplete)
         }
     }
 
@@ -82,8 +80,7 @@ extension SQLiteQueue {
                 db, sql: "SELECT id, accepted_at, body FROM events ORDER BY seq DESC LIMIT ?", arguments: [limit])
             var (events, left): ([EventBody], Int) = ([], bytes)
             while left > 0, let row = try rows.next() {
-                let event = EventBody(
-                    id: try row.eventID(0), acceptedAt: try row.date(1), body: try row.bytes(2))
+                let event = EventBody(id: try row.eventID(0), acceptedAt: try row.date(1), body: try row.bytes(2))
                 events.append(event)
                 left -= event.body.count
             }

@@ -1,6 +1,4 @@
-import Foundation
 import GRDB
-import SignalboxNotification
 package import SignalboxStore
 
 /// Downloads and files as operators see them.
@@ -17,9 +15,7 @@ extension SQLiteQueue {
     }
 
     /// In the order of the primary key, which no use of a file changes. A file has at most five of its URLs.
-    package func mediaFiles(
-        numberedAfter number: Int64, limit: Int
-    ) async throws(StoreError) -> [MediaFileRecord] {
+    package func mediaFiles(numberedAfter number: Int64, limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await file.read { try $0.files("id > ? ORDER BY id", [number, limit]) }
     }
 

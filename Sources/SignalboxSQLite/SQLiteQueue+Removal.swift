@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import SignalboxNotification
 package import SignalboxStore
 
 /// Removal of events, deliveries, requests and categories.
@@ -75,8 +74,7 @@ extension SQLiteQueue {
                 FROM events WHERE seq > ? ORDER BY seq LIMIT ?
                 """, [start, Self.step])
             let old = try rows.filter { row in
-                limits.allowRemoval(
-                    acceptedAt: try row.date(1), isWaiting: try row.flag(2), isDead: try row.flag(3))
+                limits.allowRemoval(acceptedAt: try row.date(1), isWaiting: try row.flag(2), isDead: try row.flag(3))
             }
             if !old.isEmpty { try StoredNumbers.keep(in: db) }
             for event in old { try db.removeWithDeliveries(event: event.number(0)) }
@@ -98,6 +96,16 @@ extension SQLiteQueue {
                     WHERE \(condition) AND d.state != 'delivered'
                         AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
                     """, arguments: arguments) ?? 0
+        }
+    }
+
+    /// Waiting deliveries whose attempt has begun.
+    package func inProgressCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        let (condition, arguments) = filter.sql
+        return try await file.read { db in
+            try db.count(
+                "SELECT count(*) FROM deliveries d WHERE \(condition) AND d.state = 'waiting' AND d.begun > d.attempts",
+                arguments)
         }
     }
 

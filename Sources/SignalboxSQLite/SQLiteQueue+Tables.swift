@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 package import SignalboxStore
 
@@ -18,9 +17,7 @@ extension SQLiteQueue {
             return TableStatus(
                 place: "the queue \(path)", pending: known.filter { !applied.contains($0) }, unknown: unknown,
                 isTooNew: !unknown.isEmpty)
-        } catch {
-            throw StoreError(error, path: path)
-        }
+        } catch { throw StoreError(error, path: path) }
     }
 
     /// Applies the pending migrations; returns their names. `directory`: locked by this process, so no gateway runs.

@@ -53,9 +53,7 @@ package final class SQLiteQueue: Store {
             lastVersion = Mutex(try file.pool.writeWithoutTransaction { try Self.version(in: $0) })
             if migrates { file.followFormerClock() }
             try file.pool.read { try file.adoptStatuses(in: $0) }
-        } catch {
-            throw StoreError(error, path: file.path)
-        }
+        } catch { throw StoreError(error, path: file.path) }
         let start = ContinuousClock.now
         commits = CommitGroup(
             limit: 512, patience: StoreLimits.patience, delayed: delayed, now: { start + elapsed() }
@@ -99,9 +97,7 @@ package final class SQLiteQueue: Store {
                 then(result)
                 return result
             }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
     }
 
     /// Performs a write that has no result. Returns once the write is durable. Throws when its group failed, or when
@@ -112,9 +108,7 @@ package final class SQLiteQueue: Store {
 
     /// Called once for each destination of a config. `wake` is called from any thread when there may be work. Does
     /// not read the file: the lane claims when it is woken, which happens at once.
-    package func openLane(
-        _ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void
-    ) {
+    package func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         file.lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
@@ -159,8 +153,13 @@ package final class SQLiteQueue: Store {
     }
 
     /// Called at the stop, so the next start does not count attempts that never began.
-    package func giveBackFresh() async throws(StoreError) {
-        let fresh = file.lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) }
+    package func giveBackFresh() async throws(StoreError) { try await giveBackFresh(of: nil) }
+
+    /// Returns fresh deliveries to the file, of a destination or of all. Their lanes read them again.
+    func giveBackFresh(of destination: DestinationName?) async throws(StoreError) {
+        let fresh = file.lanes.withHandOff { handOff in
+            destination.map { handOff.takeFresh(of: [$0]) } ?? handOff.takeFresh(of: handOff.lanes.keys)
+        }
         if !fresh.isEmpty { try await giveBack(fresh) }
     }
 
@@ -186,9 +185,7 @@ package final class SQLiteQueue: Store {
         let version: Int64?
         do {
             version = try await file.pool.writeWithoutTransaction { try Self.version(in: $0) }
-        } catch {
-            throw file.failure(error)
-        }
+        } catch { throw file.failure(error) }
         if lastVersion.withLock({ $0 != version }) {
             try await adoptChanges()
             // After the read, so that the next tick repeats a read that failed.
@@ -225,7 +222,7 @@ package final class SQLiteQueue: Store {
     /// Cheap: lanes without work go back to sleep.
     package func wakeAll() { file.lanes.wakeAll(at: now) }
 
-    /// Reads only the deliveries that it finds, even if many others have one attempt, which is an expiry of 0.
+    /// An index leads to the overdue deliveries. Leaves out deliveries with a single attempt, whose `not_after` is 0.
     static let overdue = """
         SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after > 0 AND not_after <= ?
         ORDER BY not_after LIMIT 1000
@@ -251,9 +248,7 @@ package final class SQLiteQueue: Store {
     /// The number of the read in progress; nil when none is. A number that stays the same shows a read that hangs.
     package func mayHaveMore(of destination: DestinationName) -> Bool { file.lanes.mayHaveMore(of: destination) }
 
-    package func readingNumber(of destination: DestinationName) -> Int? {
-        file.lanes.readingNumber(of: destination)
-    }
+    package func readingNumber(of destination: DestinationName) -> Int? { file.lanes.readingNumber(of: destination) }
 }
 
 extension SQLiteWrite.Output {

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// Short forms for statements from the connection's cache. For statements whose SQL has few variants.

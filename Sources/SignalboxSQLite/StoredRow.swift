@@ -54,9 +54,7 @@ struct StoredRow: FetchableRecord, RecordRow {
     func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
 
     /// Nil for NULL.
-    func optionalDate(_ column: Int) throws -> Date? {
-        try optionalNumber(column).map { Date(milliseconds: $0) }
-    }
+    func optionalDate(_ column: Int) throws -> Date? { try optionalNumber(column).map { Date(milliseconds: $0) } }
 
     // MARK: Texts and bytes
 

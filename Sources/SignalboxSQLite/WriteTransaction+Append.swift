@@ -84,8 +84,7 @@ extension WriteTransaction {
         try rows.add(
             NewDelivery(
                 id: delivery, event: sequence, orders: routed.deliveries, position: position, due: due,
-                isBegun: isFresh,
-                variant: order.variant.map { variants[$0] }), in: db)
+                isBegun: isFresh, variant: order.variant.map { variants[$0] }), in: db)
         if let until, let isReady {
             try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)

@@ -10,7 +10,7 @@ extension WriteTransaction {
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
     /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
     /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead
-    /// of being leased. Leases at most `limit`. The lane receives them after the commit.
+    /// of being leased. Leases at most `limit`. The lane holds them at once, and receives them after the commit.
     mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
@@ -29,6 +29,10 @@ extension WriteTransaction {
         }
         // The next delivery of its key can be leased now.
         if hasExpired { search.isComplete = false }
+        // Before the commit: the transaction after it may be a step of a purge, which leaves held deliveries.
+        file.lanes.withHandOff { handOff in
+            for lease in leases { handOff.withLane(destination) { $0.hold(lease) } }
+        }
         effects.claimed.append((search, leases))
         return leases
     }
@@ -57,8 +61,7 @@ extension WriteTransaction {
                 try db.run("UPDATE deliveries SET forgiven = ? WHERE id = ?", [attempts, due.id])
             }
         }
-        try db.run(
-            "UPDATE deliveries SET begun = ?, attempts = ? WHERE id = ?", [attempts + 1, attempts, due.id])
+        try db.run("UPDATE deliveries SET begun = ?, attempts = ? WHERE id = ?", [attempts + 1, attempts, due.id])
         return due.lease(after: attempts, holder: file.holder)
     }
 
@@ -168,8 +171,7 @@ extension WriteTransaction {
 
     /// Asked only for second and later attempts, before the former attempt is copied.
     private func isCurrent(_ lease: Lease) throws -> Bool {
-        try db.flag(
-            "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.number])
+        try db.flag("SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.number])
     }
 
     // MARK: Ends without an attempt

@@ -19,9 +19,7 @@ public import Synchronization
         @usableFromInline let deadline: ContinuousClock.Instant?
 
         @inlinable init(write: Write, done: Done?, deadline: ContinuousClock.Instant?) {
-            self.write = write
-            self.done = done
-            self.deadline = deadline
+            (self.write, self.done, self.deadline) = (write, done, deadline)
         }
     }
 
@@ -87,8 +85,7 @@ public import Synchronization
             let results = CommitResults<Output>(count: writes.count)
             let entries = writes.enumerated().map { position, write in
                 Entry(
-                    write: write,
-                    done: { if let all = results.set($0, at: position) { done.resume(returning: all) } },
+                    write: write, done: { if let all = results.set($0, at: position) { done.resume(returning: all) } },
                     deadline: nil)
             }
             let begins = state.withLock { state in
@@ -274,7 +271,6 @@ public import Synchronization
 
     /// Takes the error and its reach; see ``mayBeOfOneWrite``.
     package init(reason: StoreError, mayBeOfOneWrite: Bool) {
-        self.reason = reason
-        self.mayBeOfOneWrite = mayBeOfOneWrite
+        (self.reason, self.mayBeOfOneWrite) = (reason, mayBeOfOneWrite)
     }
 }

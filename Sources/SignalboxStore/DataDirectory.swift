@@ -16,8 +16,7 @@ package final class DataDirectory: Sendable {
         path: String, patience: Duration = .zero,
         sync: @escaping @Sendable (_ folder: String) throws(StoreError) -> Void = DataDirectory.sync
     ) throws(StoreError) {
-        self.path = path
-        self.sync = sync
+        (self.path, self.sync) = (path, sync)
         let parents = Self.parentsOfMissing(path)
         do {
             try FileManager.default.createDirectory(

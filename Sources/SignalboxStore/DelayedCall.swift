@@ -27,9 +27,7 @@ import Synchronization
 extension DelayedCall {
     /// Awaits work for at most `limit`; returns nil when it takes longer. The work then continues, and its result is
     /// discarded.
-    package func result<T: Sendable>(
-        within limit: Duration, of work: @escaping @Sendable () async -> T
-    ) async -> T? {
+    package func result<T: Sendable>(within limit: Duration, of work: @escaping @Sendable () async -> T) async -> T? {
         await withCheckedContinuation { continuation in
             let first = FirstResult(continuation)
             // Not structured: the caller must not wait for work that hangs.
@@ -56,7 +54,5 @@ private final class FirstResult<T: Sendable>: Sendable {
 
     init(_ continuation: CheckedContinuation<T?, Never>) { self.continuation = Mutex(continuation) }
 
-    func resume(returning result: T?) {
-        continuation.withLock { $0.take() }?.resume(returning: result)
-    }
+    func resume(returning result: T?) { continuation.withLock { $0.take() }?.resume(returning: result) }
 }

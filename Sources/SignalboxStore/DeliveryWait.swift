@@ -64,9 +64,7 @@ package struct DeliveryWait: Sendable, Equatable {
     package let detail: String?
 
     private init(_ reason: Reason, until: Date? = nil, detail: String? = nil) {
-        self.reason = reason
-        self.until = until
-        self.detail = detail
+        (self.reason, self.until, self.detail) = (reason, until, detail)
     }
 
     /// The first reason that applies; nil for a delivery that has ended. `status`: the status of its destination,

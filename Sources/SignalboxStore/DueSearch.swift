@@ -11,10 +11,7 @@ package struct DueSearch: Sendable {
         package let key: String?
 
         /// Takes the two columns of a row.
-        package init(id: Int64, key: String?) {
-            self.id = id
-            self.key = key
-        }
+        package init(id: Int64, key: String?) { (self.id, self.key) = (id, key) }
     }
 
     /// The rest of a round through all order keys, which one search did not finish.
@@ -58,8 +55,7 @@ package struct DueSearch: Sendable {
     /// Copies the lane's state under its lock. Deliveries that are held later are not excluded. Without a lane, the
     /// search excludes no delivery.
     package init(of destination: DestinationName, limit: Int, _ lanes: Lanes) {
-        self.destination = destination
-        self.limit = limit
+        (self.destination, self.limit) = (destination, limit)
         (held, heldKeys, isOrdered, lastKey, rest) = lanes.withHandOff { handOff in
             guard let lane = handOff.lanes[destination] else { return ([:], [], false, nil, nil) }
             return (lane.held, lane.heldKeys, lane.isOrdered, lane.lastKey, lane.rest)

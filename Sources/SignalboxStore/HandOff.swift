@@ -48,14 +48,14 @@ package struct HandOff {
         return result
     }
 
-    /// Before the commit of a delivery: takes room for it, if its destination has a lane, and both that lane and all
-    /// lanes together have room. Returns whether it did.
+    /// Before the commit of a delivery: reserves memory for it. Returns false if its destination has no lane, or if
+    /// that lane or all lanes together would exceed their limit.
     package mutating func reserve(_ lease: Lease) -> Bool {
         reserve(lease.bytes, for: lease.destination) { $0.hold(lease) }
     }
 
     /// The same for a delivery that has no number yet: ``Lane/hold(_:)`` follows. `size`: bytes of the event. `then` is
-    /// called with the lane in which room was taken.
+    /// called with the lane in which memory was reserved.
     package mutating func reserve(
         _ size: Int, for destination: DestinationName, _ then: (inout Lane) -> Void = { _ in }
     ) -> Bool {
@@ -71,6 +71,11 @@ package struct HandOff {
     /// lane.
     package func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
         lanes[destination]?.held[delivery] != nil
+    }
+
+    /// After a rollback of a claim whose leases were held before the commit.
+    package mutating func forgetClaim(_ leases: [Lease], of destination: DestinationName) {
+        withLane(destination) { lane in for lease in leases { lane.forgetClaim(lease) } }
     }
 
     /// Takes all fresh deliveries of these destinations.
@@ -141,7 +146,7 @@ extension HandOff {
 
         // MARK: Appending
 
-        /// Takes room for an event of this size, unless the lane would have more than `limit` bytes.
+        /// Reserves memory for an event of this size, unless the lane would have more than `limit` bytes.
         fileprivate mutating func reserve(_ size: Int, upTo limit: Int) -> Bool {
             let bytes = bytes + size + HandOff.overhead
             guard !isOrdered, !isClosing, hasPlaces, fresh.count + pending < HandOff.window, bytes <= limit else {
@@ -152,8 +157,13 @@ extension HandOff {
             return true
         }
 
-        /// Before the commit of a delivery whose room was reserved without its number.
+        /// Before the commit of a delivery whose memory was reserved without its number, or of a claim.
         package mutating func hold(_ lease: Lease) { held[lease.delivery] = lease.fence.number }
+
+        /// After a rollback of a claim.
+        fileprivate mutating func forgetClaim(_ lease: Lease) {
+            if held[lease.delivery] == lease.fence.number { held[lease.delivery] = nil }
+        }
 
         /// After the commit.
         package mutating func deliver(_ lease: Lease) {

@@ -31,8 +31,6 @@ package final class Histogram: Sendable {
         package let value: Double
         /// When it was observed, by the wall clock.
         package let at: Date
-
-        package init(trace: String, value: Double, at: Date) { (self.trace, self.value, self.at) = (trace, value, at) }
     }
 
     /// The counts at one time.

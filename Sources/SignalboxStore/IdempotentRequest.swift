@@ -17,9 +17,7 @@ package struct IdempotentRequest: Sendable {
     package init(
         from source: SourceName, key: String, digest: [UInt8],
         answer: @escaping @Sendable (_ duplicates: [Int: String]) -> StoredAnswer
-    ) {
-        (self.source, self.key, self.digest, self.answer) = (source, key, digest, answer)
-    }
+    ) { (self.source, self.key, self.digest, self.answer) = (source, key, digest, answer) }
 }
 
 /// The response to a request.

@@ -34,9 +34,7 @@ package protocol InAppStore: StoreStatus {
 
     /// Ends a message: no new offers. Returns nil if the id is unknown. Repeating it changes nothing. Only
     /// ``register(_:as:)`` brings the message back, and no event does. `action`: as above.
-    func withdraw(
-        message id: MessageID, as action: OperatorAction?
-    ) async throws(StoreError) -> StoredInAppMessage?
+    func withdraw(message id: MessageID, as action: OperatorAction?) async throws(StoreError) -> StoredInAppMessage?
 
     /// One message, withdrawn or not; nil if the id is unknown.
     func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage?
@@ -99,8 +97,7 @@ package struct InAppRows: Sendable {
 
     /// Takes the rows, and the messages that are addressed to their owners.
     package init(state: InAppState, addressed: [StoredInAppMessage] = []) {
-        self.state = state
-        self.addressed = addressed
+        (self.state, self.addressed) = (state, addressed)
     }
 }
 
@@ -117,10 +114,7 @@ package struct InAppStep<Result: Sendable>: Sendable {
     package var events: [RoutedEvent]
 
     package init(_ result: Result, changes: [RowChange] = [], nextDue: Instant? = nil, events: [RoutedEvent] = []) {
-        self.result = result
-        self.changes = changes
-        self.nextDue = nextDue
-        self.events = events
+        (self.result, self.changes, self.nextDue, self.events) = (result, changes, nextDue, events)
     }
 }
 

@@ -35,7 +35,8 @@ package protocol InspectionStore: ActionStore, EventStore {
     func knows(_ destination: DestinationName) async throws(StoreError) -> Bool
 
     /// The deliveries that a bulk change would change. The change is exact if its filter has the number and the time
-    /// of the preview. Reads all matching deliveries.
+    /// of the preview. Reads all matching deliveries. Before a purge, those that wait in the memory of this process
+    /// return to the store.
     func preview(_ change: BulkChange, of filter: DeliveryFilter) async throws(StoreError) -> BulkPreview
 
     /// Makes dead deliveries, and those that wait for their next attempt, due with a fresh budget of attempts: now, or
@@ -48,8 +49,8 @@ package protocol InspectionStore: ActionStore, EventStore {
 
     /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Spares
     /// those that were never delivered if asked to: dead, expired and waiting ones. Never removes one in progress, here
-    /// or in another process. Works in several transactions: after a crash, the action has the number of those that
-    /// were removed.
+    /// or in another process, or one that waits in the memory of another process; ``inProgressCount(_:)`` counts them.
+    /// Works in several transactions: after a crash, the action has the number of those that were removed.
     func purge(
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int
@@ -57,6 +58,10 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// The number of deliveries that were never delivered and that ``purge(_:sparingUndelivered:)`` would remove:
     /// dead, expired and waiting ones.
     func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
+
+    /// The number of deliveries whose attempt is in progress or was interrupted, or that wait in the memory of a
+    /// process: ``purge(_:sparingUndelivered:as:)`` leaves them.
+    func inProgressCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
 
     /// The destinations to which nothing is sent now, and why.
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
@@ -116,9 +121,7 @@ extension InspectionStore {
     /// Pauses without a known end, disables or resumes a destination.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, as action: OperatorAction?
-    ) async throws(StoreError) {
-        try await set(state, of: destination, until: nil, as: action)
-    }
+    ) async throws(StoreError) { try await set(state, of: destination, until: nil, as: action) }
 
     /// Pauses, disables or resumes a destination without a row of the action log.
     package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {

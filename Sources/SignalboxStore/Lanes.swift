@@ -45,8 +45,7 @@ package final class Lanes: Sendable {
     /// so that a failure does not leave the lane without it. After ``mostEmptyReads`` in a row it wakes the lane and
     /// returns nothing, so that the lane notices its end, and other work, while the store always has more to read.
     package func claim(
-        from destination: DestinationName, upTo limit: Int,
-        orRead read: () async throws(StoreError) -> [Lease]
+        from destination: DestinationName, upTo limit: Int, orRead read: () async throws(StoreError) -> [Lease]
     ) async throws(StoreError) -> [Lease] {
         var emptyReads = 0
         while true {

@@ -52,11 +52,6 @@ package struct MediaFileRecord: Sendable, Equatable {
     package let keptAt: Date
     /// When an event last used it, to the hour.
     package let usedAt: Date
-
-    /// Takes the values as the store recorded them.
-    package init(id: Int64, file: MediaFile, urls: [String], keptAt: Date, usedAt: Date) {
-        (self.id, self.file, self.urls, self.keptAt, self.usedAt) = (id, file, urls, keptAt, usedAt)
-    }
 }
 
 /// A stored URL.
@@ -88,16 +83,6 @@ package struct MediaURLRecord: Sendable, Equatable {
     package let sha256: String?
     /// Oddities of that file.
     package let remarks: [MediaRemark]
-
-    /// Takes the values as the store recorded them.
-    package init(
-        id: Int64, url: String, state: State, attempts: Int, due: Date, wantedAt: Date, checkedAt: Date?,
-        failure: MediaFailure?, sha256: String?, remarks: [MediaRemark]
-    ) {
-        (self.id, self.url, self.state, self.attempts, self.due) = (id, url, state, attempts, due)
-        (self.wantedAt, self.checkedAt, self.failure) = (wantedAt, checkedAt, failure)
-        (self.sha256, self.remarks) = (sha256, remarks)
-    }
 }
 
 /// Counts of downloads and files.

@@ -53,11 +53,6 @@ package struct ActionRecord: Sendable, Equatable {
     package let action: OperatorAction
     /// The number of changed objects; nil if it does not apply.
     package let count: Int?
-
-    /// Takes the values of the row.
-    package init(id: Int64, at: Date, action: OperatorAction, count: Int?) {
-        (self.id, self.at, self.action, self.count) = (id, at, action, count)
-    }
 }
 
 /// Selects actions that meet every condition that is set.

@@ -54,9 +54,7 @@ package struct CategoryRetention: Sendable, Equatable {
     package var count: Int
 
     /// The defaults are 90 days and 1000 categories.
-    package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) {
-        (self.age, self.count) = (age, count)
-    }
+    package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) { (self.age, self.count) = (age, count) }
 }
 
 /// How long files and downloads are kept, and how many bytes.

@@ -18,8 +18,7 @@ package final class StoreClock: Sendable {
 
     /// `elapsed`: time since any start, which advances while the machine is suspended and is never set.
     package init(wall: @escaping @Sendable () -> Date, elapsed: @escaping @Sendable () -> Duration) {
-        self.wall = wall
-        self.elapsed = elapsed
+        (self.wall, self.elapsed) = (wall, elapsed)
         offset = Mutex(Self.offset(wall(), elapsed()))
     }
 

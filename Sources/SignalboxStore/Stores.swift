@@ -256,6 +256,6 @@ package protocol UpkeepStore: StoreStatus {
     var leads: Bool { get }
 
     /// Moves all commits into the store's main file, so that a copy of that file is complete. Call it before the
-    /// process ends, after the last write. Among several processes, others claim at once what this one still held.
+    /// process ends, after the last write. Other processes can claim the deliveries of this one at once.
     func checkpoint() async throws(StoreError)
 }

@@ -56,12 +56,14 @@ package struct WriteEffects: Sendable {
         if wakesDownloads { lanes.wakeDownloads() }
     }
 
-    /// Frees the room that was reserved. Claims need no undo: their rows are unchanged and their lane retries.
+    /// Frees the room that was reserved, and the deliveries of claims: their rows are unchanged, and their lane claims
+    /// them again.
     package func undo(in lanes: Lanes, _ known: KnownCategories) {
         known.remove(categories)
         lanes.withHandOff { handOff in
             for lease in fresh { handOff.withLane(lease.destination) { $0.forget(lease) } }
             for (destination, bytes) in reserved { handOff.withLane(destination) { $0.forget(bytes) } }
+            for (search, leases) in claimed { handOff.forgetClaim(leases, of: search.destination) }
         }
     }
 }

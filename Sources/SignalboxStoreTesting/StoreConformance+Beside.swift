@@ -26,8 +26,10 @@ extension StoreConformance {
             let lease = try await bench.claimOne(gateway)
             let operators = try bench.location.openBeside(bench.clock)
             #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 0)
+            #expect(try await operators.inProgressCount(DeliveryFilter(destination: bench.crm)) == 1)
             #expect(try await gateway.settle(lease, .delivered(status: 204)) == .recorded)
             #expect(try await operators.purge(DeliveryFilter(destination: bench.crm)) == 1)
+            #expect(try await operators.inProgressCount(DeliveryFilter(destination: bench.crm)) == 0)
             #expect(try await operators.audit().isRight)
         },
         Self("aDeliveryThatWaitsInMemoryIsNotInProgress") { bench in

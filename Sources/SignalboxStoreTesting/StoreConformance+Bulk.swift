@@ -77,6 +77,19 @@ extension StoreConformance {
             #expect(preview.count >= 1)
             #expect(try await queue.purge(preview.exact(waiting)) == preview.count)
         },
+        Self("aPurgeIncludesDeliveriesInTheMemoryOfItsProcess") { bench in
+            let queue = try bench.open()
+            try await bench.fill(queue, from: 0, count: 4)
+            let lease = try await bench.claimOne(queue)
+            let waiting = DeliveryFilter(state: .waiting, destination: bench.crm)
+            let preview = try await queue.preview(.purge, of: waiting)
+            #expect(preview.count == 3)
+            try await bench.fill(queue, from: 4, count: 2)
+            #expect(try await queue.purge(preview.exact(waiting)) == 3)
+            #expect(try await queue.settle(lease, .delivered(status: 204)) == .recorded)
+            #expect(try await bench.claimNumbers(queue) == [4, 5], "later ones stay")
+            #expect(try await queue.audit().isRight)
+        },
         Self("aSpreadRetryIsDueLittleByLittle") { bench in
             let queue = try bench.open()
             try await addDead(601, bench, queue)

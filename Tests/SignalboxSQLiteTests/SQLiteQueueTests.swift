@@ -285,7 +285,10 @@ private struct SQLiteLocation: StoreLocation {
         try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
     }
 
-    func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store { try open(clock) }
+    /// As a command next to the gateway does.
+    func openBeside(_ clock: ManualDate) throws(StoreError) -> any Store {
+        try SQLiteQueue(in: directory, migrates: false, now: { clock.now }, elapsed: { clock.elapsed })
+    }
 
     func loseDelivery(_ id: Int64) async throws {
         try await SQLiteQueue(in: directory).file.pool.write {

@@ -124,6 +124,21 @@ import Testing
         }
     }
 
+    /// A write fails on a full disk, where operators need the commands that only read.
+    @Test func readingNextToTheOwnerDoesNotWrite() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1), event(2)])
+            let log = URL(fileURLWithPath: directory + "/queue.db-wal")
+            let before = try Data(contentsOf: log)
+            let command = try SQLiteQueue.existing(in: directory)
+            #expect(try await command.deliveries(DeliveryFilter(), limit: 5).count == 2)
+            #expect(try await command.audit().isRight)
+            #expect(try Data(contentsOf: log) == before)
+            try await queue.append([event(3)])
+        }
+    }
+
     /// A power cut tears the end of the log. The file then has the first commits, each of them whole.
     @Test func aTornLogLosesWholeCommitsOnly() async throws {
         var random = SeededGenerator(seed: 20_261_121)

@@ -10,9 +10,7 @@ enum InAppAudit {
     /// One line for each table with rows that cannot be read or have no owner.
     /// Reads every row, so its time grows with the tables; its memory does not. A line names the table and the
     /// number of rows, never their content. Throws the errors of SQLite; a row that cannot be read is a finding.
-    static func findings(in db: Database) throws -> [String] {
-        try unreadable(in: db) + orphans(in: db)
-    }
+    static func findings(in db: Database) throws -> [String] { try unreadable(in: db) + orphans(in: db) }
 
     /// The reads are those of decisions, so a table without findings can be decided over.
     private static func unreadable(in db: Database) throws -> [String] {
@@ -50,9 +48,7 @@ enum InAppAudit {
         try RowStatement(db, sql: "SELECT \(columns) FROM \(table)").forEach({ _ in }) { row in
             do {
                 try read(&row)
-            } catch let error as DamagedValue {
-                rows.add(error)
-            }
+            } catch let error as DamagedValue { rows.add(error) }
         }
         return rows.finding("row", of: table)
     }

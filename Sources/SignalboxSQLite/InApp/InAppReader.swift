@@ -109,8 +109,7 @@ struct InAppReader {
         return LoadedInApp(
             rows: InAppRows(state: state, addressed: try addressed(toUser: userID, device: id)),
             device: found.map { LoadedInApp.Owner(row: $0.number, seen: $0.row.seen, hasLedger: $0.row.hasLedger) },
-            user: userRow,
-            nextDue: row?.nextDue, offers: list)
+            user: userRow, nextDue: row?.nextDue, offers: list)
     }
 
     // MARK: Users and devices

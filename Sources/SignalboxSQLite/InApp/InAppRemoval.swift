@@ -212,10 +212,7 @@ extension WriteTransaction {
     ) throws -> InAppRemoval? {
         var next = removal
         let rows = try db.rows(
-            sql,
-            [
-                removal.position.number, removal.position.id, removal.firstDay, InAppRemoval.count,
-            ])
+            sql, [removal.position.number, removal.position.id, removal.firstDay, InAppRemoval.count])
         for row in rows {
             let (seen, id) = (try row.number(0), try row.text(1))
             try next.position.advance(to: .init(number: seen, id: id), in: table)

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import SignalboxInApp
 import SignalboxStore
 
@@ -49,9 +47,7 @@ extension WriteTransaction {
     }
 
     /// Runs a statement that returns no rows.
-    private mutating func run(
-        _ statement: InAppStatement, _ bind: (inout RowStatement.Arguments) -> Void
-    ) throws {
+    private mutating func run(_ statement: InAppStatement, _ bind: (inout RowStatement.Arguments) -> Void) throws {
         try inApp.statements(statement, in: db).run(bind)
     }
 
@@ -144,9 +140,7 @@ extension WriteTransaction {
         for (subject, edit) in edits.all {
             let stored = try loaded.ledger(of: subject) ?? inApp.ledger(of: subject)
             let isNew = loaded.ledger(of: subject) != nil && loaded.owner(subject) == nil
-            if !isNew, loaded.owner(subject)?.hasLedger != true {
-                try removeRows(of: subject)
-            }
+            if !isNew, loaded.owner(subject)?.hasLedger != true { try removeRows(of: subject) }
             ledgers[subject] = LedgerFields.write(edit.apply(to: stored), of: subject.key.owner)
         }
         return ledgers
@@ -165,8 +159,7 @@ extension WriteTransaction {
     /// A new owner has an empty ledger. One that is seen on a new day loses the totals of messages that upkeep has
     /// removed since.
     private mutating func begin(
-        _ subject: RowChange.Subject, at now: Instant, _ loaded: LoadedInApp,
-        _ edits: inout LedgerEdits
+        _ subject: RowChange.Subject, at now: Instant, _ loaded: LoadedInApp, _ edits: inout LedgerEdits
     ) throws {
         guard let ledger = loaded.ledger(of: subject) else { return }
         guard let owner = loaded.owner(subject) else {

@@ -6,9 +6,7 @@ import SignalboxStore
 extension WriteTransaction {
     /// Writes the changed offers. Returns the lists of the devices whose offers were added or removed, which the
     /// caller writes.
-    mutating func writeOffers(
-        of changes: [RowChange], _ loaded: LoadedInApp
-    ) throws -> [DeviceID: OfferList] {
+    mutating func writeOffers(of changes: [RowChange], _ loaded: LoadedInApp) throws -> [DeviceID: OfferList] {
         var lists: [DeviceID: OfferList] = [:]
         for change in changes {
             switch change {

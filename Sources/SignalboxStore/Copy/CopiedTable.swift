@@ -47,9 +47,7 @@ extension CopiedTable {
         CopiedTable("variants", [.number("id"), .number("event"), .bytes("body"), .flag("plain")]),
         CopiedTable(
             "requests",
-            [
-                .text("source"), .text("key"), .bytes("digest"), .bytes("answer"), .number("status"), .number("at"),
-            ]),
+            [.text("source"), .text("key"), .bytes("digest"), .bytes("answer"), .number("status"), .number("at")]),
         CopiedTable(
             "duplicates", [.text("source"), .text("key"), Column(name: "event", kind: .reference), .number("at")]),
     ]

@@ -14,9 +14,7 @@ package struct InAppDecision: Sendable {
 
     package init(
         subject: InAppSubject, tallies: [MessageID], step: @escaping @Sendable (InAppRows) -> InAppStep<Void>
-    ) {
-        (self.subject, self.tallies, self.step) = (subject, tallies, step)
-    }
+    ) { (self.subject, self.tallies, self.step) = (subject, tallies, step) }
 }
 
 /// The result of the last run of a step. Spares the store an existential and its cast for each decision. A class
