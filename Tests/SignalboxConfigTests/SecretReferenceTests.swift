@@ -46,7 +46,8 @@ import Testing
             #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")
             let empty = try file("empty", Array("\n".utf8))
             #expect(
-                message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the value of the option")
+                message(empty, [:])
+                    == "the file \(directory)/empty is empty; it should contain the value of the option")
             let large = try file("large", [UInt8](repeating: UInt8(ascii: "a"), count: 70_000))
             let binary = try file("binary", [0xFF, 0xFE, 0x80])
             let pipe = directory + "/pipe"
@@ -54,7 +55,7 @@ import Testing
             let files = [directory, directory + "/none", "/dev/zero", "/dev/null", pipe]
             for unreadable in [binary, large] + files.map({ SecretReference.file($0) }) {
                 #expect(
-                    message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the value of the option")
+                    message(unreadable, [:])?.hasSuffix(" cannot be read; it should contain the value of the option")
                         == true)
             }
         }

@@ -196,7 +196,8 @@ import Testing
             } catch {
                 #expect(
                     error.report(hasColor: false)
-                        == "signalbox: \(directory)/none.json: there is no such file. Write one, or name another with --config.\n"
+                        == "signalbox: \(directory)/none.json: there is no such file. Write one with signalbox init, "
+                        + "or name another with --config.\n"
                 )
             }
         }

@@ -144,18 +144,11 @@ struct Section<Root: Sendable>: Sendable {
     init(
         _ defaults: Root, rules: JSONNode = [:], @OptionBuilder<Root> _ options: () -> [Option<Root>],
         check: @escaping Check = { _, _, _ in }
-    ) {
-        self.init(defaults, rules: rules, options: options(), check: check)
-    }
+    ) { self.init(defaults, rules: rules, options: options(), check: check) }
 
     /// `options`: for sections whose options are computed, such as those of a file in `routes.d`.
-    init(
-        _ defaults: Root, rules: JSONNode = [:], options: [Option<Root>], check: @escaping Check = { _, _, _ in }
-    ) {
-        self.defaults = defaults
-        self.rules = rules
-        self.options = options
-        self.check = check
+    init(_ defaults: Root, rules: JSONNode = [:], options: [Option<Root>], check: @escaping Check = { _, _, _ in }) {
+        (self.defaults, self.rules, self.options, self.check) = (defaults, rules, options, check)
         keys = options.map(\.info.key)
         hasSecret = options.contains(where: \.hasSecret)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
@@ -12,8 +11,7 @@ extension OptionType {
     static func string(
         _ kind: String, limits: String = "", pattern: String? = nil,
         write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
-        expected: @escaping @Sendable (_ text: String) -> String,
-        _ convert: @escaping @Sendable (String) -> Value?
+        expected: @escaping @Sendable (_ text: String) -> String, _ convert: @escaping @Sendable (String) -> Value?
     ) -> OptionType {
         let schema: JSONNode = pattern.map { ["type": "string", "pattern": .string($0)] } ?? OptionType<String>.anyText
         return OptionType(TypeInfo(kind, limits: limits, schema), write: write) { value, reader in
@@ -151,8 +149,7 @@ extension OptionType<Double> {
     static var share: OptionType {
         let number: JSONNode = ["type": "number", "minimum": 0, "maximum": 1]
         let info = TypeInfo(
-            "number or percentage", limits: "0 to 1",
-            ["anyOf": [number, ["type": "string", "pattern": "^[0-9.]+%$"]]])
+            "number or percentage", limits: "0 to 1", ["anyOf": [number, ["type": "string", "pattern": "^[0-9.]+%$"]]])
         return value(info, expected: "this must be a number from 0 to 1, or a percentage such as \"10%\"") { value in
             var share = value.double
             if let text = value.string, text.hasSuffix("%"),
@@ -187,8 +184,7 @@ extension OptionType<Duration> {
     static func duration(from low: String, to high: String, example: String) -> OptionType {
         let range = length(low)...length(high)
         return value(
-            TypeInfo(
-                "duration", limits: "\(low) to \(high)", ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"]),
+            TypeInfo("duration", limits: "\(low) to \(high)", ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"]),
             expected: "this must be a duration such as \"\(example)\", with ms, s, m, h or d, from \(low) to \(high)",
             write: { .string($0.text) }
         ) { value in

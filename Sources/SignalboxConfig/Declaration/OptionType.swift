@@ -17,10 +17,7 @@ struct TypeInfo: Sendable {
 
     /// `schema`: the schema of a valid value, without description and default.
     init(_ kind: String, limits: String = "", _ schema: JSONNode, members: [OptionInfo] = []) {
-        self.kind = kind
-        self.limits = limits
-        self.schema = schema
-        self.members = members
+        (self.kind, self.limits, self.schema, self.members) = (kind, limits, schema, members)
     }
 }
 
@@ -43,12 +40,7 @@ struct OptionType<Value: Sendable>: Sendable {
     init(
         _ info: TypeInfo, hasSecret: Bool = false, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
         read: @escaping Reading
-    ) {
-        self.info = info
-        self.write = write
-        self.hasSecret = hasSecret
-        self.read = read
-    }
+    ) { (self.info, self.write, self.hasSecret, self.read) = (info, write, hasSecret, read) }
 
     /// An object with options of its own. The reference page lists the options of the section below this one. A value
     /// that is not an object leads to nil and one error.

@@ -1,5 +1,13 @@
 import SignalboxJSON
 
+/// The steps from a text of a config to a value in it.
+struct ConfigPath: Sendable, Equatable {
+    /// JSON Pointer of the value that was read as a text of its own; empty for a whole file.
+    let start: String
+    /// The position of each step, from 0: of a member in its object, or of an element in its array.
+    let positions: [Int]
+}
+
 /// The location of a value or a key in a config's files.
 package struct ConfigLocation: Sendable, Equatable {
     /// Index of the file, counted from 0.
@@ -8,15 +16,13 @@ package struct ConfigLocation: Sendable, Equatable {
     package var pointer: String
     /// True for the value's key instead of the value.
     package var isKey = false
-    /// The position of a member in its object, from 0: distinguishes members with the same key. Nil for the last of
-    /// them, which the pointer leads to, and for other values.
-    package var member: Int?
+    /// The steps that lead to a value that was read, also if keys repeat. Nil for a location that was made from its
+    /// pointer, which leads to the last value.
+    var path: ConfigPath?
 
     /// An empty pointer stands for the whole file.
     package init(file: Int = 0, pointer: String, isKey: Bool = false) {
-        self.file = file
-        self.pointer = pointer
-        self.isKey = isKey
+        (self.file, self.pointer, self.isKey) = (file, pointer, isKey)
     }
 
     /// The location of a member or an element. `token`: its key or index, unescaped.
@@ -69,8 +75,7 @@ package struct ConfigDiagnostics: Sendable {
     /// Records an error. `mayBeSecret`: the value may be a pasted secret and must not be shown. Evaluates `message`
     /// only if the error is listed.
     package mutating func error(
-        at location: ConfigLocation, _ message: @autoclosure () -> String,
-        also related: [Related] = [],
+        at location: ConfigLocation, _ message: @autoclosure () -> String, also related: [Related] = [],
         mayBeSecret: Bool = false
     ) {
         errorCount += 1
@@ -79,11 +84,8 @@ package struct ConfigDiagnostics: Sendable {
 
     /// Records an unusual but harmless value. A warning never makes the config invalid.
     package mutating func warning(
-        at location: ConfigLocation, _ message: @autoclosure () -> String,
-        also related: [Related] = []
-    ) {
-        add(.warning, location, message, related, mayBeSecret: false)
-    }
+        at location: ConfigLocation, _ message: @autoclosure () -> String, also related: [Related] = []
+    ) { add(.warning, location, message, related, mayBeSecret: false) }
 
     /// Ignores findings beyond ``most`` of their severity, and cuts long messages.
     private mutating func add(
@@ -119,8 +121,9 @@ package struct ConfigDiagnostics: Sendable {
     }
 
     /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the
-    /// config, because findings refer to them by index. Searches the text once for each finding, and counts the lines
-    /// of a file once. Findings at one position keep the order of reading. Traps for an index without a file.
+    /// config, because findings refer to them by index. Reads a file once for all values that were read, once more for
+    /// each other finding, and counts its lines once. Findings at one position keep the order of reading. Traps for an
+    /// index without a file.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
         var lines: [Int: TextLines] = [:]
         for finding in findings where lines[finding.location.file] == nil {
@@ -135,9 +138,7 @@ package struct ConfigDiagnostics: Sendable {
                 at: position, message: finding.message)
             mistake.mayBeSecret = finding.mayBeSecret
             mistake.notes = finding.related.compactMap { location, message in
-                places.range(of: location).map {
-                    ConfigMistake.Note(file: location.file, place: $0, message: message)
-                }
+                places.range(of: location).map { ConfigMistake.Note(file: location.file, place: $0, message: message) }
             }
             return mistake
         }

@@ -85,7 +85,7 @@ extension ConfigMistake {
     /// The problem and its remedy, for errors whose cause the second look did not find.
     private static func words(for reason: JSONError.Reason, in carrier: Carrier) -> String {
         switch reason {
-        case .empty: "the \(carrier.rawValue) is empty; it should hold a JSON object"
+        case .empty: "the \(carrier.rawValue) is empty; it should contain a JSON object"
         case .invalidUTF8: "this is not UTF-8; save the \(carrier.rawValue) as UTF-8"
         case .unclosedString: "the \(carrier.rawValue) ends within a string; a quote is missing"
         case .incomplete: "the \(carrier.rawValue) ends too early; a closing bracket is missing"

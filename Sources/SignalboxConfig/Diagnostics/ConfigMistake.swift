@@ -8,10 +8,7 @@ package struct ConfigText: Sendable, Equatable {
     package let bytes: [UInt8]
 
     /// `name`: usually the path.
-    package init(name: String, bytes: [UInt8]) {
-        self.name = name
-        self.bytes = bytes
-    }
+    package init(name: String, bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
 }
 
 /// An error or a warning about a config, with its position. ``ConfigReport`` turns it into text.
@@ -97,7 +94,14 @@ package struct InvalidConfig: Error, Sendable {
 
     /// `mistakes`: at least one error. `namedFiles`: empty for a config that is not JSON.
     package init(mistakes: [ConfigMistake], namedFiles: [String] = []) {
-        self.mistakes = mistakes
-        self.namedFiles = namedFiles
+        (self.mistakes, self.namedFiles) = (mistakes, namedFiles)
+    }
+
+    /// The first mistake that is not a warning.
+    package var firstError: ConfigMistake {
+        guard let mistake = mistakes.first(where: { $0.severity == .error }) else {
+            preconditionFailure("An invalid config has an error.")
+        }
+        return mistake
     }
 }

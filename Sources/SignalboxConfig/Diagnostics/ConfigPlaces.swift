@@ -1,86 +1,95 @@
 import SignalboxJSON
 
-/// Finds locations of a config in the texts of its files. Reads an object once for all members that are located by
-/// their position in it.
+/// Finds locations of a config in the texts of its files. Reads each file once for all values that are located by
+/// their positions.
 struct ConfigPlaces {
     private let files: [ConfigText]
-    /// The members to find, by their object and their position.
-    private var members: [Object: [Int: Member]] = [:]
+    /// The values that positions lead to, by the text that the positions begin in.
+    private var roots: [Root: Node] = [:]
 
-    /// The object of a member.
-    private struct Object: Hashable {
+    /// A file, or the value in it that was read as a text of its own.
+    private struct Root: Hashable {
         let file: Int
         let pointer: String
-
-        /// `location`: of a member. Its pointer without the last token leads to the object.
-        init(of location: ConfigLocation) {
-            file = location.file
-            // By bytes: a combining mark may follow the slash and make one character with it.
-            let slash = location.pointer.utf8.lastIndex(of: UInt8(ascii: "/")) ?? location.pointer.startIndex
-            pointer = String(location.pointer[..<slash])
-        }
     }
 
-    /// The bytes of a member: the key with its quotes; of an object or array only the opening bracket.
-    private struct Member {
-        let key: Range<Int>
-        let value: Range<Int>
+    /// A value that positions lead to or pass through.
+    private struct Node {
+        /// The key with its quotes; nil for an element and for a root.
+        var key: Range<Int>?
+        /// Of an object or array only the opening bracket; nil until the text was read.
+        var value: Range<Int>?
+        /// The members or elements to find, by position.
+        var children: [Int: Node] = [:]
+
+        /// Adds the values on a path from here.
+        mutating func insert(_ path: ArraySlice<Int>) {
+            guard let first = path.first else { return }
+            children[first, default: Node()].insert(path.dropFirst())
+        }
+
+        /// The value at the end of a path from here; nil if it was not inserted.
+        func descendant(_ path: ArraySlice<Int>) -> Node? {
+            guard let first = path.first else { return self }
+            return children[first]?.descendant(path.dropFirst())
+        }
     }
 
     /// `locations`: those that ``range(of:)`` will find. `files`: all files of the config; must be JSON.
     init(of locations: [ConfigLocation], in files: [ConfigText]) {
         self.files = files
-        var wanted: [Object: Set<Int>] = [:]
         for location in locations {
-            if let position = location.member { wanted[Object(of: location), default: []].insert(position) }
+            guard let path = location.path else { continue }
+            roots[Root(file: location.file, pointer: path.start), default: Node()].insert(path.positions[...])
         }
-        for (object, positions) in wanted {
-            members[object] = Self.members(of: object, at: positions, in: files[object.file].bytes)
+        for (root, node) in roots {
+            let text = files[root.file].bytes
+            guard let start = JSONPosition(of: root.pointer, in: text)?.value.lowerBound else { continue }
+            var node = node
+            _ = Self.read(&node, from: start, in: text)
+            roots[root] = node
         }
     }
 
     /// The bytes in the text of its file; nil when the text has no such value.
     func range(of location: ConfigLocation) -> Range<Int>? {
-        let text = files[location.file].bytes
-        if let position = location.member, let member = members[Object(of: location)]?[position],
-            Self.isKey(member.key, of: location, in: text)
+        if let path = location.path,
+            let node = roots[Root(file: location.file, pointer: path.start)]?.descendant(path.positions[...]),
+            let value = node.value
         {
-            return location.isKey ? member.key : member.value
+            return location.isKey ? node.key ?? value : value
         }
-        let place = JSONPosition(of: location.pointer, in: text)
+        let place = JSONPosition(of: location.pointer, in: files[location.file].bytes)
         return location.isKey ? place?.key ?? place?.value : place?.value
     }
 
-    /// False for the member of another object at the same pointer: keys of outer objects may repeat too. True for a
-    /// key with an escape.
-    private static func isKey(_ key: Range<Int>, of location: ConfigLocation, in text: [UInt8]) -> Bool {
-        let name = text[key].dropFirst().dropLast()
-        guard !name.contains(UInt8(ascii: "\\")) else { return true }
-        return JSONPointer(location.pointer)?.tokens.last.map { name.elementsEqual($0.utf8) } ?? false
-    }
-
-    /// Reads the object up to the last of the positions. Empty if the pointer leads to another value.
-    private static func members(of object: Object, at positions: Set<Int>, in text: [UInt8]) -> [Int: Member] {
-        guard let bracket = JSONPosition(of: object.pointer, in: text)?.value,
-            let start = token(from: bracket.lowerBound, in: text), text[start] == UInt8(ascii: "{")
-        else { return [:] }
-        var members: [Int: Member] = [:]
+    /// Finds the value that begins at an offset, and its descendants of the node. Returns the end of the value. Reads
+    /// each byte once. Recursive: a path is as deep as the parser permits at most.
+    private static func read(_ node: inout Node, from start: Int, in text: [UInt8]) -> Int {
+        let isObject = text[start] == UInt8(ascii: "{")
+        let isContainer = isObject || text[start] == UInt8(ascii: "[")
+        guard isContainer, !node.children.isEmpty else {
+            let whole = JSONPosition.whole(from: start, in: text)
+            node.value = isContainer ? start..<start + 1 : whole
+            return whole.upperBound
+        }
+        node.value = start..<start + 1
         var place = start + 1
         var position = 0
-        while members.count < positions.count, let quote = token(from: place, in: text),
-            text[quote] == UInt8(ascii: "\"")
-        {
-            let key = JSONPosition.whole(from: quote, in: text)
-            guard let first = token(from: key.upperBound, in: text) else { break }
-            let value = JSONPosition.whole(from: first, in: text)
-            if positions.contains(position) {
-                let isContainer = "{[".utf8.contains(text[first])
-                members[position] = Member(key: key, value: isContainer ? first..<first + 1 : value)
+        while let first = token(from: place, in: text) {
+            guard !"}]".utf8.contains(text[first]) else { return first + 1 }
+            let key = isObject ? JSONPosition.whole(from: first, in: text) : nil
+            guard let value = key.map({ token(from: $0.upperBound, in: text) }) ?? first else { break }
+            if var child = node.children[position] {
+                child.key = key
+                place = read(&child, from: value, in: text)
+                node.children[position] = child
+            } else {
+                place = JSONPosition.whole(from: value, in: text).upperBound
             }
-            place = value.upperBound
             position += 1
         }
-        return members
+        return text.count
     }
 
     /// The next byte that is not white space, a comma or a colon.

@@ -10,10 +10,7 @@ package struct ConfigReport {
 
     /// `hasColor`: with the color codes of terminals (ECMA-48). `files`: all files of the config, because mistakes
     /// refer to them by index.
-    package init(of files: [ConfigText], hasColor: Bool = false) {
-        self.files = files
-        self.hasColor = hasColor
-    }
+    package init(of files: [ConfigText], hasColor: Bool = false) { (self.files, self.hasColor) = (files, hasColor) }
 
     /// The report, in the order of the mistakes. Each mistake ends with a line feed. Notes follow the mistake that
     /// they belong to.

@@ -13,8 +13,7 @@ struct SecretScan {
 
     /// `exceptions`: offsets of values behind such keys that are not secrets.
     init(_ text: [UInt8], except exceptions: Set<Int> = []) {
-        self.text = text
-        self.exceptions = exceptions
+        (self.text, self.exceptions) = (text, exceptions)
         shown = text
         var position = 0
         while position < text.count { position = hideNamedValue(at: position) }

@@ -26,7 +26,7 @@ package struct ConfigFiles: Sendable {
         } catch {
             throw ConfigRefusal(
                 error.isMissing
-                    ? "\(path): there is no such file. Write one, or name another with --config."
+                    ? "\(path): there is no such file. Write one with signalbox init, or name another with --config."
                     : "\(path) cannot be read: \(error.reason). Correct that, or name another file with --config.")
         }
         let parent = path.parentPath

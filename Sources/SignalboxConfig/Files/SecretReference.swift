@@ -49,8 +49,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil for a file that cannot be read, is too large, or is not UTF-8.
     private static func text(of path: String, upTo limit: Int) -> String? {
-        guard let bytes = ConfigText.beginning(of: path, upTo: limit + 1), bytes.count <= limit
-        else { return nil }
+        guard let bytes = ConfigText.beginning(of: path, upTo: limit + 1), bytes.count <= limit else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }
@@ -68,7 +67,7 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
         case .environment(let name):
             "the environment variable \(name) is \(isEmpty ? "empty" : "not set"); set it to the value of the option"
         case .file(let path):
-            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should hold the value of the option"
+            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should contain the value of the option"
         }
     }
 }

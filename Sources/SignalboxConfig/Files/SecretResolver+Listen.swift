@@ -9,7 +9,7 @@ extension SecretResolver {
         package let clientCA: Secret?
     }
 
-    /// Nil without `gateway.listen.tls`. Throws for a reference that leads to nothing.
+    /// Nil without `gateway.listen.tls`. Throws for a reference that cannot be read.
     package func listenerTLS(_ listen: GatewayConfig.Listen) throws(ConfigRefusal) -> ListenerTLS? {
         guard let tls = listen.tls else { return nil }
         let option = "/gateway/listen/tls"

@@ -6,9 +6,7 @@ extension SecretResolver {
 
     /// The devices whose pushes each source forwards in the mode `only`, as events name them. Throws for a file that
     /// cannot be read, is too large, or has another line than a hash.
-    package func forwardedTokens(
-        _ config: GatewayConfig
-    ) throws(ConfigRefusal) -> [SourceName: Set<String>] {
+    package func forwardedTokens(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: Set<String>] {
         var all: [SourceName: Set<String>] = [:]
         for (name, source) in config.sources {
             guard let upstream = source.upstream else { continue }

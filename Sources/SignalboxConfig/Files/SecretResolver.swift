@@ -17,8 +17,7 @@ package struct SecretResolver: Sendable {
     /// `path`: the path of the config, for messages. `environment`: the environment of the process when the resolver is
     /// made; later changes are not seen.
     package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        self.path = path
-        self.environment = environment
+        (self.path, self.environment) = (path, environment)
         variables = environment
     }
 
@@ -97,13 +96,11 @@ package struct SecretResolver: Sendable {
         for secret in try operatorSecrets(config) {
             if let source = sources.first(where: { $0.value.contains(secret.text) }) {
                 throw refusal(
-                    secret.option,
-                    "this is also a token of the source \(source.key); operators need their own")
+                    secret.option, "this is also a token of the source \(source.key); operators need their own")
             }
             // The action log must name the actor.
             if let other = tokens.first(where: { $0.text == secret.text && $0.name != secret.name }) {
-                throw refusal(
-                    secret.option, "this is also the token of \"\(other.name)\"; each name needs its own")
+                throw refusal(secret.option, "this is also the token of \"\(other.name)\"; each name needs its own")
             }
             tokens.append(
                 OperatorToken(name: secret.name, role: secret.role, content: secret.content, text: secret.text))
@@ -146,9 +143,7 @@ package struct SecretResolver: Sendable {
 
     /// The secrets and files of a destination's webhook. Throws for the first secret or file that cannot be read, and
     /// for a header value that cannot be sent.
-    package func webhook(
-        _ webhook: Destination.Webhook, of name: DestinationName
-    ) throws(ConfigRefusal) -> Webhook {
+    package func webhook(_ webhook: Destination.Webhook, of name: DestinationName) throws(ConfigRefusal) -> Webhook {
         let option = "/destinations/\(name)"
         let files = try tlsFiles(webhook.transport.tls, option + "/tls")
         let signing = try secrets(webhook.secrets, option + "/secret")
@@ -201,7 +196,7 @@ package struct SecretResolver: Sendable {
                 throw refusal("\(option)/\(key)", "the file \(file) cannot be read")
             }
             guard bytes.count <= Self.largestFile else {
-                throw refusal("\(option)/\(key)", "the file \(file) is larger than 4 MiB; it should hold PEM")
+                throw refusal("\(option)/\(key)", "the file \(file) is larger than 4 MiB; it should contain PEM")
             }
             contents.append(Data(bytes))
         }

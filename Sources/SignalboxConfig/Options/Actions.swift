@@ -46,8 +46,7 @@ extension GatewayConfig.Categories {
         let most = StaticCategories.mostActions
         Option(
             "actions", \.self,
-            Category.Button.type.list(
-                of: "buttons", 1...most, orElse: "a category must have 1 to \(most) actions"),
+            Category.Button.type.list(of: "buttons", 1...most, orElse: "a category must have 1 to \(most) actions"),
             required: "a category needs its \"actions\", an array of objects with \"identifier\" and \"title\"",
             "The buttons, in the order of display.")
     } check: { buttons, value, reader in
@@ -127,9 +126,7 @@ extension OptionType<Category.Options> {
     fileprivate static var buttonOptions: OptionType {
         let known = Category.Options.named.map { (name: $0.name, part: $0.option) }
         let words = OptionType<String>.word("option", among: known.map(\.name))
-            .set(of: known.map { "`\($0.name)`" }.joined(separator: ", ")) {
-                "\"\($0)\" is listed twice; remove one"
-            }
+            .set(of: known.map { "`\($0.name)`" }.joined(separator: ", ")) { "\"\($0)\" is listed twice; remove one" }
         return .parts(words, known)
     }
 }

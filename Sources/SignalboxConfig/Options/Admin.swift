@@ -9,9 +9,6 @@ extension GatewayConfig {
         /// Tokens with a role, by name.
         package var tokens: [String: Token] = [:]
 
-        /// No token: operator endpoints are open to this machine, or closed.
-        package init() {}
-
         /// The tokens of one person or program.
         package struct Token: Sendable, Equatable {
             /// Each of them is accepted, so that a token can be replaced.
@@ -64,8 +61,7 @@ extension GatewayConfig.Admin {
     static let options = Section(GatewayConfig.Admin(), rules: rules) {
         Option("auth", \.bearer, .auth("operators need"), "Credentials with the role `admin`.")
         Option(
-            "tokens", \.tokens,
-            OptionType.section(tokenOptions).dictionary(by: .operators) { $0 },
+            "tokens", \.tokens, OptionType.section(tokenOptions).dictionary(by: .operators) { $0 },
             "Credentials with a role, by name. The name is the actor in the action log.")
     } check: { admin, value, reader in
         if value.member("auth") == nil, admin.tokens.isEmpty { reader.note(value, missing) }

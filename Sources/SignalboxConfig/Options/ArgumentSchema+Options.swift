@@ -14,8 +14,7 @@ extension ArgumentSchema {
     ) { value, reader in
         let schema = type.read(value, &reader)
         if let schema, schema.kind != .object {
-            reader.note(
-                value["type"] ?? value, "an action's arguments are an object; write \"type\": \"object\"")
+            reader.note(value["type"] ?? value, "an action's arguments are an object; write \"type\": \"object\"")
         }
         return schema
     }

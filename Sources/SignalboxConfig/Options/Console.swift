@@ -17,9 +17,6 @@ extension GatewayConfig {
             case all
         }
 
-        /// The defaults.
-        package init() {}
-
         /// A change of `keepPayloads` concerns later events only.
         static let options = Section(Console()) {
             Option(

@@ -1,5 +1,4 @@
 import SignalboxJSON
-import SignalboxNotification
 
 // The access that a webhook requires: permission, headers and tokens.
 
@@ -15,8 +14,7 @@ extension Destination {
 
         /// An empty origin stands for the one of the gateway, which the reader of the config fills in.
         package init(origin: String = "", perMinute: Int? = nil) {
-            self.origin = origin
-            self.perMinute = perMinute
+            (self.origin, self.perMinute) = (origin, perMinute)
         }
 
         /// True for letters, digits, `-`, `_` and `.`, as in names of hosts.
@@ -158,9 +156,7 @@ extension Destination.Header {
             let reference = OptionType<SecretReference>.reference.read(value, &reader)
             return reference.map { Destination.Header(name: name, value: .secret($0)) }
         }
-        if !allows(text) {
-            reader.note(value, invalid)
-        }
+        if !allows(text) { reader.note(value, invalid) }
         return Destination.Header(name: name, value: .text(text))
     }
 

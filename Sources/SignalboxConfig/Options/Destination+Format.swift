@@ -82,9 +82,7 @@ extension Destination {
 
         /// The defaults are those of a destination's `batch`. Does not check the values.
         package init(count: Int = 100, bytes: Int = 256_000, age: Duration = .seconds(1)) {
-            self.count = count
-            self.bytes = bytes
-            self.age = age
+            (self.count, self.bytes, self.age) = (count, bytes, age)
         }
     }
 
@@ -161,7 +159,7 @@ extension TemplateSource {
         if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
         // One byte beyond the limit shows that the template is too large.
         guard let data = ConfigText.beginning(of: path, upTo: sizeLimit + 1) else {
-            reader.note(value, "the file \(path) cannot be read; it should hold the template")
+            reader.note(value, "the file \(path) cannot be read; it should contain the template")
             return ""
         }
         if data.count > sizeLimit {
@@ -170,7 +168,7 @@ extension TemplateSource {
             return body
         } else {
             let problem = data.isEmpty ? "empty" : "not UTF-8"
-            reader.note(value, "the file \(path) is \(problem); it should hold the template")
+            reader.note(value, "the file \(path) is \(problem); it should contain the template")
         }
         return ""
     }

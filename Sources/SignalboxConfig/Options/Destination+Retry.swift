@@ -1,5 +1,4 @@
 package import SignalboxJSON
-import SignalboxNotification
 
 // Retries, pauses and the order of deliveries.
 
@@ -32,9 +31,7 @@ extension Destination {
 
         /// The defaults are those of a destination's `retry`. Does not check the values.
         package init(attempts: Int = 12, base: Duration = .seconds(5), max: Duration = .seconds(6 * 3600)) {
-            self.attempts = attempts
-            self.base = base
-            self.max = max
+            (self.attempts, self.base, self.max) = (attempts, base, max)
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxJSON
 package import SignalboxNotification
 
@@ -14,7 +13,7 @@ package struct Destination: Sendable, Equatable {
     package var retry = Retry()
     /// Attempts a second over time; nil for no limit. Processes that share a store have one rate together.
     package var perSecond: Double?
-    /// Pauses after consecutive failures. Of processes that share a store, one at a time probes.
+    /// Pauses after consecutive failures. Among processes that share a store, one at a time probes.
     package var breaker = Breaker()
     /// Nil to send deliveries in any order.
     package var ordering: Ordering?
@@ -22,10 +21,7 @@ package struct Destination: Sendable, Equatable {
     package var allow: [AddressRange] = []
 
     /// All other settings have their defaults.
-    package init(name: DestinationName, endpoint: Endpoint) {
-        self.name = name
-        self.endpoint = endpoint
-    }
+    package init(name: DestinationName, endpoint: Endpoint) { (self.name, self.endpoint) = (name, endpoint) }
 
     /// True if its messages are made from the payload as it arrived.
     package var wantsPayload: Bool { webhook?.format == .raw }
@@ -87,10 +83,7 @@ package struct Destination: Sendable, Equatable {
         package var trace = TraceForwarding.full
 
         /// All other settings have their defaults.
-        package init(url: String, secrets: [SecretReference]) {
-            self.url = url
-            self.secrets = secrets
-        }
+        package init(url: String, secrets: [SecretReference]) { (self.url, self.secrets) = (url, secrets) }
     }
 }
 
@@ -162,8 +155,7 @@ extension Destination {
         /// Only `url` is required, and `secret` for most formats.
         static let options = Section(Draft(), rules: rules) {
             Option(
-                "url", \.url, WebhookURL.type,
-                required: "a destination needs a \"url\", or \"builtin\": \"inbox\"",
+                "url", \.url, WebhookURL.type, required: "a destination needs a \"url\", or \"builtin\": \"inbox\"",
                 "The URL to which messages are posted. A URL that is a secret is a reference, such as `env:CHAT_URL`.")
             Option(
                 "secret", \.webhook.secrets, .references,

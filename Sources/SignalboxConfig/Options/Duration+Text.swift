@@ -26,7 +26,5 @@ extension Duration {
     }
 
     /// Whole milliseconds, rounded down.
-    package var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-    }
+    package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

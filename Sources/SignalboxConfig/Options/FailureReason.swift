@@ -1,39 +1,39 @@
 package import SignalboxNotification
 
-/// A word by which a push service says why it does not take a push, with the status of the response.
+/// A push service's error code for a rejected push, with the status of the response.
 /// Sources: developer.apple.com, "Handling notification responses from APNs"; firebase.google.com, "REST Resource:
 /// ErrorCode"; docs.expo.dev, "Send notifications with the Expo Push Service"
 package struct FailureReason: Sendable, Equatable {
-    /// The only service that uses the word.
+    /// The only service that uses the code.
     package let service: PushService
     /// Apple's `reason`, Google's `errorCode`, Expo's `error` or `code`.
     package let word: String
     /// The HTTP status; 200 for an error of one of Expo's tickets.
     package let status: Int
 
-    /// Every word that a rule may answer with. Each is of one service.
+    /// Every code that a rule may answer with. Each belongs to one service.
     package static let all: [FailureReason] = PushService.allCases.flatMap { service in
         words(of: service).flatMap { status, words in
             words.map { FailureReason(service: service, word: $0, status: status) }
         }
     }
 
-    /// The statuses that every service has a word for.
+    /// The statuses for which every service has a code.
     package static let generalStatuses = [429, 500, 503]
 
-    /// Words of different services differ, so one key suffices.
+    /// Codes of different services differ, so one key suffices.
     private static let byWord = Dictionary(all.map { ($0.word, $0) }) { first, _ in first }
 
-    /// Nil for an unknown word.
+    /// Nil for an unknown code.
     package static func named(_ word: String) -> FailureReason? { byWord[word] }
 
-    /// The word of a service for one of the ``generalStatuses``; nil for another status.
+    /// The code of a service for one of the ``generalStatuses``; nil for another status.
     package static func general(_ status: Int, of service: PushService) -> FailureReason? {
         guard generalStatuses.contains(status) else { return nil }
         return all.first { $0.service == service && $0.status == status }
     }
 
-    /// In order: the first word of a status stands for it in general.
+    /// The first code of a status is the one that ``general(_:of:)`` returns.
     private static func words(of service: PushService) -> [(status: Int, words: [String])] {
         switch service {
         case .apns:

@@ -150,9 +150,7 @@ extension FailureRule {
         Option(
             "answer", \.answer, .section(Answer.options),
             "A failure, in the words of the service. The push makes no event. Default: the push is accepted.")
-        Option(
-            "delay", \.delay, .duration(from: "1ms", to: "60s", example: "2s"),
-            "How long to hold the answer.")
+        Option("delay", \.delay, .duration(from: "1ms", to: "60s", example: "2s"), "How long to hold the answer.")
         Option(
             "connection", \.connection,
             .choice(expected: "this must be \"goaway\", \"one-stream\" or \"cut\""),
@@ -177,8 +175,7 @@ extension FailureRule.Answer {
 
     /// `timestamp` needs a reason with the status 410.
     fileprivate static let options = Section(
-        FailureRule.Answer(),
-        rules: ["oneOf": [["required": ["reason"]], ["required": ["status"]]]]
+        FailureRule.Answer(), rules: ["oneOf": [["required": ["reason"]], ["required": ["status"]]]]
     ) {
         Option(
             "reason", \.reason, word,
@@ -212,8 +209,6 @@ extension FailureRule.Answer {
         TypeInfo("429, 500 or 503", ["enum": [429, 500, 503]]),
         expected: "this must be 429, 500 or 503; any other status follows from a \"reason\""
     ) { value in
-        value.integer.flatMap { Int(exactly: $0) }.flatMap {
-            FailureReason.generalStatuses.contains($0) ? $0 : nil
-        }
+        value.integer.flatMap { Int(exactly: $0) }.flatMap { FailureReason.generalStatuses.contains($0) ? $0 : nil }
     }
 }

@@ -81,9 +81,7 @@ package struct GatewayConfig: Sendable {
 
         /// Empty for a config that was not read from files.
         package init(files: [String] = [], folder: String? = nil, digest: String = "") {
-            self.files = files
-            self.folder = folder
-            self.digest = digest
+            (self.files, self.folder, self.digest) = (files, folder, digest)
         }
     }
 
@@ -135,16 +133,14 @@ extension GatewayConfig {
             "Clients that may send payloads, by name. Without sources, every client on this machine may.")
         Option("detectors", group: detectors, "Recognition of vendors.")
         Option("egress", \.egressAllow, egress, "Outgoing connections.")
-        Option(
-            "destinations", \.destinations, Destination.type, adding: { $0 += $1 }, "Receivers of events, by name.")
+        Option("destinations", \.destinations, Destination.type, adding: { $0 += $1 }, "Receivers of events, by name.")
         Option(
             "routes", \.routes, RouteOptions.type.entry("[]"), adding: { $0 += $1 },
             "Routes from events to destinations. Every matching route applies, in order; those of `routes.d` come last."
         )
         Option("fallback", \.fallback, .destinations, "Destinations of events that match no route.")
         Option("retention", \.retention, .section(Retention.options), "Storage of ended events.")
-        Option(
-            "admin", \.admin, .section(Admin.options), "Access of operators to the queue and the operations API.")
+        Option("admin", \.admin, .section(Admin.options), "Access of operators to the queue and the operations API.")
         Option("console", \.console, .section(Console.options), "Accepted payloads as operators see them.")
         Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
@@ -154,8 +150,7 @@ extension GatewayConfig {
             "failures", \.failures, FailureRule.type.entry("[]"),
             "Failures that provider endpoints answer with, for tests of senders. The first rule whose turn it is takes a push."
         )
-        Option(
-            "telemetry", \.telemetry, .section(Telemetry.options), "Export of traces and metrics to a collector.")
+        Option("telemetry", \.telemetry, .section(Telemetry.options), "Export of traces and metrics to a collector.")
     }
 
     /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the

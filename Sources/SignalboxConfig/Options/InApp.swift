@@ -1,6 +1,5 @@
 import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 // The section `inapp`: rules of in-app messages across vendors. SignalboxInApp has their values and their meaning.
 
@@ -15,14 +14,12 @@ extension Policy {
             InAppLimit.type.list(of: "limits", 0...50, orElse: "this has more than 50 limits; remove some"),
             "Limits on the displays of several messages. Each limit that concerns a message must have room.")
         Option(
-            "vendorOffsets", \.vendorOffsets,
-            OptionType<Int>.whole(-1000...1000).dictionary(by: vendors) { $0 },
+            "vendorOffsets", \.vendorOffsets, OptionType<Int>.whole(-1000...1000).dictionary(by: vendors) { $0 },
             "Added to the rank of a vendor's messages. The lowest rank is shown first.")
         Option(
             "exemptions", \.exemptions, .section(Exemptions.options),
             "Messages that the limits of this section do not apply to.")
-        Option(
-            "pauses", \.pauses, .pauses, "Times and screens without messages. Slots are not paused.")
+        Option("pauses", \.pauses, .pauses, "Times and screens without messages. Slots are not paused.")
         Option(
             "controlGroups", \.controlGroups, .controlGroups,
             "Users who see none of a group's messages, to measure the effect of the messages.")

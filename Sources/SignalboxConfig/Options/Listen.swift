@@ -14,10 +14,7 @@ extension GatewayConfig {
 
         /// Takes the addresses as written, and the certificate of the listener for providers.
         package init(http: String? = nil, apns: String? = nil, proxy: String? = nil, tls: TLS? = nil) {
-            self.http = http
-            self.apns = apns
-            self.proxy = proxy
-            self.tls = tls
+            (self.http, self.apns, self.proxy, self.tls) = (http, apns, proxy, tls)
         }
 
         /// PEM texts, by reference. The gateway reads them at each reload.
@@ -31,9 +28,7 @@ extension GatewayConfig {
 
             /// Takes references to PEM texts. `clientCA`: nil to ask clients for no certificate.
             package init(certificate: SecretReference, key: SecretReference, clientCA: SecretReference? = nil) {
-                self.certificate = certificate
-                self.key = key
-                self.clientCA = clientCA
+                (self.certificate, self.key, self.clientCA) = (certificate, key, clientCA)
             }
 
             /// The files among the references. A renewed certificate counts as a change of the config.
@@ -108,9 +103,7 @@ extension GatewayConfig.Listen.TLS {
             "certificate", \.certificate, .reference, required: missing,
             "The server's certificate with its chain, in PEM.")
         Option("key", \.key, .reference, required: missing, "The key of the certificate, in PEM.")
-        Option(
-            "clientCA", \.clientCA, .reference,
-            "Authorities, in PEM, whose client certificates identify senders.")
+        Option("clientCA", \.clientCA, .reference, "Authorities, in PEM, whose client certificates identify senders.")
     }
 
     /// Nil without certificate and key, which the section reports.

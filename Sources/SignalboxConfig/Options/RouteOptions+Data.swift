@@ -1,5 +1,4 @@
 import SignalboxJSON
-import SignalboxNotification
 
 // The options of a route that change the data of events.
 

@@ -2,7 +2,7 @@ package import Foundation
 import SignalboxJSON
 package import SignalboxNotification
 
-/// When a route takes events: between two times, on days of the week, at hours of the day. An omitted part has no
+/// When a route matches events: between two times, on days of the week, at hours of the day. An omitted part has no
 /// effect.
 package struct RouteWindow: Sendable, Equatable {
     /// The first instant of it; nil for no beginning.
@@ -32,10 +32,7 @@ package struct RouteWindow: Sendable, Equatable {
         package let end: Int
 
         /// Does not check the bounds; ``init(_:)`` does.
-        package init(start: Int, end: Int) {
-            self.start = start
-            self.end = end
-        }
+        package init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
         /// Reads `08:00-17:30`, up to 24:00; nil for anything else and for an empty part.
         package init?(_ text: String) {
@@ -105,13 +102,14 @@ extension RouteWindow {
         Option("timeZone", \.zone, timeZone, "The time zone of days and hours: an IANA name.")
     } check: { window, value, reader in
         if value.isEmptyContainer {
-            reader.note(value, "this says no time; write \"from\", \"until\", \"days\" or \"hours\", or leave it out")
+            reader.note(
+                value, "this window has no time; write \"from\", \"until\", \"days\" or \"hours\", or leave it out")
         }
         if let from = window.from, let until = window.until, until <= from, let member = value["until"] {
             reader.note(member, "this is not after \"from\", so no event is ever in the window")
         }
         if let member = value["timeZone"], value["days"] == nil, value["hours"] == nil {
-            reader.note(member, "a time zone means something for \"days\" and \"hours\" only; remove it")
+            reader.note(member, "a time zone has an effect on \"days\" and \"hours\" only; remove it")
         }
     }
 
@@ -127,8 +125,7 @@ extension RouteWindow {
 
     /// In local time. The pattern of the schema accepts a few texts that the reader rejects, such as 29:00.
     private static let part = OptionType<Hours>.value(
-        TypeInfo(
-            "part of the day", ["type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9]$"]),
+        TypeInfo("part of the day", ["type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9]$"]),
         expected: "this must be a part of the day such as \"08:00-17:30\", or \"22:00-06:00\" past midnight"
     ) { value in
         value.string.flatMap { Hours($0) }

@@ -97,8 +97,7 @@ extension GatewayConfig.APNsSource {
     private static let certificateOptions = Section(Certificate()) {
         Option("sha256", \.sha256, fingerprint, "The SHA-256 fingerprint of the certificate.")
         Option(
-            "uid", \.uid, topic,
-            "The `UID` of the subject. For certificates that the listener's `clientCA` issued.")
+            "uid", \.uid, topic, "The `UID` of the subject. For certificates that the listener's `clientCA` issued.")
     } check: { _, value, reader in
         if (value.member("sha256") == nil) == (value.member("uid") == nil) { reader.note(value, oneProof) }
     }

@@ -1,5 +1,3 @@
-import SignalboxJSON
-
 extension GatewayConfig {
     /// The identities of a source at the endpoints that are compatible with FCM.
     package struct FCM: Sendable, Equatable {

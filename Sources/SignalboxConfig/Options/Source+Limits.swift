@@ -1,5 +1,3 @@
-import SignalboxJSON
-
 extension GatewayConfig {
     /// How much one source may use of the provider endpoints at the same time. Nil for no limit of its own.
     package struct SourceLimits: Sendable, Equatable {

@@ -20,9 +20,6 @@ extension GatewayConfig {
         /// TLS and proxy of forwarded requests.
         package var transport = TransportOptions()
 
-        /// The defaults: no push is forwarded.
-        package init() {}
-
         /// Raw values are those of the config.
         package enum Mode: String, Sendable, CaseIterable {
             /// None: the gateway answers.

@@ -96,9 +96,7 @@ extension GatewayConfig.Source {
 
     /// Identities at provider endpoints serve no other purpose than to send. Without `notifications`, a client that
     /// such an identity proves could do nothing.
-    private static func checkRights(
-        _ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader
-    ) {
+    private static func checkRights(_ source: GatewayConfig.Source, _ value: JSONValue, _ reader: inout ConfigReader) {
         guard let may = source.may, !may.isEmpty, !may.contains(.notifications), let member = value.member("may") else {
             return
         }
@@ -131,15 +129,12 @@ extension GatewayConfig.Source {
         }
         if !source.expo.isEmpty {
             reader.note(
-                upstream,
-                "pushes to Expo cannot be forwarded; use mode \"capture\", or another source for \"expo\"")
+                upstream, "pushes to Expo cannot be forwarded; use mode \"capture\", or another source for \"expo\"")
         }
     }
 
     /// The part of the check that a schema can express.
-    private static let rules: JSONNode = [
-        "anyOf": .array(identities.map { ["required": .strings([$0])] })
-    ]
+    private static let rules: JSONNode = ["anyOf": .array(identities.map { ["required": .strings([$0])] })]
 
     /// Vendors whose payloads carry no evidence of their own.
     private static let namedVendor = OptionType<VendorID>(

@@ -1,5 +1,3 @@
-import SignalboxJSON
-
 extension GatewayConfig {
     /// The export of traces and metrics by OTLP over HTTP. Absent values come from the environment variables of
     /// OpenTelemetry; see ``SecretResolver/telemetry(_:)``.

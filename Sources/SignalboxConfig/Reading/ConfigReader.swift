@@ -46,9 +46,7 @@ package struct ConfigReader {
     /// `roots`: of this parser. `base`: the location of the first root when the text is a part of a config. The
     /// reader keeps the parser, and with it the values, alive.
     package init(parser: JSONParser, roots: [JSONValue], base: ConfigLocation = ConfigLocation(pointer: "")) {
-        self.parser = parser
-        self.roots = roots
-        self.base = base
+        (self.parser, self.roots, self.base) = (parser, roots, base)
         destinations = KnownDestinations(in: roots)
     }
 
@@ -59,11 +57,9 @@ package struct ConfigReader {
         diagnostics.error(at: location(of: value), message())
     }
 
-    /// Records an error on a member's key. `position`: that of the member in its object, for a key that may repeat.
-    package mutating func note(
-        keyOf member: JSONValue, at position: Int? = nil, _ message: @autoclosure () -> String
-    ) {
-        diagnostics.error(at: location(of: member, isKey: true, at: position), message())
+    /// Records an error on a member's key.
+    package mutating func note(keyOf member: JSONValue, _ message: @autoclosure () -> String) {
+        diagnostics.error(at: location(of: member, isKey: true), message())
     }
 
     /// Records an error on a value that may be a secret and must not be shown.
@@ -73,26 +69,22 @@ package struct ConfigReader {
 
     /// Records an error on a value of a wrong type. `isOfSecret`: the option has a secret, so the value may be one;
     /// only a reference to a secret is shown.
-    private mutating func note(
-        mistyped value: JSONValue, _ message: @autoclosure () -> String, isOfSecret: Bool
-    ) {
+    private mutating func note(mistyped value: JSONValue, _ message: @autoclosure () -> String, isOfSecret: Bool) {
         let mayBeSecret = isOfSecret && value.string.flatMap { SecretReference($0) } == nil
         diagnostics.error(at: location(of: value), message(), mayBeSecret: mayBeSecret)
     }
 
     /// Records an error on a URL, which is hidden when it may contain a password.
     mutating func note(url value: JSONValue, _ message: @autoclosure () -> String) {
-        diagnostics.error(
-            at: location(of: value), message(), mayBeSecret: value.string?.contains("@") ?? false)
+        diagnostics.error(at: location(of: value), message(), mayBeSecret: value.string?.contains("@") ?? false)
     }
 
-    /// The location, or any once further findings are only counted: to find one takes time. `position`: that of a
-    /// member in its object.
-    private func location(of value: JSONValue, isKey: Bool = false, at position: Int? = nil) -> ConfigLocation {
+    /// The location, or any once further findings are only counted: to find one takes time.
+    private func location(of value: JSONValue, isKey: Bool = false) -> ConfigLocation {
         guard !diagnostics.isFull else { return base }
         var location = ConfigLocation(
             file: base.file + file(of: value), pointer: base.pointer + parser.pointer(to: value), isKey: isKey)
-        location.member = position
+        location.path = ConfigPath(start: base.pointer, positions: parser.positions(to: value))
         return location
     }
 
@@ -129,24 +121,22 @@ package struct ConfigReader {
             return false
         }
         var seen: Set<String> = []
-        for (position, (name, member)) in value.members.enumerated() {
+        for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !keys.contains(key) { note(unknown: key, of: member, at: position, among: keys) }
-            if !seen.insert(key).inserted { note(keyOf: member, at: position, Self.repeated(key)) }
+            if !keys.contains(key) { note(unknown: key, of: member, among: keys) }
+            if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
         }
         return true
     }
 
     /// Records an unknown key. Its value is hidden if the key is a misspelled name of a secret, or could be one.
-    private mutating func note(unknown key: String, of member: JSONValue, at position: Int, among keys: [String]) {
+    private mutating func note(unknown key: String, of member: JSONValue, among keys: [String]) {
         // Both take time, and have no use for an error that is only counted.
         let near = diagnostics.isFull ? nil : Spelling.nearest(to: key, among: keys)
-        let mayBeSecret =
-            !diagnostics.isFull && (near.map { [$0] } ?? keys).contains { SecretScan.isSecret(key: $0) }
+        let mayBeSecret = !diagnostics.isFull && (near.map { [$0] } ?? keys).contains { SecretScan.isSecret(key: $0) }
         diagnostics.error(
-            at: location(of: member, isKey: true, at: position),
-            "there is no setting \"\(key)\" here" + Self.suggestion(of: near, among: keys),
-            mayBeSecret: mayBeSecret)
+            at: location(of: member, isKey: true),
+            "there is no setting \"\(key)\" here" + Self.suggestion(of: near, among: keys), mayBeSecret: mayBeSecret)
     }
 
     /// For a key of one object or of the same file.
@@ -166,16 +156,16 @@ package struct ConfigReader {
             return nil
         }
         var entries: [(String, JSONValue)] = []
-        for (position, (name, member)) in value.members.enumerated() {
+        for (name, member) in value.members {
             var key = String(decoding: name, as: UTF8.self)
             if rule.isCaseInsensitive { key = key.lowercased() }
             if let problem = rule.problem(key) {
-                if rule.isShared { note(keyOf: member, at: position, problem) } else { note(member, problem) }
+                if rule.isShared { note(keyOf: member, problem) } else { note(member, problem) }
             } else if rule.isLine, let problem = Self.problem(ofLine: key) {
-                note(keyOf: member, at: position, problem)
+                note(keyOf: member, problem)
             }
             if let earlier = first[key] {
-                noteRepeat(of: key, member, at: position, earlier)
+                noteRepeat(of: key, member, earlier)
             } else {
                 first[key] = member
             }
@@ -186,16 +176,13 @@ package struct ConfigReader {
     }
 
     /// Names both locations when they are in different files.
-    private mutating func noteRepeat(
-        of key: String, _ member: JSONValue, at position: Int, _ earlier: JSONValue
-    ) {
+    private mutating func noteRepeat(of key: String, _ member: JSONValue, _ earlier: JSONValue) {
         guard file(of: member) != file(of: earlier) else {
-            note(keyOf: member, at: position, Self.repeated(key))
+            note(keyOf: member, Self.repeated(key))
             return
         }
         diagnostics.error(
-            at: location(of: member, isKey: true, at: position),
-            "\"\(key)\" is declared in two files; rename one, or remove it",
+            at: location(of: member, isKey: true), "\"\(key)\" is declared in two files; rename one, or remove it",
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
@@ -212,10 +199,8 @@ package struct ConfigReader {
     /// Recursive: the parser limits the depth.
     package mutating func checkRepeats(in value: JSONValue, _ message: String) {
         let repeats = value.repeats(upTo: 10)
-        for (position, (_, member)) in value.members.enumerated() {
-            if repeats.contains(where: { $0.isSamePlace(as: member) }) {
-                diagnostics.error(at: location(of: member, at: position), message)
-            }
+        for (_, member) in value.members {
+            if repeats.contains(where: { $0.isSamePlace(as: member) }) { note(member, message) }
             checkRepeats(in: member, message)
         }
         for element in value.elements { checkRepeats(in: element, message) }

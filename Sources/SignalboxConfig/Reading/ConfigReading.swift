@@ -42,7 +42,7 @@ package struct ConfigReading: Sendable {
         destinations = reader.destinations
     }
 
-    /// Makes the declarations of all options and the catalogue. Otherwise the first config of a process does so.
+    /// Makes the declarations of all options. Otherwise the first config of a process does so.
     package static func prepare() { _ = GatewayConfig.options }
 
     /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback
