@@ -8,10 +8,7 @@ package struct NewCertificate: Sendable {
     package let key: String
 
     /// Takes both as PEM texts.
-    package init(certificate: String, key: String) {
-        self.certificate = certificate
-        self.key = key
-    }
+    package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
 }
 
 /// Makes certificates for the provider endpoints: an authority of its own, and server certificates that it issues.
@@ -42,11 +39,11 @@ package final class CertificateMaker {
 
     /// Uses an existing authority. Nil unless the texts are one certificate and its key, in PEM.
     package init?(authority: NewCertificate) {
-        guard let certificate = Self.read(authority.certificate, { PEM_read_bio_X509($0, nil, noPassphrase, nil) })
+        guard let certificate = readPEM(authority.certificate.utf8, { PEM_read_bio_X509($0, nil, noPassphrase, nil) })
         else {
             return nil
         }
-        guard let key = Self.read(authority.key, { PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil) }) else {
+        guard let key = readPEM(authority.key.utf8, { PEM_read_bio_PrivateKey($0, nil, noPassphrase, nil) }) else {
             X509_free(certificate)
             return nil
         }
@@ -137,17 +134,6 @@ package final class CertificateMaker {
         let number = BN_bin2bn(bytes, Int32(bytes.count), nil)
         defer { BN_free(number) }
         BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate))
-    }
-
-    private static func read(_ pem: String, _ read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
-        Array(pem.utf8).withUnsafeBytes { bytes in
-            guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
-            defer {
-                BIO_free(source)
-                ERR_clear_error()
-            }
-            return read(source)
-        }
     }
 
     private static func pem(certificate: OpaquePointer) -> String { text { PEM_write_bio_X509($0, certificate) } }

@@ -26,9 +26,7 @@ struct ConnectionGroups {
 
     /// `idleConnections`: see ``OutboundHTTP``.
     init(_ limits: ConnectionGroup.Limits, idleConnections: Int = 1024, _ watcher: SocketWatcher) {
-        self.limits = limits
-        self.idleConnections = idleConnections
-        self.watcher = watcher
+        (self.limits, self.idleConnections, self.watcher) = (limits, idleConnections, watcher)
         common = ConnectionSet(idleConnections: idleConnections) { watcher.watch($1, for: $2, of: nil) }
     }
 

@@ -28,9 +28,7 @@ final class ConnectionSet {
     /// `idleConnections`: see ``OutboundHTTP``; nil for the set of a group.
     init(idleConnections: Int?, onSocket: @escaping SocketHandler) {
         guard let multi = curl_multi_init() else { preconditionFailure("Out of memory for libcurl.") }
-        self.multi = multi
-        self.idleConnections = idleConnections
-        self.onSocket = onSocket
+        (self.multi, self.idleConnections, self.onSocket) = (multi, idleConnections, onSocket)
         if idleConnections == nil {
             // Transfers beyond the streams of the connection wait, instead of opening a second one.
             sb_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1)

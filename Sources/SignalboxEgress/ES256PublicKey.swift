@@ -10,12 +10,7 @@ package final class ES256PublicKey: @unchecked Sendable {
 
     /// Nil unless the text is the PEM of a public key (`BEGIN PUBLIC KEY`) on the curve P-256.
     package init?(pem: [UInt8]) {
-        guard pem.count <= Int(Int32.max), let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return nil }
-        defer { BIO_free(input) }
-        guard let key = PEM_read_bio_PUBKEY(input, nil, noPassphrase, nil) else {
-            ERR_clear_error()
-            return nil
-        }
+        guard let key = readPEM(pem, { PEM_read_bio_PUBKEY($0, nil, noPassphrase, nil) }) else { return nil }
         var name = [CChar](repeating: 0, count: 32)
         var length = 0
         let isNamed = EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
@@ -34,15 +29,7 @@ package final class ES256PublicKey: @unchecked Sendable {
     /// bytes each, as JSON Web Signatures have them (RFC 7518, 3.4). A DER signature is not valid.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         guard signature.count == 64 else { return false }
-        let der = Self.der(signature)
-        guard let context = EVP_MD_CTX_new() else { preconditionFailure("Out of memory for a signature.") }
-        defer { EVP_MD_CTX_free(context) }
-        let isValid =
-            EVP_DigestVerifyInit_ex(context, nil, "SHA2-256", nil, nil, key, nil) == 1
-            && EVP_DigestVerify(context, der, der.count, message, message.count) == 1
-        // Otherwise the errors of bad signatures collect in the thread's queue.
-        if !isValid { ERR_clear_error() }
-        return isValid
+        return isSignature(Self.der(signature), of: message, by: key, digest: "SHA2-256")
     }
 
     /// The ASN.1 form that OpenSSL reads: `SEQUENCE { INTEGER r, INTEGER s }` (RFC 3279, 2.2.3).

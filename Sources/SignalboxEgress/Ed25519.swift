@@ -29,7 +29,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable {
     /// The 64 bytes of a message's signature. Equal messages have equal signatures (RFC 8032, 5.1.6). Stops the
     /// process if OpenSSL fails.
     package func sign(_ message: [UInt8]) -> [UInt8] {
-        withContext { context in
+        withDigestContext { context in
             precondition(EVP_DigestSignInit(context, nil, nil, nil, key) == 1, "OpenSSL rejected its own key.")
             return [UInt8](unsafeUninitializedCapacity: 64) { bytes, count in
                 count = 64
@@ -62,16 +62,6 @@ package final class Ed25519PublicKey: @unchecked Sendable {
     /// True when this key signed the message. False for a signature of any length but 64 bytes. The message itself is
     /// not prehashed.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        withContext { context in
-            EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1
-                && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-        }
+        isSignature(signature, of: message, by: key, digest: nil)
     }
-}
-
-/// Runs `body` with a new digest context and frees it afterwards. A context serves one signature only.
-private func withContext<R>(_ body: (OpaquePointer) -> R) -> R {
-    guard let context = EVP_MD_CTX_new() else { preconditionFailure("Out of memory for a signature.") }
-    defer { EVP_MD_CTX_free(context) }
-    return body(context)
 }

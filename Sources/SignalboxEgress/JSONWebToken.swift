@@ -22,9 +22,7 @@ package struct JSONWebToken: Sendable, Equatable {
         guard parts.count == 3, let header = base64URL(parts[0]), let claims = base64URL(parts[1]),
             let signature = base64URL(parts[2])
         else { return nil }
-        self.header = header
-        self.claims = claims
-        self.signature = signature
+        (self.header, self.claims, self.signature) = (header, claims, signature)
         signedBytes = Array(text[..<parts[1].endIndex])
     }
 }

@@ -97,9 +97,7 @@ package final class ClientPool: Sendable {
 
     /// A new client with a thread and connections of its own. ``client(allowing:)`` never returns it, and
     /// ``stopSeparate()`` does not stop it.
-    package func ownClient() -> OutboundHTTP {
-        clients.withLock { Self.add(policy(allowing: []), .own, to: &$0) }
-    }
+    package func ownClient() -> OutboundHTTP { clients.withLock { Self.add(policy(allowing: []), .own, to: &$0) } }
 
     /// True while any of the clients is referenced.
     package var isInUse: Bool { clients.withLock { $0.contains { $0.client != nil } } }

@@ -1,6 +1,5 @@
 internal import CCurl
 import Foundation
-import SignalboxNotification
 import Synchronization
 
 /// The thread of an ``OutboundHTTP`` with its state. It runs until it is stopped, or until it is ended and has no
@@ -49,8 +48,7 @@ final class OutboundLoop: @unchecked Sendable {
         makePoll: @escaping @Sendable () throws(TransportError) -> SocketPoll = SocketPoll.init
     ) {
         precondition(Self.initialised, "libcurl could not be initialised.")
-        self.policy = policy
-        self.makePoll = makePoll
+        (self.policy, self.makePoll) = (policy, makePoll)
         self.groups = ConnectionGroups(groups, idleConnections: idleConnections, watcher)
     }
 
@@ -88,9 +86,7 @@ final class OutboundLoop: @unchecked Sendable {
                 return shared.isAsleep ? shared.poll : nil
             }
             sleeper?.wake()
-        } catch {
-            transfer.fail(error)
-        }
+        } catch { transfer.fail(error) }
     }
 
     // Not on Swift's pool: waiting blocks, and the pool has one thread for each core.
@@ -151,9 +147,7 @@ final class OutboundLoop: @unchecked Sendable {
     }
 
     /// True if the last reference to the client is gone and every request has its result.
-    private func isFinished() -> Bool {
-        running.isEmpty && shared.withLock { $0.isEnding && $0.submitted.isEmpty }
-    }
+    private func isFinished() -> Bool { running.isEmpty && shared.withLock { $0.isEnding && $0.submitted.isEmpty } }
 
     /// Returns true if the thread may block. The flag is set under the lock, so a later ``submit(_:completion:)``
     /// wakes it.

@@ -71,15 +71,10 @@ package struct ConnectionGroup: Sendable, Hashable {
     package struct Limits: Sendable {
         /// A further group ends the one that has been idle longest. Without an idle one, its requests fail with
         /// ``TransportError/exhausted(_:)``.
-        package var most: Int
-        /// A group without requests ends after this time.
-        package var idle: Duration
-
-        /// The defaults suit connections that push services want to stay open.
-        package init(most: Int = 256, idle: Duration = .seconds(900)) {
-            self.most = most
-            self.idle = idle
-        }
+        package var most: Int = 256
+        /// A group without requests ends after this time. The default suits connections that push services want to
+        /// stay open.
+        package var idle: Duration = .seconds(900)
     }
 }
 
@@ -98,8 +93,7 @@ package struct ReplySink: Sendable {
 
         /// The defaults are those of a response without the headers that the request asked for, and without a length.
         package init(headers: [String: String] = [:], announcedBytes: Int? = nil) {
-            self.headers = headers
-            self.announcedBytes = announcedBytes
+            (self.headers, self.announcedBytes) = (headers, announcedBytes)
         }
     }
 
@@ -113,10 +107,7 @@ package struct ReplySink: Sendable {
     /// Creates a sink from its two steps.
     package init(
         begin: @escaping @Sendable (Head) -> Bool, receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
-    ) {
-        self.begin = begin
-        self.receive = receive
-    }
+    ) { (self.begin, self.receive) = (begin, receive) }
 }
 
 /// The outcome of a request, with details for a log of attempts.
@@ -132,11 +123,7 @@ package struct OutboundResult: Sendable {
     /// The defaults are for results that no connection was made for.
     package init(
         _ answer: Result<OutboundReply, TransportError>, remoteAddress: String? = nil, duration: Duration = .zero
-    ) {
-        self.answer = answer
-        self.remoteAddress = remoteAddress
-        self.duration = duration
-    }
+    ) { (self.answer, self.remoteAddress, self.duration) = (answer, remoteAddress, duration) }
 }
 
 /// An HTTP response.
@@ -151,12 +138,7 @@ package struct OutboundReply: Sendable, Equatable {
     package let headers: [String: String]
 
     /// The defaults are those of a response without a body and without headers.
-    package init(
-        status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]
-    ) {
-        self.status = status
-        self.excerpt = excerpt
-        self.retryAfter = retryAfter
-        self.headers = headers
+    package init(status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]) {
+        (self.status, self.excerpt, self.retryAfter, self.headers) = (status, excerpt, retryAfter, headers)
     }
 }

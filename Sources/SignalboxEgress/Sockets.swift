@@ -28,8 +28,7 @@ final class OpenSockets: @unchecked Sendable {
     /// Records the descriptor of a new connection, when it is ready for the first request. `opened`: the descriptors
     /// that were opened for its addresses.
     func record(_ opened: [Int32], as connection: Ends) {
-        let descriptor =
-            opened.count == 1 ? opened.first : opened.first { Self.port(of: $0) == connection.localPort }
+        let descriptor = opened.count == 1 ? opened.first : opened.first { Self.port(of: $0) == connection.localPort }
         guard let descriptor else { return }
         if let earlier = ends.updateValue(connection, forKey: descriptor),
             connections[earlier]?.descriptor == descriptor

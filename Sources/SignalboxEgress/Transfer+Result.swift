@@ -1,6 +1,5 @@
 internal import CCurl
 import Foundation
-import SignalboxNotification
 
 /// The result of a transfer, read from libcurl's handle before it is reset.
 extension Transfer {
@@ -18,8 +17,7 @@ extension Transfer {
         }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders
         let reply = OutboundReply(
-            status: status, excerpt: excerpt,
-            retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
+            status: status, excerpt: excerpt, retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
             headers: keptHeaders(of: handle, and: further))
         return result(.success(reply), Self.remoteAddress(of: handle))
     }
@@ -81,9 +79,7 @@ extension Transfer {
     }
 
     /// Bounds the memory of a response's head.
-    var hasTooManyHeaders: Bool {
-        headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
-    }
+    var hasTooManyHeaders: Bool { headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines }
 
     /// Why a transfer that libcurl ended with a code has no response. The reasons that the callbacks recorded win
     /// over libcurl's code, which only says that a callback failed.
@@ -91,9 +87,7 @@ extension Transfer {
         if start == nil, let error = connectionError(of: handle) { return error }
         var words = errorDetail
         if case .repetition(let reason)? = rejection { words = reason }
-        if hasTooManyHeaders || exceedsBounds(code, words) {
-            return .interrupted("the reply has too many headers")
-        }
+        if hasTooManyHeaders || exceedsBounds(code, words) { return .interrupted("the reply has too many headers") }
         if case .repetition? = rejection { return .interrupted(words) }
         if words.isEmpty { words = String(cString: curl_easy_strerror(code)) }
         return TransportError(code, words, wasBegun: start != nil)

@@ -63,14 +63,8 @@ final class Transfer: @unchecked Sendable {
     private static let maximumBytes = 256 * 1024
 
     /// The time of the request counts from here, including the wait for the thread.
-    init(
-        _ request: OutboundRequest, policy: AddressPolicy, sockets: OpenSockets,
-        completion: @escaping Completion
-    ) {
-        self.request = request
-        self.policy = policy
-        self.sockets = sockets
-        self.completion = completion
+    init(_ request: OutboundRequest, policy: AddressPolicy, sockets: OpenSockets, completion: @escaping Completion) {
+        (self.request, self.policy, self.sockets, self.completion) = (request, policy, sockets, completion)
     }
 
     deinit { curl_slist_free_all(headers) }

@@ -23,18 +23,13 @@ package final class X509Certificate: @unchecked Sendable {
 
     /// The certificates of a PEM text, in their order; empty for other texts.
     package static func all(pem: String) -> [X509Certificate] {
-        let text = Array(pem.utf8)
-        return text.withUnsafeBytes { bytes in
-            guard let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return [] }
-            defer { BIO_free(source) }
+        readPEM(pem.utf8) { source in
             var found: [X509Certificate] = []
             while let handle = PEM_read_bio_X509(source, nil, noPassphrase, nil) {
                 found.append(X509Certificate(handle))
             }
-            // The end of the text is an error for OpenSSL, which the next call on this thread must not see.
-            ERR_clear_error()
             return found
-        }
+        } ?? []
     }
 
     /// Whether a name of the certificate is this host. The subject does not count (RFC 9525, 2).

@@ -1,4 +1,3 @@
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 

@@ -20,8 +20,7 @@ package struct RouteTable: Sendable, Equatable {
     /// Compiles the patterns of the routes into one matcher. The cost grows with all patterns together; pay it once
     /// for each config, not for each event.
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
-        self.routes = routes
-        self.fallback = fallback
+        (self.routes, self.fallback) = (routes, fallback)
         patterns = CompiledPatterns(routes)
     }
 
@@ -163,9 +162,7 @@ package struct RouteTable: Sendable, Equatable {
 extension RouteTable {
     /// How a destination receives an event that an operator sends to it: as the routes that take the event order it,
     /// otherwise as the first enabled route to the destination does. Throws if the decision takes too much work.
-    package func target(
-        of event: JSONValue, to destination: DestinationName
-    ) throws(RoutingTooCostly) -> Target {
+    package func target(of event: JSONValue, to destination: DestinationName) throws(RoutingTooCostly) -> Target {
         if let target = try decide(event).targets.first(where: { $0.destination == destination }) { return target }
         let route = routes.first { $0.isEnabled && $0.destinations.contains(destination) }
         return Target(

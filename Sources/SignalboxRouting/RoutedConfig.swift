@@ -1,6 +1,5 @@
 package import SignalboxConfig
 import SignalboxJSON
-import SignalboxNotification
 
 /// A config and its routes, with all patterns and templates compiled and checked.
 package struct RoutedConfig: Sendable {
@@ -34,8 +33,7 @@ package struct RoutedConfig: Sendable {
         var table = RouteTable(routes: routes, fallback: config.fallback)
         for destination in config.destinations { table.orderings[destination.name] = destination.ordering }
         table.payloadTakers = Set(config.destinations.filter(\.wantsPayload).map(\.name))
-        self.routes = table
-        self.files = files
+        (self.routes, self.files) = (table, files)
     }
 
     /// Reads and checks a config of one file. Errors name the file `routes.json`.
@@ -70,8 +68,7 @@ struct RouteCompiler {
     private mutating func route(_ options: RouteOptions) -> Route {
         var route = Route(
             name: options.name, match: pattern(options.match, at: options.location), destinations: options.destinations,
-            stop: options.stop,
-            ignoring: options.ignoring, including: options.including, media: options.media)
+            stop: options.stop, ignoring: options.ignoring, including: options.including, media: options.media)
         route.isEnabled = options.isEnabled
         route.sample = options.sample.map { RouteSample(share: $0) }
         route.window = options.window

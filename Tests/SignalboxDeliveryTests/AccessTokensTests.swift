@@ -137,7 +137,8 @@ import Testing
     /// Sends to a destination with these statuses; returns the outcome, nil if nothing was sent, and the requests.
     private func send(
         statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = [],
-        if mayBegin: @escaping @Sendable () -> Bool = { true }
+        if mayBegin: @escaping @Sendable () -> Bool = { true },
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async throws -> (RetryPolicy.Answer?, [Peer.Request]) {
         try await Peer.run(["canned"] + grants.flatMap { $0 }) { server in
             try await Peer.run(["canned"] + statuses.flatMap { Self.json("", status: $0) }) { peer in
@@ -149,7 +150,7 @@ import Testing
                     clientSecret: .environment("UNUSED"))
                 let sender = WebhookSender(
                     webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]),
-                    headers: headers, clientSecret: "s", http: http, version: "0")
+                    headers: headers, clientSecret: "s", http: http, version: "0", instant: instant)
                 let attempt = await sender.send([Self.lease], if: mayBegin)?.answer
                 var requests: [Peer.Request] = []
                 if case .replied = attempt {
@@ -183,6 +184,25 @@ import Testing
         }
         #expect(answer == nil && requests.isEmpty, "the old token was refused, and the delivery was not")
         #expect(asked.withLock { $0 } == 2)
+    }
+
+    /// In the rest of its time, the request would fail for the token server's fault.
+    @Test(arguments: [1.0, 0.9, 0.89]) func aTokenThatTakesTheTimeOfTheRequestIsATemporaryFailure(
+        share: Double
+    ) async throws {
+        let start = ContinuousClock.now
+        let passed = Mutex(Duration.zero)
+        let timeout = Destination.Webhook(url: "", secrets: []).timeout
+        let (answer, requests) = try await send(
+            statuses: [204], grants: [Self.grant("first")],
+            if: {
+                passed.withLock { $0 = timeout * share }
+                return true
+            }, instant: { start + passed.withLock(\.self) })
+        let late = TransportError.token("the access token took longer than the destination's timeout")
+        let expected: RetryPolicy.Answer = share < 0.9 ? .replied(status: 204, retryAfter: nil) : .failed(late)
+        #expect(answer == expected)
+        #expect(requests.count == (share < 0.9 ? 1 : 0))
     }
 
     @Test func sendsTheTokenAndTheConfiguredHeaders() async throws {

@@ -235,7 +235,7 @@ import Testing
         destination.concurrency = concurrency
         return Dispatcher(
             [(destination: destination, sender: sender)], queue: queue,
-            logger: Logger(label: "test") { [log] _ in LogLines.Handler(lines: log) }, clock: clock,
+            logger: log.logger, clock: clock,
             elapsed: { [clock] in clock.elapsed })
     }
 
@@ -266,28 +266,5 @@ final class Counter: Sendable {
             count += 1
             return count
         }
-    }
-}
-
-/// The log, so that a test can wait for a line.
-private final class LogLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func waitFor(_ beginning: String) async {
-        while !lines.withLock({ $0.contains { $0.hasPrefix(beginning) } }) { await Task.yield() }
-    }
-
-    func count(of line: String) -> Int { lines.withLock { $0.count { $0 == line } } }
-
-    struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.lines.withLock { $0.append(event.message.description) } }
     }
 }

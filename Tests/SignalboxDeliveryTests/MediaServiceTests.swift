@@ -61,16 +61,17 @@ import Testing
     }
 
     private func service(
-        _ queue: SQLiteQueue, exists: Bool = true, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+        _ queue: SQLiteQueue, exists: Bool = true, log: LogLines = LogLines(),
+        download: @escaping @Sendable (MediaJob) async -> MediaOutcome
     ) -> MediaService {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
+        var settings = GatewayConfig.Media()
+        settings.retry = Destination.Retry(attempts: 5, base: .zero, max: .zero)
         return MediaService(
             queue,
             MediaService.Setup(
-                settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 }, exists: { _ in exists },
+                settings: settings, href: { "/media/" + $0.sha256 }, exists: { _ in exists },
                 transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
-                download: download), logger: logger)
+                download: download), logger: log.logger)
     }
 
     @Test func releasesDeliveriesWithTheirFilesTransformed() async throws {
@@ -128,6 +129,27 @@ import Testing
             await service.runUntilDrained()
             #expect(asked.value == 1)
             #expect(try await queue.claim(from: crm, upTo: 100).count == 50)
+        }
+    }
+
+    /// The downloads of a full disk fail by the hundred.
+    @Test func anOutageOfTheStorageIsLoggedOnceWithItsEnd() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let log = LogLines()
+            let service = service(queue, log: log) { [calls = Counter()] _ in
+                calls.next() < 4
+                    ? .interrupted(MediaFailure(.storage, "disk full"), after: nil)
+                    : .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])
+            }
+            try await service.open()
+            queue.openLane(crm) {}
+            try await queue.append([event(1, url: "https://a.example/i.png")])
+            service.drain()
+            await service.runUntilDrained()
+            #expect(log.count(of: "Cannot store media files; events have none, or older ones.") == 1)
+            #expect(log.count(of: "Download failed.") == 3)
+            #expect(log.count(of: "Media files stored again.") == 1)
         }
     }
 

@@ -16,6 +16,8 @@ final class SharedQueue: LaneStore {
     let lists = Mutex<[[Int64]]>([])
     /// Deliveries whose settlements fail.
     let failing = Mutex<Set<Int64>>([])
+    /// How they fail.
+    let failure = Mutex(StoreError.unavailable(reason: "a bad page"))
 
     init(_ store: SQLiteQueue, share: Int?) {
         self.store = store
@@ -37,7 +39,7 @@ final class SharedQueue: LaneStore {
         var results: [Result<SettlementResult, StoreError>] = []
         for settlement in settlements {
             guard !failing.withLock({ $0.contains(settlement.lease.delivery) }) else {
-                results.append(.failure(.unavailable(reason: "a bad page")))
+                results.append(.failure(failure.withLock(\.self)))
                 continue
             }
             results += await store.settle([settlement])

@@ -118,7 +118,7 @@ import Testing
     @Test func mismatchNamesTheFirstFieldAndItsValue() throws {
         let route = Route(name: "r", match: try PatternTests.pattern(#"{"v":["braze"]}"#), destinations: [])
         #expect(try verdicts(event(), [route]).map(\.words) == [#"no; /v is "mce""#])
-        #expect(try verdicts("{}", [route]).map(\.words) == ["no; /v is nothing"])
+        #expect(try verdicts("{}", [route]).map(\.words) == ["no; /v is absent"])
     }
 
     @Test func disabledRouteRequiresNeitherPayloadNorMedia() throws {

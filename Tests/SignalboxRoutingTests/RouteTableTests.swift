@@ -35,6 +35,25 @@ import Testing
         #expect(decision.destinations.map(\.name) == ["x", "y", "z"])
     }
 
+    /// Each of many routes may differ in one large value.
+    @Test(arguments: [
+        (#""\#(String(repeating: "a", count: 500))""#, #""\#(String(repeating: "a", count: 500))""#),
+        (#""\#(String(repeating: "a", count: 501))""#, #""\#(String(repeating: "a", count: 499))…""#),
+        (#""\#(String(repeating: "é", count: 251))""#, #""\#(String(repeating: "é", count: 249))…""#),
+        (#"["\#(String(repeating: "a", count: 500))"]"#, #""[\"\#(String(repeating: "a", count: 497))…""#),
+    ])
+    func aVerdictHoldsTheBeginningOfALongValue(_ value: String, _ expected: String) throws {
+        let table = RouteTable(routes: [try route("r", #"{"v":["x"]}"#, to: [])])
+        let parser = JSONParser()
+        let event = try parser.parse(Array(#"{"v":\#(value)}"#.utf8))
+        let verdicts = try withExtendedLifetime(parser) { try table.verdicts(on: event) }
+        guard case .mismatch("/v", let found)? = verdicts.first?.verdict else {
+            Issue.record("\(verdicts)")
+            return
+        }
+        #expect(found?.string == expected)
+    }
+
     @Test func stopEndsTheListOnlyForEventsThatMatch() throws {
         let routes = [
             try route("first", #"{"v":["mce"]}"#, to: ["one"], stop: true), try route("second", "{}", to: ["two"]),

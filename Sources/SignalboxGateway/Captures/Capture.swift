@@ -69,10 +69,7 @@ package struct Capture: Sendable {
     package var event: [UInt8]?
 
     package init(_ service: PushService, _ outcome: Outcome, status: Int, at time: Date) {
-        self.service = service
-        self.outcome = outcome
-        self.status = status
-        self.time = time
+        (self.service, self.outcome, self.status, self.time) = (service, outcome, status, time)
     }
 
     /// True for a push that was refused before it became an event.

@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxConfig
 import SignalboxEgress
 import Synchronization

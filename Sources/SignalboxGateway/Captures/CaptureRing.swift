@@ -38,28 +38,14 @@ struct CaptureRing: Sendable {
 
     /// The first captures after a number, in order.
     func batch(after number: Int64, upTo most: Int) -> [Capture] {
-        var left = identified[Self.start(behind: number, in: identified)...]
-        var right = refused[Self.start(behind: number, in: refused)...]
-        var batch: [Capture] = []
-        while batch.count < most {
-            guard let next = Self.first(left, right) else { break }
-            batch.append(next)
-            if next.isRefusal { right = right.dropFirst() } else { left = left.dropFirst() }
-        }
-        return batch
+        let found = [identified, refused].flatMap { $0[$0.start(behind: number, by: \.number)...].prefix(most) }
+        return Array(found.sorted { $0.number < $1.number }.prefix(most))
     }
 
     /// The last captures before a number, the newest first.
     func newest(before number: Int64, upTo most: Int) -> [Capture] {
-        var left = identified[..<Self.start(behind: number - 1, in: identified)]
-        var right = refused[..<Self.start(behind: number - 1, in: refused)]
-        var batch: [Capture] = []
-        while batch.count < most {
-            guard let next = Self.last(left, right) else { break }
-            batch.append(next)
-            if next.isRefusal { right = right.dropLast() } else { left = left.dropLast() }
-        }
-        return batch
+        let found = [identified, refused].flatMap { $0[..<$0.start(behind: number - 1, by: \.number)].suffix(most) }
+        return Array(found.sorted { $0.number > $1.number }.prefix(most))
     }
 
     /// Removes the captures of a run, or all; returns their number. Numbers are not used again.
@@ -69,26 +55,6 @@ struct CaptureRing: Sendable {
         refused.removeAll { run == nil || $0.run == run }
         bytes = identified.reduce(0) { $0 + $1.bytes } + refused.reduce(0) { $0 + $1.bytes }
         return before - count
-    }
-
-    private static func first(_ left: Deque<Capture>.SubSequence, _ right: Deque<Capture>.SubSequence) -> Capture? {
-        guard let one = left.first, let other = right.first else { return left.first ?? right.first }
-        return one.number < other.number ? one : other
-    }
-
-    private static func last(_ left: Deque<Capture>.SubSequence, _ right: Deque<Capture>.SubSequence) -> Capture? {
-        guard let one = left.last, let other = right.last else { return left.last ?? right.last }
-        return one.number > other.number ? one : other
-    }
-
-    /// The position of the first capture behind a number.
-    private static func start(behind number: Int64, in captures: Deque<Capture>) -> Int {
-        var (low, high) = (0, captures.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if captures[middle].number > number { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     private mutating func trim() {

@@ -31,10 +31,7 @@ package struct CaptureSelection: Sendable {
         let text: [UInt8]
 
         /// `text`: the text of the pattern.
-        package init(_ pattern: Pattern, text: [UInt8]) {
-            self.pattern = pattern
-            self.text = text
-        }
+        package init(_ pattern: Pattern, text: [UInt8]) { (self.pattern, self.text) = (pattern, text) }
     }
 
     /// The most work of the pattern on one event, so that no event delays a wait.
@@ -100,15 +97,11 @@ package struct CaptureMismatch: Sendable, Equatable {
     package let actual: String?
 
     init(_ condition: String, _ expected: String?, _ actual: String?) {
-        self.condition = condition
-        self.expected = expected
-        self.actual = actual
+        (self.condition, self.expected, self.actual) = (condition, expected, actual)
     }
 
     /// A sentence without a full stop.
-    package var words: String {
-        "\(condition) is \(actual ?? "absent"), expected \(expected ?? "no value")"
-    }
+    package var words: String { "\(condition) is \(actual ?? "absent"), expected \(expected ?? "no value")" }
 }
 
 extension Capture {
@@ -126,7 +119,7 @@ extension Capture {
 }
 
 extension CaptureSelection.EventMatch {
-    /// The most characters of a value in an explanation.
+    /// The most Unicode scalars of a value in an explanation.
     private static let longest = 200
 
     /// The first field that keeps the event from matching.
@@ -138,7 +131,7 @@ extension CaptureSelection.EventMatch {
                 var work = MatchWork(limit: Intake.directWork)
                 do throws(RoutingTooCostly) {
                     guard let found = try pattern.mismatch(in: root, work: &work) else { return nil }
-                    let actual = found.found.map { String(JSONText($0).string.prefix(Self.longest)) }
+                    let actual = found.found.map { JSONText($0).string.beginning(ofScalars: Self.longest) }
                     return CaptureMismatch(found.pointer, expected(at: found.pointer), actual)
                 } catch {
                     return CaptureMismatch("match", "a pattern within the work limit", "too much work for this event")
@@ -153,7 +146,7 @@ extension CaptureSelection.EventMatch {
         return withExtendedLifetime(parser) {
             guard let root = try? parser.parse(text) else { return "the pattern" }
             let part = JSONPointer(pointer)?.value(in: root) ?? root
-            return String(JSONText(part).string.prefix(Self.longest))
+            return JSONText(part).string.beginning(ofScalars: Self.longest)
         }
     }
 }

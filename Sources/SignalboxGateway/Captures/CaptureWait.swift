@@ -12,10 +12,7 @@ package struct CaptureWait: Sendable {
     package var timeout: Duration
 
     package init(_ selection: CaptureSelection, count: Int, after: Int64?, timeout: Duration) {
-        self.selection = selection
-        self.count = count
-        self.after = after
-        self.timeout = timeout
+        (self.selection, self.count, self.after, self.timeout) = (selection, count, after, timeout)
     }
 
     /// The end of a wait.

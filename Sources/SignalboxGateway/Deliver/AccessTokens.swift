@@ -38,13 +38,9 @@ package actor AccessTokens {
         _ credentials: Destination.ClientCredentials, secret: String, transport: TransportOptions, timeout: Duration,
         http: OutboundHTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.credentials = credentials
-        self.secret = secret
-        self.transport = transport
+        (self.credentials, self.secret, self.transport) = (credentials, secret, transport)
         self.transport.tls.pins = []
-        self.timeout = timeout
-        self.http = http
-        self.now = now
+        (self.timeout, self.http, self.now) = (timeout, http, now)
     }
 
     /// A token to send. `refused`: a token that the destination rejected; requests a new one. Throws
@@ -152,9 +148,7 @@ package actor AccessTokens {
     ) throws(TransportError) -> Token {
         guard reply.excerpt.count <= longestReply else { throw .token("the reply is longer than 64 KiB") }
         let json = (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any]
-        guard reply.status == 200 else {
-            throw .token("the token server answered \(reply.status)\(errorCode(json))")
-        }
+        guard reply.status == 200 else { throw .token("the token server answered \(reply.status)\(errorCode(json))") }
         guard let json else { throw .token("the reply is not a JSON object") }
         guard let text = json["access_token"] as? String, (1...longestToken).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

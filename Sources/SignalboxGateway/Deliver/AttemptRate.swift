@@ -86,7 +86,7 @@ struct SharedRate: Sendable, Equatable {
 
     mutating func giveBack(_ unused: Int) { count += unused }
 
-    /// Adds what the store gave.
+    /// Adds the attempts that the store granted.
     mutating func add(_ share: AttemptShare, at now: Duration) {
         count += share.count
         asksAt = share.count > 0 ? now : now + share.wait

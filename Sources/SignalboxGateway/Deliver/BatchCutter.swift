@@ -51,9 +51,7 @@ package struct BatchCutter: Sendable {
 
     /// The batches that have reached their age, the oldest first. Call it at ``due`` at the latest; batches of
     /// different attempts come out as separate batches.
-    package mutating func cut(at now: Duration) -> [[Lease]] {
-        take { $0.due <= now }
-    }
+    package mutating func cut(at now: Duration) -> [[Lease]] { take { $0.due <= now } }
 
     /// All waiting batches, for a lane that is drained. The order is the same as in ``cut(at:)``. Afterwards
     /// ``count`` is zero.

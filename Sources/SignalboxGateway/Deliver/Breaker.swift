@@ -21,10 +21,7 @@ struct Breaker: Sendable, Equatable {
 
     /// `failures`: number of failures in a row that open it. `probe`: how long it stays open before it permits one
     /// attempt. Both come from the destination's `breaker` option.
-    init(failures: Int, probe: Duration) {
-        self.failures = failures
-        self.probe = probe
-    }
+    init(failures: Int, probe: Duration) { (self.failures, self.probe) = (failures, probe) }
 
     /// The attempts that may start now. Several may be in flight while the breaker is closed, one while it is half
     /// open.

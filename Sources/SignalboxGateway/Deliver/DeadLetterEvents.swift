@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
@@ -17,8 +16,7 @@ package struct DeadLetterEvents: Sendable {
     /// `routes`: only their patterns that name a `type` match such events.
     package init(gateway: String, routes: RouteTable, variants: EventVariants) {
         events = OperationalEvent(gateway: gateway)
-        self.routes = routes
-        self.variants = variants
+        (self.routes, self.variants) = (routes, variants)
     }
 
     /// The members of the event's data.

@@ -1,6 +1,4 @@
-import Foundation
 import Logging
-import SignalboxConfig
 import SignalboxNotification
 import SignalboxStore
 

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import SignalboxConfig
 import SignalboxNotification
 import SignalboxStore
 

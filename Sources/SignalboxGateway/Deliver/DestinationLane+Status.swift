@@ -159,7 +159,6 @@ extension DestinationLane {
         // The connection reports a database that cannot be reached.
         guard !error.isUnreachable else { return }
         logger.error(
-            "Cannot record the status of a destination.",
-            metadata: ["destination": "\(name)", "error": "\(error)"])
+            "Cannot record the status of a destination.", metadata: ["destination": "\(name)", "error": "\(error)"])
     }
 }

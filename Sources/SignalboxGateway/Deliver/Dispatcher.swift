@@ -169,8 +169,7 @@ package struct Dispatcher: Service {
     private func reportDamage() {
         guard let damage = queue.health.takeUnreportedDamage() else { return }
         logger.critical(
-            "Queue damaged; rejecting new events, sending readable deliveries.",
-            metadata: ["error": "\(damage)"])
+            "Queue damaged; rejecting new events, sending readable deliveries.", metadata: ["error": "\(damage)"])
     }
 }
 

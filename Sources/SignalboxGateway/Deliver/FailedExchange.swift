@@ -30,34 +30,24 @@ struct FailedExchange {
 
     /// `{"request": {"method", "url", "headers", "bytes"}, "response": {"headers"}}`. At most a few kilobytes.
     var json: [UInt8] {
-        var json = JSONWriter(reservingCapacity: 1024)
-        json.beginObject()
-        json.key("request")
-        json.beginObject()
-        json.member("method", "POST")
-        json.member("url", urlReference ?? Self.cut(Self.origin(of: request.url)))
-        write(fields, into: &json)
-        json.key("bytes")
-        json.integer(request.body.count)
-        json.endObject()
-        if let reply {
-            json.key("response")
-            json.beginObject()
-            write(shown(reply.headers), into: &json)
-            json.endObject()
+        .jsonObject(capacity: 1024) { json in
+            json.object("request") { json in
+                json.member("method", "POST")
+                json.member("url", urlReference ?? Self.cut(Self.origin(of: request.url)))
+                write(fields, into: &json)
+                json.member("bytes", request.body.count)
+            }
+            if let reply { json.object("response") { write(shown(reply.headers), into: &$0) } }
         }
-        json.endObject()
-        return json.bytes
     }
 
     private func write(_ fields: [(name: String, value: String)], into json: inout JSONWriter) {
-        json.key("headers")
-        json.beginObject()
-        for (name, value) in fields {
-            json.key(name)
-            json.string(value)
+        json.object("headers") { json in
+            for (name, value) in fields {
+                json.key(name)
+                json.string(value)
+            }
         }
-        json.endObject()
     }
 
     private func shown(_ headers: [String: String]) -> [(name: String, value: String)] {

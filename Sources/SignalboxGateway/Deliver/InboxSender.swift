@@ -11,9 +11,7 @@ package struct InboxSender: Sender {
     /// `show` receives the lines of one event. `show` must not block, because a lane calls it; the gateway passes
     /// ``Terminal/show(_:)``. `asJSON`: shows each event as one line of JSON, unchanged.
     package init(color: Bool, asJSON: Bool = false, show: @escaping @Sendable (String) -> Void) {
-        self.color = color
-        self.asJSON = asJSON
-        self.show = show
+        (self.color, self.asJSON, self.show) = (color, asJSON, show)
     }
 
     package func send(

@@ -21,12 +21,7 @@ package struct Janitor: Service {
     package init(
         _ queue: any UpkeepStore, retention: @escaping @Sendable () -> Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.queue = queue
-        self.retention = retention
-        self.logger = logger
-        self.clock = clock
-    }
+    ) { (self.queue, self.retention, self.logger, self.clock) = (queue, retention, logger, clock) }
 
     /// Runs until a graceful shutdown. Starts with a round at once. A round in progress ends at its next step.
     package func run() async throws {

@@ -1,4 +1,3 @@
-import SignalboxStore
 import Synchronization
 
 /// The backoff: its end by an operator, and its record, which operators and other processes see.

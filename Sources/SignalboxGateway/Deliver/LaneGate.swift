@@ -75,9 +75,7 @@ final class LaneGate: Sendable {
         limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, isShared: Bool = false,
         at now: Duration
     ) {
-        self.limit = limit
-        self.perSecond = perSecond
-        self.isShared = isShared
+        (self.limit, self.perSecond, self.isShared) = (limit, perSecond, isShared)
         let bucket = perSecond.map { AttemptRate(perSecond: $0, isShared: isShared, at: now) }
         state = Mutex(State(breaker: breaker, bucket: bucket, handshake: handshake))
     }
@@ -223,9 +221,7 @@ final class LaneGate: Sendable {
 
     /// Pauses attempts, as the destination asked. An earlier, longer pause stays in effect. `until`: on the lane's
     /// clock.
-    func keepQuiet(until: Duration) {
-        state.withLock { $0.quietUntil = max($0.quietUntil ?? until, until) }
-    }
+    func keepQuiet(until: Duration) { state.withLock { $0.quietUntil = max($0.quietUntil ?? until, until) } }
 
     /// Records a failed claim; true for the first one in a row. Claims from memory do not prove that the file works,
     /// so the row ends only after more successes than can be served from memory. Otherwise each failed claim of a

@@ -1,5 +1,3 @@
-import Foundation
-import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
@@ -10,17 +8,12 @@ package struct ManualOrders: Sendable {
     private let variants: EventVariants
 
     /// The routes of the config, and the writer of their variants.
-    package init(routes: RouteTable, variants: EventVariants) {
-        self.routes = routes
-        self.variants = variants
-    }
+    package init(routes: RouteTable, variants: EventVariants) { (self.routes, self.variants) = (routes, variants) }
 
     /// The order of one delivery. A destination that a route of the event leads to receives the form of that route;
     /// any other one the form of the first route to it, so that a redaction is never bypassed. Throws if routing the
     /// event takes too much work.
-    package func order(
-        for record: EventRecord, to destination: DestinationName
-    ) throws(Rejection) -> ManualDelivery {
+    package func order(for record: EventRecord, to destination: DestinationName) throws(Rejection) -> ManualDelivery {
         guard let document = EventDocument(record.body) else { throw .eventTooLarge(at: PayloadPosition()) }
         return try document.withRoot { (root, _) throws(Rejection) in
             let target: RouteTable.Target

@@ -18,13 +18,10 @@ package struct OperationalEvent: Sendable {
 
     /// Writes one event with a new id; `data` writes the members of its data. `subject` has the form
     /// `destination/<name>`. The event has no platform payload. It is not stored or routed here.
-    package func event(
-        _ type: EventType, subject: String, at now: Date, data: (inout JSONWriter) -> Void
-    ) -> Event {
+    package func event(_ type: EventType, subject: String, at now: Date, data: (inout JSONWriter) -> Void) -> Event {
         let id = EventID(at: now, random: (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)))
         var json = JSONWriter()
-        json.cloudEvent(
-            type.rawValue, id: id, source: "/signalbox/\(gateway)", subject: subject, at: now, data: data)
+        json.cloudEvent(type.rawValue, id: id, source: "/signalbox/\(gateway)", subject: subject, at: now, data: data)
         return Event(
             id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .control, warnings: [],
             subject: subject, body: json.bytes)

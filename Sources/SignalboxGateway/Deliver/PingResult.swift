@@ -43,7 +43,6 @@ extension OperationalEvent {
         let event = event(.ping, subject: "destination/\(destination)", at: now) {
             $0.member("destination", destination.name)
         }
-        return Lease(
-            delivery: 0, event: event.id.description, destination: destination, attempts: 0, body: event.body)
+        return Lease(delivery: 0, event: event.id.description, destination: destination, attempts: 0, body: event.body)
     }
 }

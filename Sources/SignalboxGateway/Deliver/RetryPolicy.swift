@@ -35,14 +35,11 @@ package struct RetryPolicy: Sendable {
     /// system call. Delivered for 2xx. Retried for temporary failures: transport errors that may pass, 408, 425, 429
     /// and 5xx. Returned if the gateway stopped. Postponed by one to two seconds, without counting the attempt, if this
     /// process has no descriptors. Dead in all other cases, and after the last attempt.
-    package func outcome(
-        of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double
-    ) -> Outcome {
+    package func outcome(of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double) -> Outcome {
         switch answer {
         case .failed(.stopped): return .returned
         case .failed(.exhausted(let reason)):
-            return .postponed(
-                for: .seconds(1 + random()), reason: TransportError.exhausted(reason).description)
+            return .postponed(for: .seconds(1 + random()), reason: TransportError.exhausted(reason).description)
         case .failed(let error):
             guard error.isTemporary else { return .dead(status: nil, reason: error.description) }
             return again(number, now, random(), status: nil, reason: error.description, retryAfter: nil)

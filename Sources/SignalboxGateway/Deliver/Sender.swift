@@ -1,4 +1,3 @@
-import SignalboxEgress
 package import SignalboxStore
 
 /// Sends the events of a lane. A lane has several attempts in progress at once, up to the destination's concurrency.
@@ -51,8 +50,5 @@ package struct SendResult: Sendable {
     package var trace: TraceContext?
 
     /// `answer` and `attempt` must describe the same request.
-    package init(_ answer: RetryPolicy.Answer, _ attempt: Attempt) {
-        self.answer = answer
-        self.attempt = attempt
-    }
+    package init(_ answer: RetryPolicy.Answer, _ attempt: Attempt) { (self.answer, self.attempt) = (answer, attempt) }
 }

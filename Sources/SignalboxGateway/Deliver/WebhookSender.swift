@@ -27,6 +27,8 @@ package struct WebhookSender: Sender {
     private let telemetry: Telemetry?
     /// The wall clock, for timestamps of signatures.
     private let now: @Sendable () -> Date
+    /// Measures how long a token takes. Monotonic.
+    private let instant: @Sendable () -> ContinuousClock.Instant
 
     /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: the
     /// secret of its OAuth credentials; nil without them. `version`: for the `user-agent` unless the webhook sets its
@@ -35,7 +37,8 @@ package struct WebhookSender: Sender {
     package init(
         _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
         clientSecret: String? = nil, http: OutboundHTTP, version: String, telemetry: Telemetry? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.webhook = webhook
         writer = MessageWriter(webhook.format)
@@ -44,6 +47,7 @@ package struct WebhookSender: Sender {
         self.headers = headers
         self.telemetry = telemetry
         self.now = now
+        self.instant = instant
         secretURL = webhook.urlReference.map { _ in SecretURL(webhook.url) }
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
@@ -90,9 +94,7 @@ package struct WebhookSender: Sender {
         switch result.answer {
         case .success(let reply):
             attempt.excerpt = secretURL?.masked(reply.excerpt) ?? reply.excerpt
-            if !(200..<300).contains(reply.status) {
-                attempt.exchange = exchange(request, reply).json
-            }
+            if !(200..<300).contains(reply.status) { attempt.exchange = exchange(request, reply).json }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
             attempt.error = error.code
@@ -118,7 +120,7 @@ package struct WebhookSender: Sender {
             guard mayBegin() else { return done(nil) }
             return http.attempt(request, whenDone: done)
         }
-        let begun = ContinuousClock.now
+        let begun = instant()
         send(request, with: tokens, insteadOf: nil, begun, if: mayBegin) { token, result in
             guard let token, case .success(let reply)? = result?.answer, reply.status == 401 else {
                 return done(result)
@@ -138,15 +140,14 @@ package struct WebhookSender: Sender {
             switch token {
             case .success(let token):
                 guard mayBegin() else { return done(token, nil) }
-                let time = ContinuousClock.now - begun
+                let time = instant() - begun
                 // In less than a tenth of its time, the request would fail for the token server's fault.
                 guard time < request.timeout * 9 / 10 else {
                     let late = TransportError.token("the access token took longer than the destination's timeout")
                     return done(nil, OutboundResult(.failure(late), duration: time))
                 }
                 http.attempt(request.bearing(token, within: request.timeout - time)) { done(token, $0) }
-            case .failure(let error):
-                done(nil, OutboundResult(.failure(error), duration: ContinuousClock.now - begun))
+            case .failure(let error): done(nil, OutboundResult(.failure(error), duration: instant() - begun))
             }
         }
     }

@@ -53,9 +53,7 @@ package final class FailureRules: Sendable {
 
     /// The ids of the rules that select a push. Token and event are made once, and only if a rule needs them. All
     /// patterns share the limit of work of one event on an event loop.
-    private static func selected(
-        _ entries: [FailureDecider.Entry], by push: ProviderPush, _ intake: Intake
-    ) -> [Int] {
+    private static func selected(_ entries: [FailureDecider.Entry], by push: ProviderPush, _ intake: Intake) -> [Int] {
         let needsToken = entries.contains { !$0.prepared.tokens.isEmpty }
         let token = needsToken ? push.token.map { intake.normalizer.tokens.name(of: $0) } : nil
         let subject = FailureSubject(push, token: token)

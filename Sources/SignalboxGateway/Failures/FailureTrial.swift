@@ -1,5 +1,4 @@
 import SignalboxConfig
-import SignalboxJSON
 package import SignalboxNotification
 import SignalboxRouting
 

@@ -53,18 +53,17 @@ package struct RecordedFailures: Sendable {
         }
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("failures")
-        writer.beginObject()
-        for entry in decider.entries {
-            writer.key(entry.rule.name)
-            writer.beginObject()
-            for (name, count) in [("selected", entry.selected), ("taken", entry.taken)] {
-                writer.key(name)
-                writer.integer(count)
+        writer.object("failures") { writer in
+            for entry in decider.entries {
+                writer.key(entry.rule.name)
+                writer.beginObject()
+                for (name, count) in [("selected", entry.selected), ("taken", entry.taken)] {
+                    writer.key(name)
+                    writer.integer(count)
+                }
+                writer.endObject()
             }
-            writer.endObject()
         }
-        writer.endObject()
         writer.endObject()
         writer.newline()
         return String(decoding: writer.bytes, as: UTF8.self)

@@ -24,7 +24,8 @@ enum AnsweredEvent {
             json.member("status", verdict.status)
             json.member("reason", verdict.reason)
             json.member("timestamp", verdict.timestamp.map { Timestamp($0).text })
-            json.target(push.target)
+            // No member for a push without any of its members.
+            json.target(push.target == PushNotification.Target() ? nil : push.target)
             json.member("apnsId", verdict.header("apns-id"))
             json.member("apnsUniqueId", verdict.header("apns-unique-id"))
             json.member("message", verdict.message)
@@ -33,18 +34,5 @@ enum AnsweredEvent {
         return Event(
             id: id, source: push.source, acceptedAt: time, vendor: .unknown, kind: .control, warnings: [],
             subject: subject, body: json.bytes)
-    }
-}
-
-extension JSONWriter {
-    /// Writes `target`, unless the push has none of its members.
-    fileprivate mutating func target(_ target: PushNotification.Target) {
-        guard target != PushNotification.Target() else { return }
-        object("target") { json in
-            json.member("token", target.token)
-            json.member("topic", target.topic)
-            json.member("condition", target.condition)
-            json.member("channel", target.channel)
-        }
     }
 }

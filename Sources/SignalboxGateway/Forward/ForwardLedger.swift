@@ -43,9 +43,7 @@ package final class ForwardLedger: Sendable {
 
     /// Runs `forward`. If a push of the same source and `key` is in progress, waits for its result instead. Returns nil
     /// if the source has `most` pushes in progress. `key`: nil for a push that is always new.
-    func run(
-        _ key: String?, of source: SourceName, upTo most: Int, _ forward: () async -> Result
-    ) async -> Result? {
+    func run(_ key: String?, of source: SourceName, upTo most: Int, _ forward: () async -> Result) async -> Result? {
         let isAdmitted = state.withLock { state in
             guard state.running[source, default: 0] < most else { return false }
             state.running[source, default: 0] += 1

@@ -95,9 +95,7 @@ package struct PassThrough: Sendable {
                 ledger.record(verdict, to: push)
                 try await store(verdict, to: push, key: key)
                 return .verdict(verdict)
-            } catch {
-                return .store(error)
-            }
+            } catch { return .store(error) }
         }
         return answer ?? .busy
     }

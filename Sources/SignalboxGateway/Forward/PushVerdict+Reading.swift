@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
@@ -16,12 +15,10 @@ extension PushVerdict {
     /// The verdict of a request to `host`.
     init(_ result: OutboundResult, of provider: ForwardedPush.Provider, host: String) {
         switch result.answer {
-        case .failure(let error):
-            self.init(host: host, outcome: .unreachable, reason: error.code)
+        case .failure(let error): self.init(host: host, outcome: .unreachable, reason: error.code)
         case .success(let reply) where reply.excerpt.count > Self.largestBody:
             self.init(host: host, outcome: .unreachable, reason: "reply-too-large")
-        case .success(let reply):
-            self.init(reply, of: provider, host: host)
+        case .success(let reply): self.init(reply, of: provider, host: host)
         }
         duration = result.duration
     }

@@ -1,6 +1,5 @@
 import SignalboxEgress
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxStore
 
 extension PushVerdict {

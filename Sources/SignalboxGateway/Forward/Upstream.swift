@@ -1,7 +1,6 @@
 import Foundation
 import SignalboxConfig
 import SignalboxEgress
-import SignalboxNotification
 
 /// Sends pushes of one source to the real push service. An immutable value of one config.
 struct Upstream: Sendable {
@@ -14,8 +13,7 @@ struct Upstream: Sendable {
     func origin(of provider: ForwardedPush.Provider, isSandbox: Bool) -> String {
         switch provider {
         // Source: developer.apple.com, "Sending notification requests to APNs"
-        case .apns:
-            settings.apns ?? (isSandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com")
+        case .apns: settings.apns ?? (isSandbox ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com")
         case .fcm: settings.fcm ?? "https://fcm.googleapis.com"
         }
     }

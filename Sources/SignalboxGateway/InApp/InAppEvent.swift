@@ -20,10 +20,7 @@ package enum InAppEvent {
         package let user: UserID?
 
         package init(gateway: String, source: SourceName, device: DeviceID, user: UserID?) {
-            self.gateway = gateway
-            self.source = source
-            self.device = device
-            self.user = user
+            (self.gateway, self.source, self.device, self.user) = (gateway, source, device, user)
         }
     }
 

@@ -24,8 +24,7 @@ struct InAppEvents: Sendable {
         self.gateway = gateway
         var routes = routes
         routes.workLimit = min(routes.workLimit, Self.workLimit)
-        self.routes = routes
-        self.variants = variants
+        (self.routes, self.variants) = (routes, variants)
         // Destinations that want the payload do not receive in-app events, so this decision does not apply to them.
         uniform = routes.uniformDecision.flatMap { $0.wantsPayload ? nil : UniformRouting($0) }
     }

@@ -1,4 +1,3 @@
-import SignalboxEgress
 package import SignalboxInApp
 package import SignalboxStore
 
@@ -34,9 +33,7 @@ extension InAppFlow {
     }
 
     /// The canonical form of a message that the policy permits.
-    private func canonical(
-        _ body: [UInt8], as id: MessageID
-    ) throws(FormFault) -> InAppRegistration {
+    private func canonical(_ body: [UInt8], as id: MessageID) throws(FormFault) -> InAppRegistration {
         let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: now)
         let canonical = form.write()
         let definition = try InAppMessages.definition(of: form)

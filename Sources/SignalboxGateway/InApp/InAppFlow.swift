@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxEgress
 package import SignalboxInApp
 package import SignalboxNotification
@@ -37,9 +36,7 @@ package struct InAppFlow: Sendable {
 
     /// `events`: under the routes of the same config.
     init(_ shared: Shared, events: InAppEvents, sources: Set<SourceName> = []) {
-        self.shared = shared
-        self.events = events
-        self.sources = sources
+        (self.shared, self.events, self.sources) = (shared, events, sources)
     }
 
     /// Holds rows and messages.
@@ -91,9 +88,7 @@ package struct InAppFlow: Sendable {
     }
 
     /// The number of devices with overdue work, at most 1,000.
-    package func dueDevices() async throws(StoreError) -> Int {
-        try await store.dueDevices(at: now, upTo: 1000).count
-    }
+    package func dueDevices() async throws(StoreError) -> Int { try await store.dueDevices(at: now, upTo: 1000).count }
 
     /// Runs a reader of a form, and converts its fault.
     static func form<Form>(_ read: () throws(FormFault) -> Form) throws(InAppFailure) -> Form {

@@ -37,9 +37,7 @@ extension InAppMessages.State {
             index.register(definition)
             bytes += size
             entries[id]?.fault = nil
-        } catch {
-            entries[id]?.fault = error
-        }
+        } catch { entries[id]?.fault = error }
     }
 
     /// The oldest messages first, so that the newest ones are left out when a bound is reached.

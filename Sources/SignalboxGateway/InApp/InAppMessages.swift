@@ -1,6 +1,5 @@
 import Dispatch
 package import SignalboxInApp
-import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -129,9 +128,7 @@ package final class InAppMessages: Sendable {
             do throws(FormFault) {
                 try checkAddressed(Self.definition(of: Self.form(of: stored)))
                 return nil
-            } catch {
-                return error
-            }
+            } catch { return error }
         }
         return withState { state in
             guard let entry = state.entries[stored.registration.id] else {
@@ -252,7 +249,7 @@ package final class InAppMessages: Sendable {
             registeredAt: message.registeredAt)
     }
 
-    /// The validated message of a form. A page may have 200 inline messages, so their contents are small.
+    /// The validated message of a form. A page may have 200 inline messages, so their contents must be small.
     static func definition(of form: MessageForm) throws(FormFault) -> Definition {
         guard form.message.kind != .inline || form.bytes <= inlineLimit else {
             throw FormFault(
@@ -271,9 +268,7 @@ package final class InAppMessages: Sendable {
             let form = try form(of: message)
             entry.definition = try definition(of: form)
             entry.bytes = message.registration.body.count - form.bytes
-        } catch {
-            entry.fault = error
-        }
+        } catch { entry.fault = error }
         return entry
     }
 }

@@ -74,9 +74,7 @@ extension InAppFlow {
     func decide<Value: Sendable>(
         _ question: Question<Value>, on executor: @escaping Executor,
         whenDone done: @escaping @Sendable (Result<Committed<Value>, InAppFailure>) -> Void
-    ) {
-        decide(question, knowing: Set(question.capped), round: 1, on: executor, whenDone: done)
-    }
+    ) { decide(question, knowing: Set(question.capped), round: 1, on: executor, whenDone: done) }
 
     /// Runs a decision in the store, and returns once it is on disk.
     func decide<Value: Sendable>(_ question: Question<Value>) async throws(InAppFailure) -> Committed<Value> {
@@ -147,8 +145,7 @@ extension InAppEvents {
         }
         let engine = input.snapshot.engine
         var active = input.snapshot.active(addressed: rows.addressed)
-        let missing = active.missing(
-            question.tallies(state, active, engine.policy), state, input.known)
+        let missing = active.missing(question.tallies(state, active, engine.policy), state, input.known)
         guard missing.isEmpty || input.isLast else { return InAppStep(.needs(missing)) }
         // Messages whose tallies are not loaded cannot be offered without exceeding their limits.
         for id in missing { active.withdraw(id) }

@@ -28,11 +28,7 @@ package struct InAppTimer: Service {
     /// `flow`: returns the flow of the active config; called in every pass. `clock` runs as fast as the store's.
     package init(
         logger: Logger, clock: any Clock<Duration> = ContinuousClock(), flow: @escaping @Sendable () -> InAppFlow
-    ) {
-        self.flow = flow
-        self.logger = logger
-        self.clock = clock
-    }
+    ) { (self.flow, self.logger, self.clock) = (flow, logger, clock) }
 
     /// Runs until a graceful shutdown; never throws. Begins with a pass at once.
     package func run() async throws {
@@ -75,8 +71,8 @@ package struct InAppTimer: Service {
         }
     }
 
-    /// Throws the first error of the store after all devices were tried.
-    /// Other failures than those of the store do not exist here and are ignored.
+    /// Throws the first error of the store after all devices were tried. A device without a request has no other
+    /// failures; they would be ignored.
     private func advance(_ devices: [DeviceID], by flow: InAppFlow) async throws(StoreError) {
         let failure = await withTaskGroup(of: StoreError?.self) { group in
             for device in devices {

@@ -8,11 +8,7 @@ extension Audit {
     /// `signalbox audit` prints it. The destinations have the order of ``Audit/accounts``. The first line is the
     /// heading. `REMOVED` has the removals in every state, `MISSING` the deliveries that are unaccounted for.
     package var table: [String] {
-        [
-            row([
-                "DESTINATION", "ACCEPTED", "DELIVERED", "DEAD", "EXPIRED", "WAITING", "REMOVED", "MISSING",
-            ])
-        ]
+        [row(["DESTINATION", "ACCEPTED", "DELIVERED", "DEAD", "EXPIRED", "WAITING", "REMOVED", "MISSING"])]
             + accounts.map { account in
                 let states: [DeliveryRecord.State] = [.delivered, .dead, .expired, .waiting]
                 return row(
@@ -36,18 +32,11 @@ extension Audit {
 
     /// One line of JSON: `consistent`, `destinations` with their sums, and `findings` as sentences.
     package var json: String {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("consistent")
-        json.bool(isRight)
-        json.key("destinations")
-        json.beginArray()
-        for account in accounts { json.account(account) }
-        json.endArray()
-        json.key("findings")
-        json.strings(findings)
-        json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self)
+        JSONText.members { json in
+            json.member("consistent", isRight)
+            json.array("destinations", of: accounts) { $0.account($1) }
+            json.member("findings", findings)
+        }
     }
 
     /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
@@ -87,10 +76,9 @@ extension JSONWriter {
         member("destination", account.destination.name)
         member("accepted", account.accepted)
         for (name, state) in states { member(name, (account.present[state] ?? 0) + (account.removed[state] ?? 0)) }
-        key("removed")
-        beginObject()
-        for (name, state) in states { member(name, account.removed[state] ?? 0) }
-        endObject()
+        object("removed") { json in
+            for (name, state) in states { json.member(name, account.removed[state] ?? 0) }
+        }
         member("missing", account.missing)
         endObject()
     }

@@ -1,7 +1,5 @@
 package import Foundation
-import SignalboxJSON
 import SignalboxNotification
-import SignalboxRouting
 package import SignalboxStore
 
 /// One stored event with all that is known about it.

@@ -1,6 +1,5 @@
 package import Foundation
 import SignalboxNotification
-import SignalboxRouting
 package import SignalboxStore
 
 /// A search for stored events, as the command line spells it.

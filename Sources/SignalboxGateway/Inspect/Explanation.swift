@@ -21,8 +21,7 @@ package struct Explanation {
         as reception: Reception
     ) {
         self.normalizer = normalizer.forPreviews
-        self.chain = chain
-        self.routes = routes
+        (self.chain, self.routes) = (chain, routes)
         self.failures = FailureDecider(failures, hashedBy: normalizer.tokens).entries
         self.reception = reception
     }

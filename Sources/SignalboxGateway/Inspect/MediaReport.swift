@@ -7,8 +7,7 @@ package import SignalboxStore
 /// Stored files for `signalbox media list`.
 extension MediaFileRecord {
     /// The heading of ``row``. Columns as wide as those of the rows.
-    package static let heading =
-        "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
+    package static let heading = "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
 
     /// One stored file as a row of a table. The digest is cut to 12 digits, and a file with several URLs shows the
     /// first one. A file without a URL was made by the gateway, such as a calendar file. Pixels are empty unless both
@@ -26,20 +25,17 @@ extension MediaFileRecord {
     /// The file as one line of JSON, for scripts. Members without a value are left out. Times are RFC 3339 in UTC.
     /// `milliseconds` is the duration of audio and video. `usedAt` is exact to the hour.
     package var json: String {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("sha256", file.sha256)
-        json.member("contentType", file.contentType)
-        json.member("bytes", file.bytes)
-        json.member("width", file.width)
-        json.member("height", file.height)
-        json.member("milliseconds", file.milliseconds)
-        json.member("keptAt", Timestamp(keptAt).text)
-        json.member("usedAt", Timestamp(usedAt).text)
-        json.key("urls")
-        json.strings(urls)
-        json.endObject()
-        return JSONText(json).string
+        JSONText.members { json in
+            json.member("sha256", file.sha256)
+            json.member("contentType", file.contentType)
+            json.member("bytes", file.bytes)
+            json.member("width", file.width)
+            json.member("height", file.height)
+            json.member("milliseconds", file.milliseconds)
+            json.member("keptAt", Timestamp(keptAt).text)
+            json.member("usedAt", Timestamp(usedAt).text)
+            json.member("urls", urls)
+        }
     }
 }
 
@@ -66,17 +62,15 @@ extension MediaURLRecord {
     /// and `due` for the others. `reason` is a stable code, `detail` its explanation for people; both are absent
     /// before the first failure.
     package var json: String {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("url", url)
-        json.member("state", word)
-        json.member("attempts", attempts)
-        json.member(state == .failed ? "failedAt" : "due", Timestamp(time).text)
-        json.member("reason", failure?.code.rawValue)
-        json.member("detail", failure?.words)
-        json.member("sha256", sha256)
-        json.endObject()
-        return JSONText(json).string
+        JSONText.members { json in
+            json.member("url", url)
+            json.member("state", word)
+            json.member("attempts", attempts)
+            json.member(state == .failed ? "failedAt" : "due", Timestamp(time).text)
+            json.member("reason", failure?.code.rawValue)
+            json.member("detail", failure?.words)
+            json.member("sha256", sha256)
+        }
     }
 }
 

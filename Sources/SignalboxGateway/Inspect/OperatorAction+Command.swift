@@ -25,9 +25,7 @@ extension OperatorAction {
         parameters["destination"] = filter.destination?.name
         parameters["event"] = filter.event
         parameters["vendor"] = filter.vendor
-        parameters["status"] = filter.status.map {
-            $0.count == 1 ? String($0.lowerBound) : "\($0.lowerBound / 100)xx"
-        }
+        parameters["status"] = filter.status.map { $0.count == 1 ? String($0.lowerBound) : "\($0.lowerBound / 100)xx" }
         parameters["error"] = filter.error
         parameters["since"] = filter.acceptedSince.map { Timestamp($0).text }
         parameters["until"] = filter.acceptedBefore.map { Timestamp($0).text }

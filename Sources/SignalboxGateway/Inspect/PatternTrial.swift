@@ -1,5 +1,5 @@
-import Foundation
 import SignalboxJSON
+import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
 
@@ -16,13 +16,13 @@ package struct PatternTrial: Sendable {
     package struct Mismatch: Sendable {
         /// JSON Pointer into the event.
         package let pointer: String
-        /// The value there; nil if the event has none. At most ``longest`` characters of JSON text.
+        /// The value there; nil if the event has none. At most ``longest`` scalars of JSON text.
         package let found: String?
     }
 
     /// The most samples of each kind.
     package static let mostSamples = 50
-    /// The most characters of a value that was found.
+    /// The most Unicode scalars of a value that was found.
     package static let longest = 200
 
     /// Events that were tried.
@@ -71,7 +71,7 @@ package struct PatternTrial: Sendable {
                     var work = MatchWork()
                     if !explains { return try pattern.matches(root, work: &work) ? .matches : .differs(nil) }
                     guard let found = try pattern.mismatch(in: root, work: &work) else { return .matches }
-                    let value = found.found.map { String(JSONText($0).string.prefix(longest)) }
+                    let value = found.found.map { JSONText($0).string.beginning(ofScalars: longest) }
                     return .differs(Mismatch(pointer: found.pointer, found: value))
                 }
             } catch is RoutingTooCostly {

@@ -61,8 +61,7 @@ package struct PayloadExplainer: Sendable {
         failures: @escaping @Sendable () -> [FailureDecider.Entry] = { [] }
     ) {
         self.normalizer = normalizer.forPreviews
-        self.vendors = vendors
-        self.failures = failures
+        (self.vendors, self.failures) = (vendors, failures)
         trials = RouteTrials(normalizer: normalizer, routes: routes, vendors: vendors)
     }
 
@@ -131,9 +130,7 @@ package struct PayloadExplainer: Sendable {
 
     // MARK: Recognition
 
-    private typealias Recognition = (
-        platform: Platform, envelope: Envelope, detectors: [PayloadExplanation.Detector]
-    )
+    private typealias Recognition = (platform: Platform, envelope: Envelope, detectors: [PayloadExplanation.Detector])
 
     private func recognition(
         of payload: UnsafeBufferPointer<UInt8>, as reception: Reception, with parser: JSONParser
@@ -146,8 +143,7 @@ package struct PayloadExplainer: Sendable {
             PayloadExplanation.Detector(
                 name: match.vendor.name,
                 verdict: match.vendor == chosen ? .chosen : match.detection.strength == .hint ? .hint : .matched,
-                detection: match.detection,
-                looksFor: profiles.first { $0.vendor == match.vendor }?.looksFor ?? "")
+                detection: match.detection, looksFor: profiles.first { $0.vendor == match.vendor }?.looksFor ?? "")
         }
         let silent = normalizer.chain.links.filter { link in
             !link.profiles.contains { profile in matches.all.contains { $0.vendor == profile.vendor } }

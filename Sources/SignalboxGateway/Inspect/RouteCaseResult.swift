@@ -46,9 +46,7 @@ package struct RouteCaseResult {
         switch outcome {
         case .failure(let rejection): text += "        payload rejected: \(rejection.message)\n"
         case .success(let trial):
-            for line in lines(trial) {
-                text += "      \(colored(line, line.hasPrefix("-") ? 31 : 32))\n"
-            }
+            for line in lines(trial) { text += "      \(colored(line, line.hasPrefix("-") ? 31 : 32))\n" }
         }
         return text
     }
@@ -86,14 +84,12 @@ package struct RouteCaseResult {
     /// differences, a rejected payload the code and the message. One object for the whole file of cases, without a
     /// line end. `differences` has the lines of ``text(hasColor:)``.
     package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.array("cases", of: results) { $1.write(into: &$0) }
-        let passed = results.count { $0.passed }
-        json.member("passed", passed)
-        json.member("failed", results.count - passed)
-        json.endObject()
-        return json.bytes
+        .jsonObject { json in
+            json.array("cases", of: results) { $1.write(into: &$0) }
+            let passed = results.count { $0.passed }
+            json.member("passed", passed)
+            json.member("failed", results.count - passed)
+        }
     }
 
     /// Writes one object of the list. `routes` and `destinations` are the actual ones; `expected` has the routes of
@@ -101,8 +97,7 @@ package struct RouteCaseResult {
     private func write(into json: inout JSONWriter) {
         json.beginObject()
         json.member("name", item.name)
-        json.key("passed")
-        json.bool(passed)
+        json.member("passed", passed)
         json.array("expected", of: item.routes) { $0.string($1) }
         switch outcome {
         case .failure(let rejection):

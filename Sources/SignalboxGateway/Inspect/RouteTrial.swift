@@ -40,8 +40,7 @@ package struct RouteTrials: Sendable {
     /// gateway's own intake, so that a trial decides as the gateway would.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
         self.normalizer = normalizer.forPreviews
-        self.routes = routes
-        self.vendors = vendors
+        (self.routes, self.vendors) = (routes, vendors)
     }
 
     /// `text`: a payload, or an event in structured CloudEvents JSON, which is used unchanged. `source`, `time`:
@@ -83,9 +82,7 @@ package struct RouteTrials: Sendable {
                 return RouteTrial(
                     subject: event.text("subject"), routes: entries, destinations: decision.destinations,
                     usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
-            } catch {
-                throw .tooCostly(at: PayloadPosition())
-            }
+            } catch { throw .tooCostly(at: PayloadPosition()) }
         }
     }
 }

@@ -7,9 +7,7 @@ package struct WorkSlices: Sendable {
     private var pause: ContinuousClock.Instant
 
     /// The deadline is `limit` from now on. `now`: tests replace it.
-    package init(
-        upTo limit: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
+    package init(upTo limit: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         let start = now()
         (self.now, end, pause) = (now, start + limit, start + Self.length)
     }

@@ -39,11 +39,9 @@ extension JSONWriter {
         member("presentation", decided.tap.presentation?.rawValue)
         member("outcome", decided.outcome.word)
         if !decided.problems.isEmpty {
-            array("problems", of: decided.problems) { json, problem in
-                json.beginObject()
+            objects("problems", of: decided.problems) { json, problem in
                 json.member("code", problem.code.rawValue)
                 json.member("message", problem.message)
-                json.endObject()
             }
         }
         switch decided.outcome {
@@ -56,15 +54,13 @@ extension JSONWriter {
                 json.member("eventId", event.description)
             }
         case .rendered(let media):
-            array("media", of: [media]) { json, media in
-                json.beginObject()
+            objects("media", of: [media]) { json, media in
                 json.member("role", "calendar")
                 json.member("status", Media.Status.stored.rawValue)
                 json.member("contentType", CalendarFile.contentType)
                 json.member("bytes", media.bytes)
                 json.member("sha256", media.sha256)
                 json.member("href", media.href)
-                json.endObject()
             }
         }
     }

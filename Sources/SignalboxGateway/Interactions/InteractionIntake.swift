@@ -158,9 +158,7 @@ package struct InteractionIntake: Sendable {
             stored = try await delayed.answer { [queue] () throws(StoreError) in
                 try await queue.event(interaction.eventID)
             }
-        } catch {
-            throw .store(error)
-        }
+        } catch { throw .store(error) }
         do throws(InteractionMistake) {
             guard let stored else { throw .unknownEvent(interaction.eventID) }
             let tap = try Tap(interaction, on: Self.document(stored.body))
@@ -172,9 +170,7 @@ package struct InteractionIntake: Sendable {
             }
             return .success(
                 Receipt(decided: decided, routed: try routed(decided, from: source, at: now, with: followers, trace)))
-        } catch {
-            return .failure(error)
-        }
+        } catch { return .failure(error) }
     }
 
     /// Throws `tooLarge` for an event beyond the limits of events.
@@ -252,9 +248,7 @@ package struct InteractionIntake: Sendable {
                 return RoutedEvent(
                     event, decision, in: root, variants: variants, files: files, dedupe: dedupe,
                     followers: followers, about: about)
-            } catch {
-                throw .tooCostly
-            }
+            } catch { throw .tooCostly }
         }
     }
 
@@ -268,9 +262,7 @@ package struct InteractionIntake: Sendable {
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(events)
-        } catch {
-            throw .store(error)
-        }
+        } catch { throw .store(error) }
         guard case .appended(let duplicates) = result else { return items }
         variants.count(events, without: duplicates)
         trace?.recordCreation(of: events, without: duplicates)

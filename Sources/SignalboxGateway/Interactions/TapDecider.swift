@@ -19,11 +19,7 @@ package struct TapDecider: Sendable {
     package init(
         types: ActionTypes, ids: EventIDSource = EventIDSource(),
         keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
-    ) {
-        self.types = types
-        self.ids = ids
-        self.keep = keep
-    }
+    ) { (self.types, self.ids, self.keep) = (types, ids, keep) }
 
     /// Destinations of taps on an action, in addition to those of the routes. Empty for built-in types. In the order
     /// of the config.
@@ -49,8 +45,7 @@ package struct TapDecider: Sendable {
             guard let minutes = tap.action.snoozeMinutes else { return .passed }
             let until = now.addingTimeInterval(TimeInterval(minutes * 60))
             if let end = tap.notification.notAfter, end <= Timestamp(until) {
-                problems.append(
-                    ActionProblem(.snoozeTooLong, "The notification expires before that, at \(end.text)."))
+                problems.append(ActionProblem(.snoozeTooLong, "The notification expires before that, at \(end.text)."))
                 return .refused
             }
             return .snoozed(minutes: minutes, until: until, ids.next(at: now))

@@ -26,9 +26,7 @@ final class MediaBody: @unchecked Sendable {
 
     /// `host`: for the texts of failures. Creates no file before the first bytes are accepted.
     init(rules: MediaRules, store: MediaStore, host: String) {
-        self.rules = rules
-        self.store = store
-        self.host = host
+        (self.rules, self.store, self.host) = (rules, store, host)
     }
 
     /// The closures retain this object for the duration of the request.

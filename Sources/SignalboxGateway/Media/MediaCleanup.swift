@@ -16,11 +16,7 @@ package struct MediaCleanup: Sendable {
     package init(
         _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
-    ) {
-        self.queue = queue
-        self.store = store
-        self.retention = retention
-    }
+    ) { (self.queue, self.store, self.retention) = (queue, store, retention) }
 
     /// Removes files from the queue and the disk; returns how many. Requires that no other process stores files.
     /// Files younger than ``MediaJanitor/youth`` stay on the disk and count as removed from the queue.

@@ -32,12 +32,7 @@ package struct MediaFetcher: Sendable {
     /// allows.
     package init(
         _ settings: Settings, http: OutboundHTTP, store: MediaStore, now: @escaping @Sendable () -> Date = { Date() }
-    ) {
-        self.settings = settings
-        self.http = http
-        self.store = store
-        self.now = now
-    }
+    ) { (self.settings, self.http, self.store, self.now) = (settings, http, store, now) }
 
     /// Downloads the file at a URL. Returns `unchanged` if the server confirms that the validators still match,
     /// `interrupted` for failures that may pass (network, 408, 425, 429, 5xx, disk), and `failed` for all others.
@@ -55,8 +50,7 @@ package struct MediaFetcher: Sendable {
             case .redirect(let next): hop = next
             }
         }
-        return .failed(
-            MediaFailure(.redirects, "\(start.host) leads to more than \(MediaRules.redirects) redirects."))
+        return .failed(MediaFailure(.redirects, "\(start.host) leads to more than \(MediaRules.redirects) redirects."))
     }
 
     /// One request of a download. `left`: time that the whole download has left.
@@ -103,8 +97,7 @@ package struct MediaFetcher: Sendable {
         switch reply.status {
         case 200: return .end(await keep(body, reply, caching, hop))
         case 304 where hop.isConditional: return .end(.unchanged(freshness(reply, caching, hop)))
-        case 301, 302, 303, 307, 308:
-            return redirect(reply, caching, hop, took: result.duration)
+        case 301, 302, 303, 307, 308: return redirect(reply, caching, hop, took: result.duration)
         default: return .end(Self.outcome(of: reply, from: host, now: now()))
         }
     }
@@ -222,7 +215,6 @@ extension MediaValidators {
             }
         }
         self.init(
-            etag: usable("etag"),
-            lastModified: usable("last-modified").flatMap { Date(http: $0) == nil ? nil : $0 })
+            etag: usable("etag"), lastModified: usable("last-modified").flatMap { Date(http: $0) == nil ? nil : $0 })
     }
 }

@@ -108,9 +108,7 @@ package struct MediaJanitor: Service {
         do {
             report(try await work.sweep())
             reportSuccess(of: .sweep)
-        } catch {
-            report(error, of: .sweep)
-        }
+        } catch { report(error, of: .sweep) }
     }
 
     /// Logs the removal if there was one.

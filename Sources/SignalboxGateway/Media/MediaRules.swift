@@ -11,17 +11,12 @@ package struct MediaRules: Sendable, Equatable {
     /// The largest files of each family.
     package var limits = MediaLimits()
 
-    /// `https` only, the kinds that apps can attach, and the default limits.
-    package init() {}
-
     /// How many redirects are followed.
     static let redirects = 3
 
     /// The largest file of a kind in bytes; nil when the kind is not allowed. Kinds without a family have no limit
     /// and are never allowed.
-    package func maxBytes(of kind: MediaKind) -> Int? {
-        kinds.contains(kind) ? kind.family.map { limits[$0] } : nil
-    }
+    package func maxBytes(of kind: MediaKind) -> Int? { kinds.contains(kind) ? kind.family.map { limits[$0] } : nil }
 
     /// The `Accept` header of requests. Lists the allowed kinds, and any other type with a low preference, because
     /// many servers ignore the header.

@@ -18,9 +18,7 @@ extension MediaService {
         case .failed(let failure): return .failed(failure)
         case .interrupted(let failure, let after):
             // A server that is down must not take a stored file away from events.
-            guard number < retry.attempts else {
-                return .keptStale(failure, for: Self.stale)
-            }
+            guard number < retry.attempts else { return .keptStale(failure, for: Self.stale) }
             // As with deliveries: a random time in addition to the requested one.
             let asked = min(after.map { $0 / .seconds(1) } ?? 0, RetryPolicy.longestRetryAfter)
             let wait = asked + RetryPolicy(retry).backoff(number) * random

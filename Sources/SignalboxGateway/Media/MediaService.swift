@@ -56,10 +56,7 @@ package struct MediaService: Service {
     ) {
         self.queue = queue
         self.setup = Replaceable(setup)
-        self.quota = quota
-        self.cancel = cancel
-        self.logger = logger
-        self.clock = clock
+        (self.quota, self.cancel, self.logger, self.clock) = (quota, cancel, logger, clock)
         quota.whenFree { [wakeUp] in wakeUp.wake() }
     }
 
@@ -82,9 +79,7 @@ package struct MediaService: Service {
 
     /// Prepares the queue; call it before the first delivery. Deliveries whose waiting time ended while no gateway
     /// ran are held until they can be released with the files that exist. Throws errors of the queue.
-    package func open() async throws(StoreError) {
-        try await queue.openMedia { [wakeUp] in wakeUp.wake() }
-    }
+    package func open() async throws(StoreError) { try await queue.openMedia { [wakeUp] in wakeUp.wake() } }
 
     /// Runs until the deliveries that waited for a file at ``drain()`` do not wait any longer, or ``stop()`` was
     /// called. Call it once.
@@ -231,8 +226,7 @@ package struct MediaService: Service {
         }
         // The service's own stop cancelled the download, which counts as never started.
         if case .interrupted = outcome, gate.isStopping { return }
-        let end = Self.end(
-            of: outcome, number: job.attempts + 1, by: setup.settings.retry, random: .random(in: 0..<1))
+        let end = Self.end(of: outcome, number: job.attempts + 1, by: setup.settings.retry, random: .random(in: 0..<1))
         report(end, job)
         let failure = Outage()
         while !gate.isStopping {

@@ -1,6 +1,5 @@
 import Dispatch
 package import Foundation
-import Synchronization
 
 extension MediaStore {
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)

@@ -15,9 +15,7 @@ package struct PictureSize: Sendable, Equatable {
     /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for
     /// other kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns up to
     /// `count` bytes from an offset, fewer at the end of the file.
-    package init?<E: Error>(
-        of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
-    ) throws(E) {
+    package init?<E: Error>(of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]) throws(E) {
         let size: (width: Int?, height: Int?)?
         switch kind {
         case .png: size = Self.png(HeaderBytes(try read(0, Self.header)))

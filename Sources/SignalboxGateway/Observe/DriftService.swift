@@ -1,4 +1,3 @@
-import Foundation
 package import Logging
 import ServiceLifecycle
 import SignalboxNotification
@@ -11,10 +10,11 @@ package struct DriftService: Service {
     private let logger: Logger
     private let clock: any Clock<Duration>
 
-    /// How often it looks for events, and after how many looks it stores new keys.
+    /// The time between two examinations.
     static let interval: Duration = .seconds(1)
+    /// The number of examinations after which new keys are stored.
     private static let looksPerFile = 60
-    /// Events of one look; those of the sampled rate are fewer.
+    /// The limits of one examination: events in a step, and steps. The sample has fewer events.
     private static let (step, mostSteps) = (256, 16)
 
     /// `file`: the path of the record.

@@ -1,6 +1,5 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 
 /// The file in the data directory that has the record of ``KeyDrift``, so that a restart does not make all keys new.
 ///
@@ -62,17 +61,14 @@ struct KnownKeysFile: Sendable {
     func write(_ snapshot: KeyDrift.Snapshot) throws(Failure) {
         var json = JSONWriter(reservingCapacity: 64 * 1024)
         json.beginObject()
-        json.key("version")
-        json.integer(1)
-        json.key("since")
-        json.integer(Int64(snapshot.since.timeIntervalSince1970 * 1000))
-        json.key("vendors")
-        json.beginObject()
-        for (name, vendor) in snapshot.vendors.sorted(by: { $0.key < $1.key }) {
-            json.key(name)
-            Self.write(vendor, into: &json)
+        json.member("version", 1)
+        json.member("since", Int64(snapshot.since.timeIntervalSince1970 * 1000))
+        json.object("vendors") { json in
+            for (name, vendor) in snapshot.vendors.sorted(by: { $0.key < $1.key }) {
+                json.key(name)
+                Self.write(vendor, into: &json)
+            }
         }
-        json.endObject()
         json.endObject()
         let new = path + ".new"
         guard
@@ -84,22 +80,17 @@ struct KnownKeysFile: Sendable {
 
     private static func write(_ vendor: VendorKeys, into json: inout JSONWriter) {
         json.beginObject()
-        json.key("folded")
-        json.integer(vendor.folded)
-        json.key("keys")
-        json.beginObject()
-        for (pointer, key) in vendor.known.sorted(by: { $0.key < $1.key }) {
-            json.key(pointer)
-            json.beginObject()
-            json.key("firstSeen")
-            json.integer(key.firstSeen)
-            json.key("count")
-            json.integer(key.count)
-            json.key("type")
-            json.string(key.type.rawValue)
-            json.endObject()
+        json.member("folded", vendor.folded)
+        json.object("keys") { json in
+            for (pointer, key) in vendor.known.sorted(by: { $0.key < $1.key }) {
+                json.key(pointer)
+                json.beginObject()
+                json.member("firstSeen", key.firstSeen)
+                json.member("count", key.count)
+                json.member("type", key.type.rawValue)
+                json.endObject()
+            }
         }
-        json.endObject()
         json.endObject()
     }
 }

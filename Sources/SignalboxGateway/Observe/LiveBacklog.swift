@@ -44,7 +44,7 @@ package struct LiveBacklog: Sendable {
 
     private mutating func append(_ entry: RecentEntry, selects: (RecentEntry) -> Bool) {
         let own = entry.kind
-        // Missing ones of other kinds too: for a reader that resumes behind this frame, they lie in the past.
+        // Counts missing occurrences of other kinds too: a reader that resumes behind this frame does not get them.
         for kind in kinds { advance(kind, to: entry.position[kind] - (kind == own ? 1 : 0)) }
         position[own] = entry.position[own]
         guard selects(entry) else { return }

@@ -6,9 +6,7 @@ import SignalboxStore
 package struct RecentEntry: Sendable {
     /// The kinds of occurrences. Raw values are the words of the API.
     package enum Kind: String, Sendable, CaseIterable {
-        case event
-        case delivery
-        case destination
+        case event, delivery, destination
     }
 
     /// An occurrence, by its kind.
@@ -48,15 +46,11 @@ package struct RecentEntry: Sendable {
 /// Each kind has a number of its own, so that a reader of one kind knows how many of it were not shown.
 package struct RecentPosition: Sendable, Equatable {
     /// Accepted events.
-    package var events: Int64
+    package var events: Int64 = 0
     /// Ended attempts, and deliveries that expired.
-    package var deliveries: Int64
+    package var deliveries: Int64 = 0
     /// Changes of destinations.
-    package var changes: Int64
-
-    package init(events: Int64 = 0, deliveries: Int64 = 0, changes: Int64 = 0) {
-        (self.events, self.deliveries, self.changes) = (events, deliveries, changes)
-    }
+    package var changes: Int64 = 0
 
     /// Grows with every occurrence.
     var order: Int64 { events + deliveries + changes }
@@ -108,8 +102,7 @@ package struct RecentDelivery: Sendable, Equatable {
         case delivered
         /// Failed, and attempted again later.
         case retry
-        case dead
-        case expired
+        case dead, expired
     }
 
     package let at: Date

@@ -89,9 +89,7 @@ package final class RecentLog: Sendable {
     package func newestEvents(upTo most: Int) -> [RecentEvent] { ring.withLock { $0.newestEvents(upTo: most) } }
 
     /// The payload of a recent event as received; nil if the log does not have it.
-    package func payload(of event: EventID) -> [UInt8]? {
-        newestEvents(upTo: .max).first { $0.id == event }?.payload
-    }
+    package func payload(of event: EventID) -> [UInt8]? { newestEvents(upTo: .max).first { $0.id == event }?.payload }
 
     // MARK: Cursors
 

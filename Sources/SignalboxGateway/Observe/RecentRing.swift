@@ -28,15 +28,9 @@ struct RecentRing: Sendable {
 
     /// The first entries behind a position, in order. `events`, `others`: which of them.
     func batch(after order: Int64, upTo most: Int, events hasEvents: Bool, others hasOthers: Bool) -> [RecentEntry] {
-        var left = hasEvents ? events[Self.start(behind: order, in: events)...] : events[events.endIndex...]
-        var right = hasOthers ? others[Self.start(behind: order, in: others)...] : others[others.endIndex...]
-        var batch: [RecentEntry] = []
-        while batch.count < most {
-            guard let next = Self.first(left, right) else { break }
-            batch.append(next)
-            if next.kind == .event { left = left.dropFirst() } else { right = right.dropFirst() }
-        }
-        return batch
+        let rings = (hasOthers ? [others] : []) + (hasEvents ? [events] : [])
+        let found = rings.flatMap { $0[$0.start(behind: order, by: \.position.order)...].prefix(most) }
+        return Array(found.sorted { $0.position.order < $1.position.order }.prefix(most))
     }
 
     /// The newest events, the newest first.
@@ -44,23 +38,6 @@ struct RecentRing: Sendable {
         events.suffix(most).reversed().compactMap { entry in
             if case .event(let event) = entry.item { event } else { nil }
         }
-    }
-
-    private static func first(
-        _ left: Deque<RecentEntry>.SubSequence, _ right: Deque<RecentEntry>.SubSequence
-    ) -> RecentEntry? {
-        guard let one = left.first, let other = right.first else { return left.first ?? right.first }
-        return one.position.order < other.position.order ? one : other
-    }
-
-    /// The index of the first entry behind a position.
-    private static func start(behind order: Int64, in entries: Deque<RecentEntry>) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].position.order > order { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     private mutating func trim() {

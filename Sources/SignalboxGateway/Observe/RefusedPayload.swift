@@ -7,9 +7,7 @@ package struct RefusedPayload: Sendable, Equatable {
     package enum Door: String, Sendable, CaseIterable {
         /// The gateway's own API.
         case api
-        case apns
-        case fcm
-        case expo
+        case apns, fcm, expo
     }
 
     package let at: Date
@@ -23,9 +21,7 @@ package struct RefusedPayload: Sendable, Equatable {
     /// The line of the payload in its body, from 1; nil for a refusal of the whole request.
     package let line: Int?
 
-    package init(
-        at: Date, door: Door, code: String, source: SourceName?, bytes: Int? = nil, line: Int? = nil
-    ) {
+    package init(at: Date, door: Door, code: String, source: SourceName?, bytes: Int? = nil, line: Int? = nil) {
         (self.at, self.door, self.code) = (at, door, code)
         (self.source, self.bytes, self.line) = (source, bytes, line)
     }

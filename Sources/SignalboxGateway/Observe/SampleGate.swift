@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Decides which events the live view has: 200 a second, and 5 a second of each key besides, so that a rare vendor

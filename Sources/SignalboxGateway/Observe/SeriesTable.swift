@@ -17,9 +17,7 @@ package final class SeriesTable<Key: Hashable & Sendable, Series: AnyObject & Se
 
     /// `other`: the key of a series for all keys beyond the limit; it must have few values. `make`: a series without
     /// counts.
-    package init(
-        limit: Int, other: @escaping @Sendable (Key) -> Key, make: @escaping @Sendable () -> Series
-    ) {
+    package init(limit: Int, other: @escaping @Sendable (Key) -> Key, make: @escaping @Sendable () -> Series) {
         (self.limit, self.other, self.make) = (limit, other, make)
     }
 

@@ -22,10 +22,7 @@ package final class ActiveConfigStatus: Sendable {
     private let latest = Mutex<Rejection?>(nil)
 
     /// There is no rejection at first.
-    package init(digest: String, since: Date) {
-        self.digest = digest
-        self.since = since
-    }
+    package init(digest: String, since: Date) { (self.digest, self.since) = (digest, since) }
 
     /// Nil if the newest config is the active one. A later successful reload makes a new status, so a rejection never
     /// has to be removed.

@@ -131,9 +131,7 @@ extension GatewayConfig {
 
 extension Destination {
     /// In whichever file of the config.
-    fileprivate var location: ConfigLocation {
-        ConfigLocation(pointer: "/destinations").appending(name.name)
-    }
+    fileprivate var location: ConfigLocation { ConfigLocation(pointer: "/destinations").appending(name.name) }
 }
 
 extension DataField {

@@ -28,9 +28,7 @@ package struct ConfigReload: Sendable {
     /// `prepare`: reads the config and makes a plan of it, without side effects. Blocks while it reads files.
     /// `prepare` must not have effects that remain after a rejection.
     package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
-        self.gateway = gateway
-        self.prepare = prepare
-        self.logger = logger
+        (self.gateway, self.prepare, self.logger) = (gateway, prepare, logger)
     }
 
     /// Reads the config once and applies it, or keeps the active one. Never throws. Returns when the new config is in

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import ServiceLifecycle
 package import SignalboxConfig
 import SignalboxNotification
@@ -21,14 +20,8 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     /// task at a time. Reads no file before ``run()``.
     package init(
         loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,
-        clock: any Clock<Duration> = ContinuousClock(),
-        reload: @escaping @Sendable () async -> Void
-    ) {
-        self.loaded = loaded
-        self.origin = origin
-        self.clock = clock
-        self.reload = reload
-    }
+        clock: any Clock<Duration> = ContinuousClock(), reload: @escaping @Sendable () async -> Void
+    ) { (self.loaded, self.origin, self.clock, self.reload) = (loaded, origin, clock, reload) }
 
     // Logs name services by their description; the default one would print every stored value.
     package var description: String { "ConfigWatch" }
@@ -126,12 +119,16 @@ package struct FileStamps: Equatable, Sendable {
         folder = origin.folder
     }
 
-    /// These stamps, with the former ones of the files that were watched before: a change since then is still a
-    /// change. Files that are only watched now count as read.
+    /// These stamps, with the former ones of the files and the folder that were watched before: a change since then is
+    /// still a change, and so is a file that came into the folder. Files that are only watched now count as read.
     package func keeping(_ former: FileStamps) -> FileStamps {
         var kept = self
         for (name, stamp) in former.stamps.inOrder() where stamps[name] != nil || isInFolder(name) {
             kept.stamps[name] = stamp
+        }
+        guard folder == former.folder else { return kept }
+        for (name, _) in stamps.inOrder() where isInFolder(name) && former.stamps[name] == nil {
+            kept.stamps[name] = nil
         }
         return kept
     }

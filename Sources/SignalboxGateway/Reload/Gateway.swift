@@ -1,4 +1,3 @@
-import Foundation
 package import Logging
 import SignalboxConfig
 import SignalboxEgress
@@ -36,16 +35,14 @@ package struct Gateway: Sendable {
         let observation = Observation(recent: resolved.config.console.recent)
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), keys: DerivedKeys(tokenKey),
-            counts: RouteCounts(),
-            failures: FailureRules(), inbox: inbox, version: version,
+            counts: RouteCounts(), failures: FailureRules(), inbox: inbox, version: version,
             inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp), forwards: ForwardLedger(logger: logger),
             telemetry: Telemetry(counts: observation.counters.telemetry), observation: observation)
         let plan = GatewayPlan(resolved, on: resources)
         resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
         queue.announce(config: plan.config.origin.digest, version: version)
         dispatcher = Dispatcher(
-            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: observation,
-            logger: logger)
+            plan.destinations, queue: queue, deadLetters: plan.deadLetters, observation: observation, logger: logger)
         observation.counters.expect(plan.config)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let quota = MediaQuota { current.value.config.media.retention.bytes }
@@ -57,8 +54,7 @@ package struct Gateway: Sendable {
             quota, health: queue.health,
             work: .init(queue, media) { current.value.config.media.retention }, logger: logger)
         inAppTimer = InAppTimer(logger: logger) { current.value.inApp }
-        self.current = current
-        self.formerClients = formerClients
+        (self.current, self.formerClients) = (current, formerClients)
     }
 
     /// The active plan. Callable from any thread. A later call may return another plan, so a caller that reads
@@ -135,9 +131,7 @@ package struct Gateway: Sendable {
         do throws(StoreError) {
             try await queue.probe()
             return nil
-        } catch {
-            return error
-        }
+        } catch { return error }
     }
 
     /// Logs destinations that have waiting deliveries and are no longer in the config. One warning for each

@@ -149,9 +149,7 @@ package struct GatewayPlan: Sendable {
     /// The files of its config, and of a newer one that was rejected.
     package var newestOrigin: GatewayConfig.Origin {
         var origin = config.origin
-        for name in status.rejection?.namedFiles ?? [] where !origin.files.contains(name) {
-            origin.files.append(name)
-        }
+        for name in status.rejection?.namedFiles ?? [] where !origin.files.contains(name) { origin.files.append(name) }
         return origin
     }
 

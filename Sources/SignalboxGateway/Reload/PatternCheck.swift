@@ -17,8 +17,7 @@ struct PatternCheck {
 
     /// `vendors`: those that events can name.
     init(vendors: Set<String>, diagnostics: ConfigDiagnostics) {
-        self.vendors = vendors
-        self.diagnostics = diagnostics
+        (self.vendors, self.diagnostics) = (vendors, diagnostics)
         warnings = WarningDescription.codes(of: vendors)
     }
 

@@ -1,4 +1,3 @@
-import SignalboxJSON
 import SignalboxRouting
 
 /// Finds the names of a template that no event has. A name is looked up from the innermost section outwards, as

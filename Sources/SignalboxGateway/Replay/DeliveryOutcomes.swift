@@ -12,8 +12,7 @@ package struct DeliveryOutcomes: Sendable {
 
         /// Take both counts from the same queue.
         package init(states: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
-            self.states = states
-            self.scheduled = scheduled
+            (self.states, self.scheduled) = (states, scheduled)
         }
 
         fileprivate func total(_ state: DeliveryRecord.State) -> Int {
@@ -45,9 +44,7 @@ package struct DeliveryOutcomes: Sendable {
     /// For a queue that other gateways use. `own`: the ends that this process recorded, which may include a few of
     /// other senders. `appended`: deliveries that this process added. `continues`: whether an earlier process added
     /// some of the run, any number of which may wait. `after`: of the whole queue, at the end.
-    package init(
-        own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, continues: Bool, after: Counts
-    ) {
+    package init(own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, continues: Bool, after: Counts) {
         let ends = Counts(states: own, scheduled: 0)
         (delivered, dead, expired) = (ends.total(.delivered), ends.total(.dead), ends.total(.expired))
         let left = max(0, appended - delivered - dead - expired)

@@ -1,4 +1,3 @@
-import SignalboxConfig
 import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
@@ -18,8 +17,7 @@ package struct DryRun {
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
         self.session = session
-        failures =
-            options.appliesFailures ? RecordedFailures(config.failures, hashedBy: normalizer.tokens) : nil
+        failures = options.appliesFailures ? RecordedFailures(config.failures, hashedBy: normalizer.tokens) : nil
         recording = try Recording(
             options, by: normalizer, config.config, config.routes, in: session, failures: failures)
         asJSON = options.printsJSON
@@ -111,16 +109,11 @@ package struct Decisions: Sendable {
 
     /// The members are `vendor`, `kind`, `routes` and `destinations`; its line end is included.
     private static func json(_ decision: RouteTable.Decision, of event: PushNotification) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("vendor", event.vendor.name)
-        json.member("kind", event.kind.rawValue)
-        json.key("routes")
-        json.strings(decision.routes)
-        json.key("destinations")
-        json.strings(decision.destinations.map(\.name))
-        json.endObject()
-        json.newline()
-        return json.bytes
+        .jsonLine { json in
+            json.member("vendor", event.vendor.name)
+            json.member("kind", event.kind.rawValue)
+            json.member("routes", decision.routes)
+            json.member("destinations", decision.destinations.map(\.name))
+        }
     }
 }

@@ -10,8 +10,6 @@ package struct GatewayAddress: Sendable, Equatable {
     package let url: String
     /// The address without the path of an endpoint and without a slash at its end.
     package let root: String
-    /// The address of the captures.
-    var captures: String { root + "/v1/captures" }
 
     /// Reads the address of a gateway, with any path that a proxy adds; nil if it is not one. `source`: the source to
     /// send as; nil lets the token decide. Nil for other schemes than `http` and `https`, and for a URL with a user,
@@ -121,9 +119,7 @@ package final class GatewayClient: Sendable {
         case .failure(let error):
             // Before the first answer, the address is more likely wrong than the gateway down.
             let hasAnswered = state.withLock { $0.hasAnswered }
-            guard error.isTemporary, hasAnswered else {
-                throw .refused("Cannot reach \(address.url): \(error).")
-            }
+            guard error.isTemporary, hasAnswered else { throw .refused("Cannot reach \(address.url): \(error).") }
             return .later(after: nil, because: "\(error)")
         }
     }

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 package import SignalboxRouting
@@ -22,8 +21,7 @@ package struct GatewayReplay {
         _ options: ReplayOptions, to address: GatewayAddress, token: String?, by normalizer: Normalizer,
         _ config: RoutedConfig, in session: ReplaySession
     ) throws {
-        self.options = options
-        self.session = session
+        (self.options, self.session) = (options, session)
         recording = try Recording(options, by: normalizer, config.config, config.routes, in: session)
         // The operator typed the address, so the egress policy does not apply to it.
         http = OutboundHTTP(policy: .unrestricted)
@@ -108,8 +106,7 @@ package struct GatewayReplay {
     private func submit(_ batch: UploadBatch, _ pace: inout Pace, _ requests: inout RequestsInFlight) async throws {
         if session.interruption.happened { throw ReplayError.interrupted }
         if pace.isBounded, !batch.places.isEmpty {
-            try await session.wait(
-                pace.delay(of: batch.places.count, recorded: batch.recorded, at: session.elapsed()))
+            try await session.wait(pace.delay(of: batch.places.count, recorded: batch.recorded, at: session.elapsed()))
         }
         while requests.count >= options.connections { try await settleNext(&requests) }
         let identity = session.identity ?? Self.fresh
@@ -136,8 +133,7 @@ package struct GatewayReplay {
             switch item {
             case .taken(let vendor, let routes, let warnings, let isRepeat):
                 session.add(vendor: vendor, routes: routes, warnings: warnings, isRepeat: isRepeat)
-            case .rejected(let code, let message):
-                try session.add(code, message, at: place, of: batch.input)
+            case .rejected(let code, let message): try session.add(code, message, at: place, of: batch.input)
             }
         }
         for rejection in batch.rejections { try session.add(rejection, of: batch.input) }

@@ -80,9 +80,7 @@ package struct InputFile: ~Copyable {
     private static let piece = 256 * 1024
 
     fileprivate init(name: String, _ descriptor: Int32, isStopped: @escaping @Sendable () -> Bool) {
-        self.name = name
-        self.descriptor = descriptor
-        self.isStopped = isStopped
+        (self.name, self.descriptor, self.isStopped) = (name, descriptor, isStopped)
         var status = stat()
         mayStall = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
     }

@@ -14,10 +14,7 @@ package struct Normalization: Sendable {
     /// `vendor`: the vendor of all payloads of this source, if the config names one. `envelope`: positions of the
     /// payload, the time and the token in each text. `source`: the name in each event's `source`.
     package init(by normalizer: Normalizer, from source: SourceName, vendor: VendorID?, envelope: RecordedEnvelope) {
-        self.normalizer = normalizer
-        self.source = source
-        self.vendor = vendor
-        self.envelope = envelope
+        (self.normalizer, self.source, self.vendor, self.envelope) = (normalizer, source, vendor, envelope)
     }
 
     /// Reads all inputs. `rejects`: path of a file for rejections. `write` receives whole lines, for the duration of

@@ -19,10 +19,7 @@ package struct Pace: Sendable {
     private static let most = 10_000
 
     /// `perSecond`: events per second. `speed`: multiple of the recorded pace. Both are above zero; nil for no limit.
-    package init(perSecond: Double? = nil, speed: Double? = nil) {
-        self.perSecond = perSecond
-        self.speed = speed
-    }
+    package init(perSecond: Double? = nil, speed: Double? = nil) { (self.perSecond, self.speed) = (perSecond, speed) }
 
     /// False if events never wait. The caller then need not group or delay events.
     package var isBounded: Bool { perSecond != nil || speed != nil }

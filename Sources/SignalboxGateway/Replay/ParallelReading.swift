@@ -14,8 +14,7 @@ package struct ParallelReading {
 
     /// `start`: payloads before it are skipped. Opens no file before ``run(work:consume:)``.
     package init(inputs: InputFiles, from start: InputPosition = InputPosition()) {
-        self.inputs = inputs
-        self.start = start
+        (self.inputs, self.start) = (inputs, start)
     }
 
     /// A block of one input.
@@ -117,7 +116,5 @@ struct OrderedTasks<R: Sendable> {
     mutating func next() async -> R? { tasks.isEmpty ? nil : await tasks.removeFirst().value }
 
     /// Waits for all tasks and ignores their results.
-    mutating func finish() async {
-        while await next() != nil {}
-    }
+    mutating func finish() async { while await next() != nil {} }
 }

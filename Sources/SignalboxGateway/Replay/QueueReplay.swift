@@ -1,7 +1,4 @@
-import SignalboxConfig
-import SignalboxEgress
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// A replay through the durable queue of a data directory, to the destinations. The process owns the data directory
@@ -20,9 +17,7 @@ package struct QueueReplay {
     /// while another process uses the directory. Throws ``ReplayError/refused(_:)`` for an invalid selection.
     /// `options`: without an address; the mode is decided by the command.
     package init(_ options: ReplayOptions, through gateway: Gateway, in session: ReplaySession) throws {
-        self.options = options
-        self.gateway = gateway
-        self.session = session
+        (self.options, self.gateway, self.session) = (options, gateway, session)
         var failures = options.appliesFailures ? RecordedFailures(gateway.plan.failures) : nil
         failures?.counts = session.failureCounts
         self.failures = failures
@@ -163,8 +158,7 @@ package struct QueueReplay {
         chunk = QueueChunk(pace)
         chunk.failures = full.failures
         if pace.isBounded, !full.events.isEmpty {
-            try await session.wait(
-                pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
+            try await session.wait(pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
         }
         guard case .appended(let repeats) = try await gateway.queue.append(full.events) else {
             preconditionFailure("An append without a request cannot repeat a request.")

@@ -32,8 +32,7 @@ struct Recording: Sendable {
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable,
         in session: ReplaySession, failures: RecordedFailures? = nil, hasLastingIDs: Bool = false
     ) throws(ReplayError) {
-        self.normalizer = normalizer
-        self.routes = routes
+        (self.normalizer, self.routes) = (normalizer, routes)
         uniform = routes.uniformDecision
         variants = EventVariants(tokens: normalizer.tokens)
         source = options.source ?? .default

@@ -25,10 +25,7 @@ package struct RejectList: ~Copyable {
         path: String?, namesInputs: Bool, count: Int = 0, bytes: Int = 0, diagnostics: Diagnostics
     ) throws(ReplayError) {
         file = try path.map { (path) throws(ReplayError) in try Self.open(path, keeping: bytes) }
-        self.namesInputs = namesInputs
-        self.diagnostics = diagnostics
-        self.count = count
-        self.bytes = bytes
+        (self.namesInputs, self.diagnostics, self.count, self.bytes) = (namesInputs, diagnostics, count, bytes)
     }
 
     /// Cuts a regular file off after `bytes` and continues there; a pipe or a device is used as it comes.
@@ -87,18 +84,13 @@ package struct RejectList: ~Copyable {
     /// One line of NDJSON with its line end.
     private static func line(_ code: String, _ message: String, at place: PayloadPosition, in input: String) -> [UInt8]
     {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("line")
-        json.integer(place.line)
-        json.key("offset")
-        json.integer(place.offset)
-        json.member("code", code)
-        json.member("message", message)
-        json.member("input", input)
-        json.endObject()
-        json.newline()
-        return json.bytes
+        .jsonLine { json in
+            json.member("line", place.line)
+            json.member("offset", place.offset)
+            json.member("code", code)
+            json.member("message", message)
+            json.member("input", input)
+        }
     }
 }
 

@@ -64,9 +64,7 @@ package struct ReplayOptions: Sendable {
     }
 
     /// Refuses inputs that are missing, not readable or directories. Opens none. Throws ``ReplayError/refused(_:)``.
-    package func checkInputs() throws(ReplayError) {
-        try InputFiles(files).check(outcome: "No payload was replayed.")
-    }
+    package func checkInputs() throws(ReplayError) { try InputFiles(files).check(outcome: "No payload was replayed.") }
 
     /// A line for people about a part of the config that the run does not apply, with its line end; nil for none.
     package func note(on config: RoutedConfig) -> String? {
@@ -164,8 +162,7 @@ package struct Diagnostics: Sendable {
 
     /// `write` is called from one task at a time.
     package init(canRedraw: Bool = false, write: @escaping @Sendable (String) -> Void) {
-        self.write = write
-        self.canRedraw = canRedraw
+        (self.write, self.canRedraw) = (write, canRedraw)
     }
 
     /// Writes a line, over a progress line if there is one. Adds the line end. The progress line appears again with

@@ -9,10 +9,7 @@ package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     package var offset: Int
 
     /// The start of the first input by default.
-    package init(input: Int = 0, offset: Int = 0) {
-        self.input = input
-        self.offset = offset
-    }
+    package init(input: Int = 0, offset: Int = 0) { (self.input, self.offset) = (input, offset) }
 
     package static func < (left: InputPosition, right: InputPosition) -> Bool {
         (left.input, left.offset) < (right.input, right.offset)
@@ -45,10 +42,7 @@ package struct ProgressMeter: Sendable {
     /// `totalBytes`: size of all inputs, compressed as stored; nil if unknown. `skippedBytes`: bytes that an earlier
     /// run has read. `start`: the time from which the rate of events counts.
     package init(style: Style, totalBytes: Int?, skippedBytes: Int = 0, at start: Duration) {
-        self.style = style
-        self.totalBytes = totalBytes
-        self.skippedBytes = skippedBytes
-        self.start = start
+        (self.style, self.totalBytes, self.skippedBytes, self.start) = (style, totalBytes, skippedBytes, start)
         lastShown = start
         bytes = skippedBytes
     }
@@ -58,8 +52,7 @@ package struct ProgressMeter: Sendable {
     /// position never goes back. The rate counts events of this process only.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
-        self.events = events
-        self.rejected = rejected
+        (self.events, self.rejected) = (events, rejected)
         let interval: Duration = style == .terminal ? .milliseconds(200) : .seconds(5)
         guard now - lastShown >= interval else { return nil }
         lastShown = now

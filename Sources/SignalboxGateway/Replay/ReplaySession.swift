@@ -53,12 +53,8 @@ package final class ReplaySession {
     /// file at once, so that a run that is killed early keeps its identity. Inputs that are missing or directories
     /// are refused before anything is written. A run whose file says that it is complete reads no input,
     /// and says so.
-    package init(
-        _ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics
-    ) throws(ReplayError) {
-        self.options = options
-        self.interruption = interruption
-        self.diagnostics = diagnostics
+    package init(_ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics) throws(ReplayError) {
+        (self.options, self.interruption, self.diagnostics) = (options, interruption, diagnostics)
         inputs = InputFiles(options.files) { interruption.happened }
         try options.checkInputs()
         let start = ContinuousClock.now

@@ -93,39 +93,19 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     /// The tables as one line of JSON. Ends with a line end. The members are `events`, `rejected`, `repeats`,
     /// `routes` and `warnings`.
     package func json(rejected: Int) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        for (name, count) in [("events", events), ("rejected", rejected), ("repeats", repeats)] {
-            json.key(name)
-            json.integer(count)
+        .jsonLine { json in
+            json.member("events", events)
+            json.member("rejected", rejected)
+            json.member("repeats", repeats)
+            json.objects("routes", of: rows) { json, row in
+                json.member("vendor", row.vendor)
+                json.member("route", row.route)
+                json.member("events", row.events)
+            }
+            json.objects("warnings", of: warningRows) { json, row in
+                json.member("code", row.code)
+                json.member("count", row.events)
+            }
         }
-        json.list("routes", rows) { json, row in
-            json.member("vendor", row.vendor)
-            json.member("route", row.route)
-            json.key("events")
-            json.integer(row.events)
-        }
-        json.list("warnings", warningRows) { json, row in
-            json.member("code", row.code)
-            json.key("count")
-            json.integer(row.events)
-        }
-        json.endObject()
-        json.newline()
-        return json.bytes
-    }
-}
-
-extension JSONWriter {
-    /// An array with one object for each element.
-    fileprivate mutating func list<Row>(_ name: String, _ rows: [Row], _ members: (inout JSONWriter, Row) -> Void) {
-        key(name)
-        beginArray()
-        for row in rows {
-            beginObject()
-            members(&self, row)
-            endObject()
-        }
-        endArray()
     }
 }

@@ -95,8 +95,7 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {
         run = hexadecimal(key)
         self.started = Int64((started.timeIntervalSince1970 * 1000).rounded(.down))
-        self.options = options
-        self.inputs = inputs
+        (self.options, self.inputs) = (options, inputs)
     }
 
     /// Derives the ids of the run's events and requests. Equal for all processes of the run.
@@ -132,11 +131,7 @@ package struct InputIdentity: Sendable, Equatable, Codable {
     package let head: String
 
     /// For tests; commands read the file.
-    package init(name: String, size: Int, head: String) {
-        self.name = name
-        self.size = size
-        self.head = head
-    }
+    package init(name: String, size: Int, head: String) { (self.name, self.size, self.head) = (name, size, head) }
 
     /// Bytes of the beginning that identify an input.
     static let headLength = 64 * 1024

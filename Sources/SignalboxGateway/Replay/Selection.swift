@@ -14,9 +14,6 @@ package struct Selection: Sendable {
     /// Matched against the event as it would be delivered.
     package var filter: Pattern?
 
-    /// Selects every payload.
-    package init() {}
-
     /// True if the selection needs the event, not only the recorded time.
     package var needsEvents: Bool { !vendors.isEmpty || filter != nil }
 

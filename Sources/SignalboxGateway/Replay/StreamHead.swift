@@ -13,9 +13,7 @@ final class StreamHead {
     init(resuming earlier: InputIdentity) { self.earlier = earlier }
 
     /// Call it with every piece of the text, in order.
-    func append(_ piece: UnsafeRawBufferPointer) {
-        bytes += piece.prefix(InputIdentity.headLength - bytes.count)
-    }
+    func append(_ piece: UnsafeRawBufferPointer) { bytes += piece.prefix(InputIdentity.headLength - bytes.count) }
 
     /// False until there is enough text to compare. `isEnd`: no text follows. Throws ``ReplayError/refused(_:)`` for
     /// another text than that of the earlier process.

@@ -39,7 +39,7 @@ final class WrappedPayloads: Sendable {
             + remedy
     }
 
-    /// The place of the payload in a text that is none itself, at most two levels deep.
+    /// The location of the payload in a text that is not a payload itself, at most two levels deep.
     private static func pointer(in text: UnsafeBufferPointer<UInt8>) -> String? {
         let parser = JSONParser()
         guard let root = try? parser.parse(text), root.isObject else { return nil }
@@ -51,7 +51,7 @@ final class WrappedPayloads: Sendable {
     /// bounded by `levels`.
     private static func pointer(in object: JSONValue, levels: Int, _ parser: JSONParser) -> String? {
         let envelope = envelope(of: object, parser)
-        // An object of texts looks like the data of FCM, also if one of the texts is the whole payload.
+        // An object of strings looks like the data of FCM, even if one of the strings is the whole payload.
         if levels > 0, envelope == nil || envelope == .fcmData || envelope == .fcmExtras {
             for (key, value) in object.members.prefix(mostMembers) where isWholePayload(value, parser) {
                 return pointer(to: key)

@@ -1,6 +1,5 @@
 import Foundation
 import SignalboxConfig
-import SignalboxEgress
 import SignalboxStore
 
 /// The trace of one attempt: its own span, and its relation to the events that it delivers. Decides only;

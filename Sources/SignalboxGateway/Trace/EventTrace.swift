@@ -1,15 +1,12 @@
-import Foundation
 import SignalboxJSON
 import SignalboxNotification
-import SignalboxStore
 
 /// The trace attributes of an event. They follow `specversion`, so they are found without parsing the event.
 /// Source: github.com/cloudevents/spec, cloudevents/extensions/distributed-tracing.md
 extension JSONWriter {
     /// Writes both attributes into an open event, right after `specversion`.
     mutating func traceAttributes(of trace: RequestTrace, event: EventID) {
-        key("traceparent")
-        string(trace.context(of: event).header)
+        member("traceparent", trace.context(of: event).header)
         member("tracestate", trace.state)
     }
 }

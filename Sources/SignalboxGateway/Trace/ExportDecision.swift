@@ -24,9 +24,7 @@ enum ExportDecision: Sendable, Equatable {
 
     /// `attempt`: the number of this attempt, from 1. `random`: in 0..<1. A collector's `Retry-After` replaces the
     /// backoff, which doubles from one second.
-    init(
-        _ answer: Result<OutboundReply, TransportError>, attempt: Int, now: Date, random: Double
-    ) {
+    init(_ answer: Result<OutboundReply, TransportError>, attempt: Int, now: Date, random: Double) {
         switch answer {
         case .success(let reply) where (200..<300).contains(reply.status):
             self = .accepted(rejected: Self.rejected(reply.excerpt))

@@ -15,11 +15,8 @@ package struct OTLPCollector: Sendable {
     static let timeout: Duration = .seconds(10)
 
     /// `http`: a client of its own, which ``stop()`` ends. `gateway`: the name of the config.
-    package init(
-        _ settings: SecretResolver.Telemetry, http: OutboundHTTP, gateway: String, version: String
-    ) {
-        self.settings = settings
-        self.http = http
+    package init(_ settings: SecretResolver.Telemetry, http: OutboundHTTP, gateway: String, version: String) {
+        (self.settings, self.http) = (settings, http)
         resource = OTLPResource(settings, gateway: gateway, version: version)
         userAgent = "signalbox/\(version)"
     }
@@ -34,9 +31,7 @@ package struct OTLPCollector: Sendable {
     func post(
         _ body: [UInt8], _ signal: Signal, timeout: Duration = Self.timeout
     ) async -> Result<OutboundReply, TransportError> {
-        let headers = [
-            ("content-type", "application/json"), ("content-encoding", "gzip"), ("user-agent", userAgent),
-        ]
+        let headers = [("content-type", "application/json"), ("content-encoding", "gzip"), ("user-agent", userAgent)]
         let request = OutboundRequest(
             url: settings.endpoint + signal.rawValue, headers: headers + settings.headers.map { ($0.name, $0.value) },
             body: gzip(body), timeout: timeout, keptBytes: Self.keptBytes)

@@ -1,6 +1,5 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 
 extension OTLPResource {
     /// An `ExportMetricsServiceRequest`; nil without a data point. `start`: the beginning of the process. Values that
@@ -44,8 +43,7 @@ extension JSONWriter {
                     }
                 }
                 json.cumulative()
-                json.key("isMonotonic")
-                json.bool(true)
+                json.member("isMonotonic", true)
             }
         case .gauge:
             object("gauge") { json in
@@ -67,40 +65,28 @@ extension JSONWriter {
         _ reading: MetricReading, from start: Date?, at now: Date,
         _ write: (inout JSONWriter, MetricReading.Point) -> Void
     ) {
-        array("dataPoints", of: reading.points) { json, point in
-            json.beginObject()
-            if !point.labels.isEmpty {
-                json.array("attributes", of: point.labels) { $0.attribute($1.name, $1.value) }
-            }
+        objects("dataPoints", of: reading.points) { json, point in
+            if !point.labels.isEmpty { json.array("attributes", of: point.labels) { $0.attribute($1.name, $1.value) } }
             if let start { json.member("startTimeUnixNano", nanosecondsOf: start) }
             json.member("timeUnixNano", nanosecondsOf: now)
             write(&json, point)
-            json.endObject()
         }
     }
 
     private mutating func histogram(_ point: MetricReading.Point) {
         member("count", String(point.counts.reduce(0, &+)))
         member("sum", double: point.value)
-        key("bucketCounts")
-        strings(point.counts.map { String($0) })
+        member("bucketCounts", point.counts.map { String($0) })
         key("explicitBounds")
         beginArray()
         for bound in point.bounds where bound.isFinite { double(bound) }
         endArray()
         let exemplars = point.exemplars.filter(\.value.isFinite)
         guard !exemplars.isEmpty else { return }
-        array("exemplars", of: exemplars) { json, exemplar in
-            json.beginObject()
+        objects("exemplars", of: exemplars) { json, exemplar in
             json.member("timeUnixNano", nanosecondsOf: exemplar.time)
             json.member("asDouble", double: exemplar.value)
             json.member("traceId", exemplar.trace)
-            json.endObject()
         }
-    }
-
-    private mutating func member(_ name: StaticString, double number: Double) {
-        key(name)
-        double(number)
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import SignalboxConfig
 import SignalboxJSON
-import SignalboxNotification
 
 /// The description of the process in every export.
 struct OTLPResource: Sendable {
@@ -22,17 +21,11 @@ struct OTLPResource: Sendable {
         for pair in settings.attributes where !attributes.contains(where: { $0.name == pair.name }) {
             attributes.append((pair.name, pair.value))
         }
-        var json = JSONWriter(reservingCapacity: 512)
-        json.beginObject()
-        json.array("attributes", of: attributes) { $0.attribute($1.name, $1.value) }
-        json.endObject()
-        resource = json.bytes
-        json.removeAll()
-        json.beginObject()
-        json.member("name", "signalbox")
-        json.member("version", version)
-        json.endObject()
-        scope = json.bytes
+        resource = .jsonObject { $0.array("attributes", of: attributes) { $0.attribute($1.name, $1.value) } }
+        scope = .jsonObject { json in
+            json.member("name", "signalbox")
+            json.member("version", version)
+        }
     }
 
     /// Writes a request: one resource with one scope. `outer`, `inner` and `items`: the names of its arrays. `write`
@@ -40,26 +33,15 @@ struct OTLPResource: Sendable {
     func request(
         _ outer: StaticString, _ inner: StaticString, _ items: StaticString, _ write: (inout JSONWriter) -> Void
     ) -> [UInt8] {
-        var json = JSONWriter(reservingCapacity: 64 * 1024)
-        json.beginObject()
-        json.array(outer, of: [resource]) { json, resource in
-            json.beginObject()
-            json.key("resource")
-            json.raw(resource)
-            json.array(inner, of: [scope]) { json, scope in
-                json.beginObject()
-                json.key("scope")
-                json.raw(scope)
-                json.key(items)
-                json.beginArray()
-                write(&json)
-                json.endArray()
-                json.endObject()
+        .jsonObject(capacity: 64 * 1024) { json in
+            json.objects(outer, of: [resource]) { json, resource in
+                json.member("resource", raw: resource)
+                json.objects(inner, of: [scope]) { json, scope in
+                    json.member("scope", raw: scope)
+                    json.array(items, write)
+                }
             }
-            json.endObject()
         }
-        json.endObject()
-        return json.bytes
     }
 }
 

@@ -1,5 +1,4 @@
 import SignalboxJSON
-import SignalboxNotification
 
 extension OTLPResource {
     /// An `ExportTraceServiceRequest` with these spans, of which there is at least one.
@@ -28,11 +27,9 @@ extension JSONWriter {
             }
         }
         if !span.links.isEmpty {
-            array("links", of: span.links) { json, link in
-                json.beginObject()
+            objects("links", of: span.links) { json, link in
                 json.context(link)
                 json.member("flags", Int(link.flags))
-                json.endObject()
             }
         }
         // STATUS_CODE_ERROR; other spans have no status.

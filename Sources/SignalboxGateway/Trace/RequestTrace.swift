@@ -1,8 +1,7 @@
 import Foundation
-import SignalboxJSON
 import SignalboxNotification
 
-/// The trace of one request, which its events carry on.
+/// The trace of one request, which its events continue.
 ///
 /// A class although it is immutable: most requests have no trace, and a nil reference takes one word in every value
 /// that it passes through.
@@ -22,8 +21,7 @@ package final class RequestTrace: Sendable {
         self.parent = parent
         self.state = state?.text
         context = telemetry == nil ? parent : parent.child()
-        self.telemetry = telemetry
-        self.begun = begun
+        (self.telemetry, self.begun) = (telemetry, begun)
     }
 
     /// A new trace, whose spans are recorded.
@@ -31,8 +29,7 @@ package final class RequestTrace: Sendable {
         parent = nil
         state = nil
         context = .root()
-        self.telemetry = telemetry
-        self.begun = begun
+        (self.telemetry, self.begun) = (telemetry, begun)
     }
 
     /// True if the spans of the request are recorded.
@@ -48,7 +45,7 @@ package final class RequestTrace: Sendable {
         return TraceContext(context.traceID, span, flags: context.flags)
     }
 
-    /// The most spans of one request's events: as many as one request to the collector has.
+    /// The largest number of spans for the events of one request: the batch of one request to the collector.
     static let mostCreations = SpanRing.batch
 
     /// Records the creation of events, of ``mostCreations`` at most; counts the others as dropped. Call it after their

@@ -26,8 +26,7 @@ package final class Telemetry: Sendable {
 
     /// Records no span until ``apply(ratio:)`` switches it on. `counts`: receives the values that are not exported.
     package init(counts: DropCounts = DropCounts(), now: @escaping @Sendable () -> Date = { Date() }) {
-        self.counts = counts
-        self.now = now
+        (self.counts, self.now) = (counts, now)
     }
 
     /// Applies the settings of a config. `ratio`: the part of requests without a trace that begin one, 0 to 1; nil if

@@ -2,9 +2,7 @@ import Foundation
 package import Logging
 import ServiceLifecycle
 import SignalboxConfig
-import SignalboxEgress
 import SignalboxNotification
-import Synchronization
 
 /// Sends spans and metrics to the collector of the active config. A collector that fails delays and loses telemetry
 /// only: the flows never wait for it.
@@ -32,8 +30,7 @@ package struct TelemetryExporter: Service {
     /// metrics. `clock` sleeps. Spans are recorded from now on, if there is a collector.
     package init(
         _ telemetry: Telemetry, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
-        collector: @escaping @Sendable () -> OTLPCollector?,
-        readings: @escaping @Sendable () async -> [MetricReading]?
+        collector: @escaping @Sendable () -> OTLPCollector?, readings: @escaping @Sendable () async -> [MetricReading]?
     ) {
         self.telemetry = telemetry
         self.logger = logger

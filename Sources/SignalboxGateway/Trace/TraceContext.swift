@@ -17,8 +17,7 @@ package struct TraceContext: Sendable, Hashable {
 
     /// Clears flags that are not defined.
     init(_ traceID: TraceID, _ spanID: SpanID, flags: UInt8) {
-        self.traceID = traceID
-        self.spanID = spanID
+        (self.traceID, self.spanID) = (traceID, spanID)
         self.flags = flags & (Self.sampled | Self.random)
     }
 

@@ -71,12 +71,8 @@ package struct Report: Sendable, Hashable {
         id: String? = nil, offer: OfferID, device: DeviceID, outcome: Outcome, deviceTime: Instant? = nil,
         ticket: String
     ) {
-        self.id = id
-        self.offer = offer
-        self.device = device
-        self.outcome = outcome
-        self.deviceTime = deviceTime
-        self.ticket = ticket
+        (self.id, self.offer, self.device) = (id, offer, device)
+        (self.outcome, self.deviceTime, self.ticket) = (outcome, deviceTime, ticket)
     }
 
     /// Reports that end, put off or confirm an offer. An offer that is only leased treats a click or a
@@ -130,7 +126,7 @@ package struct Report: Sendable, Hashable {
         }
     }
 
-    /// Equal for repeats of one report, and short. Without an id, outcome and device time tell them.
+    /// Equal for repeats of one report, and short. Without an id, outcome and device time identify a report.
     var key: String {
         if let idKey { return idKey + outcome.word }
         var digest = Digest()
@@ -150,18 +146,6 @@ package struct Report: Sendable, Hashable {
             var digest = Digest()
             digest.add(id)
             return String(digest.value, radix: 16) + " "
-        }
-    }
-
-    /// Throws the first value that is empty or beyond its bound.
-    package func validate() throws(InputFault) {
-        try InputFault.check(offer, at: "/offer")
-        try InputFault.check(id: device, at: "/device")
-        if let id { try InputFault.check(id, at: "/id") }
-        switch outcome {
-        case .clicked(let button?, _): try InputFault.check(button, at: "/button")
-        case .dismissed(let how): try InputFault.check(how, at: "/how")
-        default: break
         }
     }
 }

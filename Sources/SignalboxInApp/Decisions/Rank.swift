@@ -50,7 +50,6 @@ struct Rank: Comparable {
             } else {
                 ("id before \(winner.id)", "id \(id)")
             }
-        return Check(
-            code: .priorityLost, ok: false, expected: expected, actual: actual, until: nil, source: winner.id)
+        return Check(code: .priorityLost, ok: false, expected: expected, actual: actual, until: nil, source: winner.id)
     }
 }

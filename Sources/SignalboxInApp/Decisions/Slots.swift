@@ -9,9 +9,7 @@ package struct SlotLabel: Sendable, Hashable {
 
     /// A label as the app reports it, or the pattern of a slot trigger.
     package init(_ name: String, productID: String? = nil, sku: String? = nil) {
-        self.name = name
-        self.productID = productID
-        self.sku = sku
+        (self.name, self.productID, self.sku) = (name, productID, sku)
     }
 
     /// Whether a trigger with this label fills a slot with the other one.
@@ -33,9 +31,7 @@ package struct SlotRequest: Sendable, Hashable {
 
         /// A slot; without a view it is never replaced within one request.
         package init(_ label: SlotLabel, view: String? = nil, canDisplay: Bool = true) {
-            self.label = label
-            self.view = view
-            self.canDisplay = canDisplay
+            (self.label, self.view, self.canDisplay) = (label, view, canDisplay)
         }
     }
 
@@ -47,10 +43,7 @@ package struct SlotRequest: Sendable, Hashable {
         package var message: MessageID?
 
         /// Without a message, any message of the label.
-        package init(label: SlotLabel, message: MessageID? = nil) {
-            self.label = label
-            self.message = message
-        }
+        package init(label: SlotLabel, message: MessageID? = nil) { (self.label, self.message) = (label, message) }
     }
 
     /// The device that shows the page.
@@ -74,14 +67,8 @@ package struct SlotRequest: Sendable, Hashable {
         device: DeviceID, user: UserID?, page: String, isProductPage: Bool = false, slots: [Slot],
         override: Override? = nil, client: ClientState, ticket: String
     ) {
-        self.device = device
-        self.user = user
-        self.page = page
-        self.isProductPage = isProductPage
-        self.slots = slots
-        self.override = override
-        self.client = client
-        self.ticket = ticket
+        (self.device, self.user, self.page, self.isProductPage) = (device, user, page, isProductPage)
+        (self.slots, self.override, self.client, self.ticket) = (slots, override, client, ticket)
     }
 
     /// Throws the first value that is empty or beyond its bound.

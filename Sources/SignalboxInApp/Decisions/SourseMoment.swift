@@ -18,9 +18,7 @@ package struct SourseMoment: Sendable, Hashable {
 
     /// `activity` counts sessions by local hour. The moment is never after the end of the schedule; before its start,
     /// the schedule's own check fails.
-    package init(
-        for message: Message, client: ClientState, activity: [Int], isSessionStart: Bool, now: Instant
-    ) {
+    package init(for message: Message, client: ClientState, activity: [Int], isSessionStart: Bool, now: Instant) {
         guard message.isSmart, client.smartDelay else {
             self.init(manner: .immediate, at: now)
             return
@@ -38,10 +36,7 @@ package struct SourseMoment: Sendable, Hashable {
         self.init(manner: .sessionStart, at: isSessionStart ? now : nil)
     }
 
-    private init(manner: Manner, at: Instant?) {
-        self.manner = manner
-        self.at = at
-    }
+    private init(manner: Manner, at: Instant?) { (self.manner, self.at) = (manner, at) }
 
     /// Whether the moment has come; equal counts.
     func isNow(_ now: Instant) -> Bool { at.map { $0 <= now } ?? false }

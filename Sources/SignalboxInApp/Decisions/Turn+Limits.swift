@@ -13,9 +13,7 @@ extension Turn {
 
         /// Counts of one limit at this time.
         init(_ limit: Limit, used: Int, reserved: Int, isKnown: Bool = true) {
-            self.used = used
-            self.reserved = reserved
-            self.isKnown = isKnown
+            (self.used, self.reserved, self.isKnown) = (used, reserved, isKnown)
             isFree = isKnown && used + reserved < limit.count
         }
     }
@@ -74,14 +72,12 @@ extension Turn {
         if limit.window == .lifetime || total == 0 || (total + reserved < limit.count && !explains) {
             return Usage(limit, used: total, reserved: reserved, isKnown: isKnown)
         }
-        return Usage(
-            limit, used: ledger.count(by: limit, message, windows()), reserved: reserved, isKnown: isKnown)
+        return Usage(limit, used: ledger.count(by: limit, message, windows()), reserved: reserved, isKnown: isKnown)
     }
 
     /// Now, with the session and the zone of the device.
     private mutating func windows() -> WindowContext {
-        WindowContext(
-            now: now, device: state.device.id, session: state.device.session, zone: state.device.client.zone)
+        WindowContext(now: now, device: state.device.id, session: state.device.session, zone: state.device.client.zone)
     }
 
     /// When enough displays have left the window of a full limit; nil if time alone does not free it.

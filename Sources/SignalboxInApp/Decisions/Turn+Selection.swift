@@ -95,8 +95,7 @@ extension Turn {
         checks.append(
             Check(
                 code: .stackFull, ok: false, expected: "fewer than \(most) \(offerState)", actual: "\(count)",
-                until: nil,
-                source: "device"))
+                until: nil, source: "device"))
         return false
     }
 }

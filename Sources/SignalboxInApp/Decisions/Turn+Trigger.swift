@@ -20,9 +20,7 @@ extension Turn {
     /// use an id again.
     mutating func decide(_ request: TriggerRequest) {
         let key = request.repeatKey
-        if let key, !changesPerson,
-            let answered = state.device.answers.first(where: { $0.key.hasBytes(of: key) })
-        {
+        if let key, !changesPerson, let answered = state.device.answers.first(where: { $0.key.hasBytes(of: key) }) {
             repeatAnswer(answered.offer)
             return
         }
@@ -57,8 +55,7 @@ extension Turn {
         if let holder = holder() { return holder.message == message }
         guard let lastEnd = state.device.lastEnd else { return false }
         return state.offers.values.contains { offer in
-            offer.message == message && isOwn(offer) && offer.shownAt != nil
-                && offer.endedAt == lastEnd
+            offer.message == message && isOwn(offer) && offer.shownAt != nil && offer.endedAt == lastEnd
         }
     }
 
@@ -140,8 +137,7 @@ extension Turn {
         let list = evaluate(definition, Context(offer, isSessionStart: event.isSessionStart))
         let rank = Rank(definition, due: offer.due, policy)
         found.contenders.append(
-            Contender(
-                definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer.id))
+            Contender(definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer.id))
     }
 
     /// Whether the event is for this message, which is pending already.

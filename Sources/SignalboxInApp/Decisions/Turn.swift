@@ -133,8 +133,7 @@ struct Turn: ~Copyable {
         if !tallyChanges.isEmpty { appendTallies(to: &changes) }
         let next = nextTimes()
         answer.nextCheck = next.check
-        return Decision(
-            answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
+        return Decision(answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
     }
 
     /// Changes of campaigns, ordered by message, so that equal decisions have equal changes.

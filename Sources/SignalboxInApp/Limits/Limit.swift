@@ -15,11 +15,8 @@ package struct Limit: Sendable, Hashable {
 
     /// A limit of a message by default, per user. Not validated; ``Definition`` and ``Policy/validate()`` do that.
     package init(_ count: Int, _ window: Window, per: Subject = .user, owner: Owner = .message, name: String? = nil) {
-        self.owner = owner
-        self.per = per
-        self.count = count
-        self.window = window
-        self.name = name
+        (self.owner, self.per, self.count) = (owner, per, count)
+        (self.window, self.name) = (window, name)
     }
 
     /// The displays that a limit counts.

@@ -162,10 +162,7 @@ package struct ControlGroup: Sendable, Hashable {
 
     /// `share` is of 10,000 users: 500 is five percent.
     package init(_ name: String, salt: String = "", share: Int, coverage: Coverage = .experiment) {
-        self.name = name
-        self.salt = salt
-        self.share = share
-        self.coverage = coverage
+        (self.name, self.salt, self.share, self.coverage) = (name, salt, share, coverage)
     }
 
     /// Whether the group holds this message back from its members.

@@ -27,9 +27,6 @@ package final class Definition: Sendable {
     /// Whether it fills slots (Granify) instead of the screen.
     package var isInline: Bool { message.kind == .inline }
 
-    /// Whether an offer of this message takes its device's screen.
-    package var needsScreen: Bool { !isInline }
-
     /// Fields in the order of ``Message``; pointers are relative to the message.
     private static func validate(_ message: Message) throws(InputFault) {
         try InputFault.check(message.id, at: "/id")
@@ -43,9 +40,7 @@ package final class Definition: Sendable {
         guard (0...1000).contains(message.rank) else { throw InputFault(.outOfRange, "/rank", "0 to 1000") }
         for (value, name) in [
             (message.delay, "delay"), (message.timeout ?? 0, "timeout"), (message.interval ?? 0, "interval"),
-        ] where !(0...366 * 86_400_000).contains(value) {
-            throw InputFault(.outOfRange, "/" + name, "0 to 366 days")
-        }
+        ] where !(0...366 * 86_400_000).contains(value) { throw InputFault(.outOfRange, "/" + name, "0 to 366 days") }
         if case .after(let span) = message.reEligibility, !(0...Bounds.reEligibility).contains(span) {
             throw InputFault(.outOfRange, "/reEligibility", "0 to 36,600 days")
         }

@@ -14,9 +14,6 @@ package struct InAppRegistration: Sendable, Hashable {
 
     /// Takes a message in its stored form. `address`: nil for all devices. `end`: nil for no end.
     package init(id: MessageID, body: [UInt8], address: Address? = nil, end: Instant? = nil) {
-        self.id = id
-        self.body = body
-        self.address = address
-        self.end = end
+        (self.id, self.body, self.address, self.end) = (id, body, address, end)
     }
 }

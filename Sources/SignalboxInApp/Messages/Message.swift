@@ -57,10 +57,7 @@ package struct Message: Sendable, Hashable {
         id: MessageID, vendor: Vendor, kind: Kind, triggers: [MessageTrigger], reEligibility: ReEligibility? = nil,
         registeredAt: Instant = 0
     ) {
-        self.id = id
-        self.vendor = vendor
-        self.kind = kind
-        self.triggers = triggers
+        (self.id, self.vendor, self.kind, self.triggers) = (id, vendor, kind, triggers)
         self.reEligibility = reEligibility ?? VendorRules.of(vendor).reEligibility
         self.registeredAt = registeredAt
     }
@@ -87,10 +84,7 @@ package struct Message: Sendable, Hashable {
         package var end: Instant?
 
         /// Nil bounds are open.
-        package init(start: Instant? = nil, end: Instant? = nil) {
-            self.start = start
-            self.end = end
-        }
+        package init(start: Instant? = nil, end: Instant? = nil) { (self.start, self.end) = (start, end) }
     }
 
     /// Conditions on the client. Nil and empty mean that every client fulfils them.
@@ -129,9 +123,7 @@ package struct Message: Sendable, Hashable {
 
         /// Takes the key that both messages share, the part of this one, and the topic that decides.
         package init(key: String, role: Role, marker: String) {
-            self.key = key
-            self.role = role
-            self.marker = marker
+            (self.key, self.role, self.marker) = (key, role, marker)
         }
     }
 }

@@ -138,8 +138,7 @@ package struct ActiveMessages: Sendable {
 
     /// An addressed message hides a shared one with its id.
     package init(_ shared: MessageIndex, addressed: MessageIndex = MessageIndex()) {
-        self.shared = shared
-        self.addressed = addressed
+        (self.shared, self.addressed) = (shared, addressed)
     }
 
     package subscript(id: MessageID) -> Definition? { addressed[id] ?? shared[id] }

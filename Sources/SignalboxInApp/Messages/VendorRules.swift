@@ -1,5 +1,5 @@
-/// Rules that a vendor's SDK follows and the engine therefore keeps. A vendor without an entry has no rule of its own:
-/// its messages show at once and once, under the rules of the policy.
+/// Rules that a vendor's SDK follows and the engine therefore applies. A vendor without an entry has no rules: its
+/// messages are shown immediately and only once, under the rules of the policy.
 package struct VendorRules: Sendable {
     /// Default of messages that do not say it.
     package var reEligibility: Message.ReEligibility = .never
@@ -91,9 +91,7 @@ extension VendorRules {
     }
 
     /// Braze's dashboard buckets.
-    package static func rank(ofBrazeBucket bucket: String) -> Int? {
-        ["high": 250, "medium": 500, "low": 750][bucket]
-    }
+    package static func rank(ofBrazeBucket bucket: String) -> Int? { ["high": 250, "medium": 500, "low": 750][bucket] }
 }
 
 extension Definition {

@@ -39,8 +39,7 @@ package struct ClientState: Sendable, Hashable {
 
     /// A client that reports nothing else.
     package init(foreground: Bool = true, screen: String? = nil) {
-        self.foreground = foreground
-        self.screen = screen
+        (self.foreground, self.screen) = (foreground, screen)
     }
 
     /// Whether the screen forbids messages of a vendor.

@@ -57,10 +57,7 @@ package struct DeviceState: Sendable, Hashable {
         package var offer: OfferID?
 
         /// Takes the key of the trigger. `offer`: nil if nothing was offered.
-        package init(key: String, offer: OfferID?) {
-            self.key = key
-            self.offer = offer
-        }
+        package init(key: String, offer: OfferID?) { (self.key, self.offer) = (key, offer) }
     }
 
     /// A trigger within the policy's replay time.
@@ -71,10 +68,7 @@ package struct DeviceState: Sendable, Hashable {
         package var at: Instant
 
         /// Takes the event and the time of its decision.
-        package init(event: TriggerEvent, at: Instant) {
-            self.event = event
-            self.at = at
-        }
+        package init(event: TriggerEvent, at: Instant) { (self.event, self.at) = (event, at) }
     }
 }
 
@@ -86,10 +80,7 @@ package struct Tally: Sendable, Hashable {
     package var reserved: Int
 
     /// Takes the two counts; both begin at zero.
-    package init(committed: Int = 0, reserved: Int = 0) {
-        self.committed = committed
-        self.reserved = reserved
-    }
+    package init(committed: Int = 0, reserved: Int = 0) { (self.committed, self.reserved) = (committed, reserved) }
 }
 
 /// The rows that one decision reads.
@@ -112,11 +103,9 @@ package struct InAppState: Sendable, Hashable {
         user: UserState, device: DeviceState, offers: [Offer] = [], anonymous: Ledger? = nil,
         tallies: [MessageID: Tally] = [:]
     ) {
-        self.user = user
-        self.device = device
+        (self.user, self.device) = (user, device)
         self.offers = Dictionary(offers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        self.anonymous = anonymous
-        self.tallies = tallies
+        (self.anonymous, self.tallies) = (anonymous, tallies)
     }
 }
 

@@ -80,7 +80,6 @@ private struct MergeKey: Hashable {
         vendor = display.vendor
         isExempt = display.isExempt
         namedLimits = display.namedLimits
-        self.device = device
-        self.session = session
+        (self.device, self.session) = (device, session)
     }
 }

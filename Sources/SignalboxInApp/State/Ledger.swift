@@ -63,10 +63,7 @@ package struct Ledger: Sendable, Hashable {
         package var last: Instant
 
         /// Takes the count and the time of the last display.
-        package init(count: Int, last: Instant) {
-            self.count = count
-            self.last = last
-        }
+        package init(count: Int, last: Instant) { (self.count, self.last) = (count, last) }
     }
 
     /// Oldest first; by offer among equal times.
@@ -86,7 +83,7 @@ package struct Ledger: Sendable, Hashable {
         return [.message(display.message), .vendor(display.vendor), .scope] + display.namedLimits.map(Key.named)
     }
 
-    /// Inserts a display at its time; a late one may be older than others. Without effect if its offer is there.
+    /// Inserts a display at its time; a late one may be older than others. Has no effect if the offer has a display.
     mutating func add(_ display: Display) {
         guard !displays.contains(where: { $0.offer == display.offer }) else { return }
         let place = displays.lastIndex { ($0.at, $0.offer) < (display.at, display.offer) }.map { $0 + 1 } ?? 0
@@ -131,7 +128,7 @@ extension Ledger {
         // A span lends its elements: a display is not copied.
         let displays = displays.span
         var count = 0
-        // From the newest: most windows hold few of them.
+        // Starts at the newest display, because most windows contain few.
         var index = displays.count
         while index > 0, displays[index - 1].at >= first {
             index -= 1
@@ -195,8 +192,8 @@ struct WindowContext {
         }
     }
 
-    /// When a window that is full of these displays, of which `free` must leave it, has a place again; nil if only a
-    /// new session or no time at all frees one.
+    /// When a full window has a place again: the time at which `free` of these displays have left it. Nil if a place
+    /// becomes free by a new session only, or never.
     func opens(_ window: Limit.Window, _ displays: [Ledger.Display], leaving free: Int) -> Instant? {
         switch window {
         case .lifetime, .session: return nil

@@ -188,10 +188,7 @@ package struct Offer: Sendable, Hashable {
         package var offer: OfferID?
 
         /// Takes the key of the report. `offer`: nil if the answer had none.
-        package init(key: String, offer: OfferID? = nil) {
-            self.key = key
-            self.offer = offer
-        }
+        package init(key: String, offer: OfferID? = nil) { (self.key, self.offer) = (key, offer) }
     }
 
     /// The app asks for the message itself, so it is not asked.

@@ -18,9 +18,7 @@ package struct Filter: Sendable, Hashable {
 
         /// Any type of value, unless one is given.
         package init(_ property: String, _ comparison: Comparison, type: PropertyValue.Kind? = nil) {
-            self.property = property
-            self.comparison = comparison
-            self.type = type
+            (self.property, self.comparison, self.type) = (property, comparison, type)
         }
     }
 
@@ -46,8 +44,7 @@ package struct Filter: Sendable, Hashable {
 
     /// The result, with the place of a failure.
     package enum Outcome: Sendable, Hashable {
-        case matches
-        case otherEvent
+        case matches, otherEvent
         /// Index of the first group that does not hold.
         case fails(group: Int)
         /// Braze's rule: an event without properties matches no filter.
@@ -83,9 +80,7 @@ package struct Filter: Sendable, Hashable {
         try InputFault.check(count: groups.count, atMost: Bounds.filterGroups, at: pointer)
         for (index, group) in groups.enumerated() {
             try InputFault.check(count: group.count, atMost: Bounds.conditionsPerGroup, at: "\(pointer)/\(index)")
-            for (place, condition) in group.enumerated() {
-                try condition.validate(at: "\(pointer)/\(index)/\(place)")
-            }
+            for (place, condition) in group.enumerated() { try condition.validate(at: "\(pointer)/\(index)/\(place)") }
         }
     }
 }

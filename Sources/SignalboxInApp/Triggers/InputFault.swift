@@ -18,9 +18,7 @@ package struct InputFault: Error, Sendable, Hashable {
     package let detail: String
 
     init(_ code: Code, _ pointer: String, _ detail: String) {
-        self.code = code
-        self.pointer = pointer
-        self.detail = detail
+        (self.code, self.pointer, self.detail) = (code, pointer, detail)
     }
 
     /// A name or an id: not empty, at most ``Bounds/nameLength`` bytes.
@@ -44,9 +42,7 @@ package struct InputFault: Error, Sendable, Hashable {
     }
 
     /// At most `length` bytes of UTF-8.
-    static func check(
-        _ text: String, atMost length: Int, at pointer: @autoclosure () -> String
-    ) throws(InputFault) {
+    static func check(_ text: String, atMost length: Int, at pointer: @autoclosure () -> String) throws(InputFault) {
         guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer(), "more than \(length) bytes") }
     }
 
@@ -98,7 +94,5 @@ struct Digest {
         add(0xff)
     }
 
-    private mutating func add(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
-    }
+    private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 }

@@ -14,8 +14,7 @@ extension TextPattern {
                     united.append(range)
                 }
             }
-            self.ranges = united
-            self.isNegated = isNegated
+            (self.ranges, self.isNegated) = (united, isNegated)
         }
 
         /// Whether a folded scalar is in the class.

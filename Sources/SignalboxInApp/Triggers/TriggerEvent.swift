@@ -107,13 +107,8 @@ package struct TriggerRequest: Sendable, Hashable {
         id: String? = nil, device: DeviceID, user: UserID?, event: TriggerEvent, client: ClientState,
         deviceTime: Instant? = nil, ticket: String
     ) {
-        self.id = id
-        self.device = device
-        self.user = user
-        self.event = event
-        self.client = client
-        self.deviceTime = deviceTime
-        self.ticket = ticket
+        (self.id, self.device, self.user, self.event) = (id, device, user, event)
+        (self.client, self.deviceTime, self.ticket) = (client, deviceTime, ticket)
     }
 
     /// Equal for repeats of one request; nil if the request has neither an id nor a device time.

@@ -113,9 +113,7 @@ private struct Selectivity {
     /// Counts all uses first, because the cost of a condition depends on the other rules.
     init(of alternatives: [Pattern.Alternative]) {
         for field in alternatives.lazy.flatMap(\.fields) {
-            for condition in field.conditions {
-                uses[Use(path: field.path, condition: condition), default: 0] += 1
-            }
+            for condition in field.conditions { uses[Use(path: field.path, condition: condition), default: 0] += 1 }
         }
         for use in uses.keys { variety[use.path, default: 0] += 1 }
     }

@@ -35,12 +35,8 @@ struct RuleSearch {
     }
 
     /// `memory`: of the size ``capacity(for:)``. Initialises the memory; its former content does not matter.
-    init(
-        _ matcher: RouteMatcher, _ event: JSONValue, namingType: Bool, _ memory: UnsafeMutableBufferPointer<Int32>
-    ) {
-        self.matcher = matcher
-        self.event = event
-        self.namingType = namingType
+    init(_ matcher: RouteMatcher, _ event: JSONValue, namingType: Bool, _ memory: UnsafeMutableBufferPointer<Int32>) {
+        (self.matcher, self.event, self.namingType) = (matcher, event, namingType)
         tables = matcher.tables
         guard let start = memory.baseAddress else { preconditionFailure("The memory has an address.") }
         let (nodes, rules) = (tables.pointee.trie.nodes.count, tables.pointee.rules.count)

@@ -63,9 +63,7 @@ extension PatternNode {
     /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen
     /// the elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field
     /// decides, because it chooses the whole element.
-    private static func binding(
-        of path: [[UInt8]], to others: [[[UInt8]]]
-    ) -> (depth: Int, isAtValue: Bool) {
+    private static func binding(of path: [[UInt8]], to others: [[[UInt8]]]) -> (depth: Int, isAtValue: Bool) {
         var deepest = (depth: 0, isAtValue: false)
         for other in others {
             let common = zip(other, path).prefix { $0 == $1 }.count

@@ -218,9 +218,7 @@ extension PatternReader {
     }
 
     /// The elements of an array, or the value itself.
-    private func list(of operand: JSONValue) -> [JSONValue] {
-        operand.isArray ? Array(operand.elements) : [operand]
-    }
+    private func list(of operand: JSONValue) -> [JSONValue] { operand.isArray ? Array(operand.elements) : [operand] }
 
     // MARK: Numbers and addresses
 

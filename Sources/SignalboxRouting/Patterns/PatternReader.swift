@@ -236,7 +236,8 @@ struct PatternReader {
         guard alternatives > Bounds.alternatives else { return true }
         stop(
             &draft, at: value,
-            "with this the ways through \"$or\" and \"exists\": false multiply to more than \(Bounds.alternatives); split the route in two"
+            "with this, \"$or\" and \"exists\": false have more combinations than \(Bounds.alternatives); split the "
+                + "route in two"
         )
         return false
     }

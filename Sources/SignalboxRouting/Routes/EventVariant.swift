@@ -11,8 +11,7 @@ package struct EventVariant: Sendable, Equatable {
 
     /// A variant with neither changes no event.
     package init(redaction: Redaction? = nil, transform: EventTransform? = nil) {
-        self.redaction = redaction
-        self.transform = transform
+        (self.redaction, self.transform) = (redaction, transform)
     }
 
     /// The event as the destinations receive it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for
@@ -47,8 +46,7 @@ package struct EventVariantWriter: Sendable {
 
     /// `hash`: returns the name that replaces a redacted value, under the gateway's key.
     package init(counts: RouteCounts = RouteCounts(), hash: @escaping @Sendable (_ value: [UInt8]) -> String) {
-        self.counts = counts
-        self.hash = hash
+        (self.counts, self.hash) = (counts, hash)
     }
 
     /// The event as a target receives it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for later,

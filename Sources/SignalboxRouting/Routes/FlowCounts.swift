@@ -4,9 +4,9 @@ import Synchronization
 /// Counts events by their path: source, vendor and the routes that matched. Since the gateway started, in memory only.
 /// A class because requests count in it while others read it.
 ///
-/// Bounded: events of ways beyond ``most`` count in one of their own, named ``other``.
+/// Bounded: the events of paths beyond ``most`` count in one path, named ``other``.
 package final class FlowCounts: Sendable {
-    /// A way, and the number of events that took it.
+    /// A path, and the number of its events.
     package struct Flow: Sendable, Equatable {
         package let source, vendor: String
         /// The routes that matched, in their order; empty if none did.

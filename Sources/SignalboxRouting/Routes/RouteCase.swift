@@ -40,7 +40,7 @@ package struct RouteCase: Sendable {
             guard error.reason == .empty else {
                 throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: file.bytes)])
             }
-            let message = "the file is empty; it should hold a JSON array of cases"
+            let message = "the file is empty; it should contain a JSON array of cases"
             throw InvalidConfig(mistakes: [
                 ConfigMistake(file: 0, pointer: "", place: nil, in: file.bytes, message: message)
             ])
@@ -77,7 +77,7 @@ extension ConfigReader {
         let name = value["name"].flatMap { line($0) }
         if value["name"] == nil { note(value, "a case needs a \"name\"") }
         if value["expect"] == nil {
-            note(value, "a case needs what to \"expect\": the names of the routes that take it, [] for none")
+            note(value, "a case needs \"expect\": the names of the routes that match it, [] for none")
         }
         let input = input(of: value, at: index)
         let source = value["source"].flatMap { text($0) }
@@ -86,9 +86,7 @@ extension ConfigReader {
         }
         let time = value["time"].flatMap { instant($0) }
         let routes = value["expect"].map { names($0, of: "route", among: routes) }
-        let destinations = value["expectDestinations"].map {
-            names($0, of: "destination", among: destinations)
-        }
+        let destinations = value["expectDestinations"].map { names($0, of: "destination", among: destinations) }
         guard let name, let input, let routes else { return nil }
         return RouteCase(
             name: name, input: input, source: source.map { SourceName($0) } ?? .default,

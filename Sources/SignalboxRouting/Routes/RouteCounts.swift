@@ -11,10 +11,7 @@ package final class RouteCounts: Sendable {
         package var failed = 0
 
         /// Zero events, unless the caller states others.
-        package init(matched: Int = 0, failed: Int = 0) {
-            self.matched = matched
-            self.failed = failed
-        }
+        package init(matched: Int = 0, failed: Int = 0) { (self.matched, self.failed) = (matched, failed) }
     }
 
     private let counts = Mutex<[String: Count]>([:])

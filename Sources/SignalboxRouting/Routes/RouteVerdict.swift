@@ -9,7 +9,8 @@ package enum RouteVerdict: Sendable, Equatable {
     case taken
     /// The config has `"enabled": false`.
     case disabled
-    /// The first field of the pattern that the event does not match, and the event's value there.
+    /// The first field of the pattern that the event does not match, and the event's value there; see
+    /// ``longestFound``.
     case mismatch(pointer: String, found: JSONText?)
     /// The event's time is outside the route's window.
     case outsideWindow
@@ -17,6 +18,10 @@ package enum RouteVerdict: Sendable, Equatable {
     case notInSample
     /// An earlier route with `stop` took the event.
     case stopped(by: String)
+
+    /// The most bytes of a value that was found, because each of many routes may hold it. A longer value is a string
+    /// with its beginning and `…`.
+    package static let longestFound = 500
 
     /// A stable identifier for programs. Programs depend on it, so it does not change.
     package var code: String {
@@ -35,11 +40,30 @@ package enum RouteVerdict: Sendable, Equatable {
         switch self {
         case .taken: "yes"
         case .disabled: "no; it is disabled"
-        case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "nothing")"
+        case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "absent")"
         case .outsideWindow: "no; the event's time is outside its window"
         case .notInSample: "no; the event is not in its sample"
         case .stopped(let route): "not evaluated, because \(route) has \"stop\""
         }
+    }
+}
+
+extension RouteVerdict {
+    /// The value as a verdict holds it. Spends the bytes that are read.
+    fileprivate static func found(_ value: JSONValue, work: inout MatchWork) -> JSONText {
+        if let text = value.utf8, text.count > longestFound { return beginning(of: text.prefix(longestFound)) }
+        let text = JSONText(value)
+        work.spend(text.bytes.count)
+        guard !value.isString, text.bytes.count > longestFound else { return text }
+        return beginning(of: text.bytes.prefix(longestFound))
+    }
+
+    /// A string of these bytes and `…`, without the last character, which may be cut.
+    private static func beginning(of bytes: some BidirectionalCollection<UInt8>) -> JSONText {
+        let lead = bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.startIndex
+        var json = JSONWriter()
+        json.string(String(decoding: bytes[..<lead], as: UTF8.self) + "…")
+        return JSONText(json)
     }
 }
 
@@ -48,9 +72,7 @@ extension RouteTable {
     /// Evaluates every pattern by itself, for explanations and tests; the intake uses the index. Takes at most 16
     /// times the work limit of a decision. The array has an entry for each route of the table, disabled ones
     /// included.
-    package func verdicts(
-        on event: JSONValue
-    ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
+    package func verdicts(on event: JSONValue) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
         // Explaining each route by itself takes more work than deciding by the index.
         var work = MatchWork(limit: 16 * workLimit)
         var stopper: String?
@@ -85,14 +107,10 @@ extension RouteTable {
 /// Checks that follow the pattern.
 extension Route {
     /// Why the route takes an event or not, regardless of other routes.
-    fileprivate func verdict(
-        on event: JSONValue, _ work: inout MatchWork
-    ) throws(RoutingTooCostly) -> RouteVerdict {
+    fileprivate func verdict(on event: JSONValue, _ work: inout MatchWork) throws(RoutingTooCostly) -> RouteVerdict {
         if let mismatch = try match.mismatch(in: event, work: &work) {
-            let found = mismatch.found.map { JSONText($0) }
-            // A large value is copied for each route that does not match it.
-            work.spend(found?.bytes.count ?? 0)
-            return .mismatch(pointer: mismatch.pointer, found: found)
+            return .mismatch(
+                pointer: mismatch.pointer, found: mismatch.found.map { RouteVerdict.found($0, work: &work) })
         }
         guard isOpen(for: event) else { return .outsideWindow }
         return samples(event) ? .taken : .notInSample

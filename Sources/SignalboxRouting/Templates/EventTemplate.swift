@@ -28,8 +28,7 @@ package struct EventTemplate: Sendable, Equatable {
     /// error names the sample that failed. Renders both samples, so it is for the reading of a config, not for each
     /// event.
     package init(body: String, contentType: String) throws(InvalidTemplate) {
-        self.body = body
-        self.contentType = contentType
+        (self.body, self.contentType) = (body, contentType)
         escaping = TemplateEscaping(for: contentType)
         guard body.utf8.count <= TemplateSource.sizeLimit else {
             throw InvalidTemplate(message: "it has more than \(TemplateSource.sizeLimit / 1024) KiB; shorten it")

@@ -141,8 +141,7 @@ package struct TemplateTag: Sendable, Equatable {
     /// `content`: the text between the delimiters.
     fileprivate init(_ kind: Kind, _ content: ArraySlice<UInt8>, at offset: Int) {
         let text = String(decoding: content, as: UTF8.self)
-        self.kind = kind
-        self.offset = offset
+        (self.kind, self.offset) = (kind, offset)
         isFunction = text.contains("(")
         name = String(text.drop { "#^/&{ \t\r\n".contains($0) }.prefix { !"} \t\r\n".contains($0) })
     }

@@ -22,7 +22,5 @@ enum ChatText {
     }
 
     /// Shortens a text that its service shows literally.
-    static func plain(_ text: String, upTo limit: Int) -> String {
-        escaped(text, upTo: limit) { _, _ in nil }
-    }
+    static func plain(_ text: String, upTo limit: Int) -> String { escaped(text, upTo: limit) { _, _ in nil } }
 }

@@ -9,37 +9,18 @@ import SignalboxJSON
 /// description 4,096, footer 2,048, all texts 6,000)
 enum DiscordMessage {
     static func json(_ summary: ChatSummary) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("embeds")
-        json.beginArray()
-        embed(summary, to: &json)
-        json.endArray()
-        json.key("allowed_mentions")
-        json.beginObject()
-        json.key("parse")
-        json.strings([])
-        json.endObject()
-        json.endObject()
-        return json.bytes
+        .jsonObject { json in
+            json.objects("embeds", of: [summary]) { embed($1, to: &$0) }
+            json.object("allowed_mentions") { $0.member("parse", []) }
+        }
     }
 
     private static func embed(_ summary: ChatSummary, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("title", escaped(summary.title, upTo: 256))
         json.member("description", summary.body.map { escaped($0, upTo: 4_096) })
         json.member("url", summary.link)
-        if let image = summary.image {
-            json.key("image")
-            json.beginObject()
-            json.member("url", image)
-            json.endObject()
-        }
-        json.key("footer")
-        json.beginObject()
-        json.member("text", ChatText.plain(summary.origin, upTo: 300))
-        json.endObject()
-        json.endObject()
+        if let image = summary.image { json.object("image") { $0.member("url", image) } }
+        json.object("footer") { $0.member("text", ChatText.plain(summary.origin, upTo: 300)) }
     }
 
     /// A backslash before a character of markup, mentions, emoji names or a URL's scheme; before a hyphen and a plus

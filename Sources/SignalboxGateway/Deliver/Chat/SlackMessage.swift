@@ -9,24 +9,18 @@ import SignalboxJSON
 /// "Section block" (3,000)
 enum SlackMessage {
     static func json(_ summary: ChatSummary) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        // Notifications and old clients show this text instead of the blocks.
-        json.member("text", escaped(summary.title, upTo: 3_000))
-        json.key("mrkdwn")
-        json.bool(false)
-        json.key("blocks")
-        json.beginArray()
-        block("header", escaped(summary.title, upTo: 150), to: &json)
-        if let body = summary.body { block("section", escaped(body, upTo: 3_000), to: &json) }
-        context(summary, to: &json)
-        json.endArray()
-        for preview: StaticString in ["unfurl_links", "unfurl_media"] {
-            json.key(preview)
-            json.bool(false)
+        .jsonObject { json in
+            // Notifications and old clients show this text instead of the blocks.
+            json.member("text", escaped(summary.title, upTo: 3_000))
+            json.member("mrkdwn", false)
+            json.array("blocks") { json in
+                block("header", escaped(summary.title, upTo: 150), to: &json)
+                if let body = summary.body { block("section", escaped(body, upTo: 3_000), to: &json) }
+                context(summary, to: &json)
+            }
+            json.member("unfurl_links", false)
+            json.member("unfurl_media", false)
         }
-        json.endObject()
-        return json.bytes
     }
 
     private static func block(_ type: String, _ text: String, to json: inout JSONWriter) {
@@ -39,27 +33,24 @@ enum SlackMessage {
 
     /// The origin and the link. The link has no character that ends it.
     private static func context(_ summary: ChatSummary, to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("type", "context")
-        json.key("elements")
-        json.beginArray()
-        plainText(escaped(summary.origin, upTo: 300), to: &json)
-        if let link = summary.link {
-            json.beginObject()
-            json.member("type", "mrkdwn")
-            json.member("text", "<\(link.replacing("&", with: "&amp;"))>")
-            json.endObject()
+        json.object { json in
+            json.member("type", "context")
+            json.array("elements") { json in
+                plainText(escaped(summary.origin, upTo: 300), to: &json)
+                guard let link = summary.link else { return }
+                json.object { json in
+                    json.member("type", "mrkdwn")
+                    json.member("text", "<\(link.replacing("&", with: "&amp;"))>")
+                }
+            }
         }
-        json.endArray()
-        json.endObject()
     }
 
     private static func plainText(_ text: String, to json: inout JSONWriter) {
         json.beginObject()
         json.member("type", "plain_text")
         json.member("text", text)
-        json.key("emoji")
-        json.bool(false)
+        json.member("emoji", false)
         json.endObject()
     }
 

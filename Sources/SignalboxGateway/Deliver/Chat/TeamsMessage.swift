@@ -12,51 +12,38 @@ enum TeamsMessage {
     private static let lineLimit = 20
 
     static func json(_ summary: ChatSummary) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("type", "message")
-        json.key("attachments")
-        json.beginArray()
-        json.beginObject()
-        json.member("contentType", "application/vnd.microsoft.card.adaptive")
-        json.key("contentUrl")
-        json.null()
-        json.key("content")
-        card(summary, to: &json)
-        json.endObject()
-        json.endArray()
-        json.endObject()
-        return json.bytes
+        .jsonObject { json in
+            json.member("type", "message")
+            json.objects("attachments", of: [summary]) { json, summary in
+                json.member("contentType", "application/vnd.microsoft.card.adaptive")
+                json.key("contentUrl")
+                json.null()
+                json.object("content") { card(summary, to: &$0) }
+            }
+        }
     }
 
     private static func card(_ summary: ChatSummary, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("$schema", "http://adaptivecards.io/schemas/adaptive-card.json")
         json.member("type", "AdaptiveCard")
         json.member("version", "1.4")
-        json.key("body")
-        json.beginArray()
-        text(ChatText.plain(summary.title, upTo: 300), size: "large", weight: "bolder", to: &json)
-        for line in lines(of: summary.body ?? "") { text(line, to: &json) }
-        if let image = summary.image {
-            json.beginObject()
-            json.member("type", "Image")
-            json.member("url", image)
-            json.endObject()
+        json.array("body") { json in
+            text(ChatText.plain(summary.title, upTo: 300), size: "large", weight: "bolder", to: &json)
+            for line in lines(of: summary.body ?? "") { text(line, to: &json) }
+            if let image = summary.image {
+                json.object { json in
+                    json.member("type", "Image")
+                    json.member("url", image)
+                }
+            }
+            text(ChatText.plain(summary.origin, upTo: 300), size: "small", to: &json)
         }
-        text(ChatText.plain(summary.origin, upTo: 300), size: "small", to: &json)
-        json.endArray()
-        if let link = summary.link {
-            json.key("actions")
-            json.beginArray()
-            json.beginObject()
+        guard let link = summary.link else { return }
+        json.objects("actions", of: [link]) { json, link in
             json.member("type", "Action.OpenUrl")
             json.member("title", "Open")
             json.member("url", link)
-            json.endObject()
-            json.endArray()
         }
-        json.endObject()
     }
 
     private static func lines(of body: String) -> [String] {
@@ -66,17 +53,14 @@ enum TeamsMessage {
     }
 
     private static func text(_ text: String, size: String? = nil, weight: String? = nil, to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("type", "RichTextBlock")
-        json.key("inlines")
-        json.beginArray()
-        json.beginObject()
-        json.member("type", "TextRun")
-        json.member("text", text)
-        json.member("size", size)
-        json.member("weight", weight)
-        json.endObject()
-        json.endArray()
-        json.endObject()
+        json.object { json in
+            json.member("type", "RichTextBlock")
+            json.objects("inlines", of: [text]) { json, text in
+                json.member("type", "TextRun")
+                json.member("text", text)
+                json.member("size", size)
+                json.member("weight", weight)
+            }
+        }
     }
 }

@@ -10,22 +10,18 @@ extension JSONWriter {
     /// The best candidate comes first. `checks` lists every check of it, passed or not, in the order in which the
     /// engine makes them. `source` names the rule of the vendor or of the config that the check applies.
     mutating func candidates(_ candidates: [Candidate], omitted: Int) {
-        array("candidates", of: candidates) { json, candidate in
-            json.beginObject()
+        objects("candidates", of: candidates) { json, candidate in
             json.member("message", candidate.message)
             json.member("revision", candidate.revision)
             json.member("result", candidate.result.rawValue)
-            json.array("checks", of: candidate.checks) { json, check in
-                json.beginObject()
+            json.objects("checks", of: candidate.checks) { json, check in
                 json.member("code", check.code.rawValue)
-                json.member("ok", flag: check.ok)
+                json.member("ok", check.ok)
                 json.member("expected", check.readable(check.expected))
                 json.member("actual", check.readable(check.actual))
                 json.member("until", at: check.until)
                 json.member("source", check.source)
-                json.endObject()
             }
-            json.endObject()
         }
         if omitted > 0 { member("omitted", omitted) }
     }

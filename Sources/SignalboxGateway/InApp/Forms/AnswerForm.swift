@@ -1,6 +1,5 @@
 package import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 /// The answers of the in-app endpoints, as compact JSON in UTF-8. Members without a value are left out, so `{}` means:
 /// show no message now.
@@ -13,25 +12,21 @@ package enum AnswerForm {
 
     /// The answer to a trigger. `explain`: with every candidate. `form`: the form of an offered message; its content
     /// and action are left out for nil.
-    package static func write(
-        _ answer: Answer, explain: Bool, form: Lookup
-    ) -> [UInt8] {
-        object { json in
+    package static func write(_ answer: Answer, explain: Bool, form: Lookup) -> [UInt8] {
+        .jsonObject(capacity: 1024) { json in
             json.member("offer", answer.offer, form)
             json.member("nextCheck", at: answer.nextCheck)
             guard explain else { return }
             // The engine does not decide a second time.
-            json.member("repeat", flag: answer.isRepeat ? true : nil)
+            json.member("repeat", answer.isRepeat ? true : nil)
             json.candidates(answer.candidates, omitted: answer.omitted)
         }
     }
 
     /// The answer to a report about an offer: the offer's state, and the offer that follows, if there is one.
     /// `offer`: the reported offer after the report; nil if it is no longer kept.
-    package static func write(
-        report answer: Answer, about offer: Offer?, form: Lookup
-    ) -> [UInt8] {
-        object { json in
+    package static func write(report answer: Answer, about offer: Offer?, form: Lookup) -> [UInt8] {
+        .jsonObject(capacity: 1024) { json in
             json.member("state", offer?.state.word)
             json.member("reason", offer?.reason)
             json.member("offer", answer.offer, form)
@@ -40,18 +35,14 @@ package enum AnswerForm {
     }
 
     /// The answer to a page of slots, in the order of the request; `explain` as for triggers.
-    package static func write(
-        _ decision: SlotDecision, explain: Bool, form: Lookup
-    ) -> [UInt8] {
-        object { json in
-            json.array("slots", of: decision.slots) { json, slot in
-                json.beginObject()
+    package static func write(_ decision: SlotDecision, explain: Bool, form: Lookup) -> [UInt8] {
+        .jsonObject(capacity: 1024) { json in
+            json.objects("slots", of: decision.slots) { json, slot in
                 json.members(of: slot.label)
                 json.member("offer", slot.offer, form)
                 json.member("error", slot.error)
                 json.member("warning", slot.warning)
                 if explain { json.candidates(slot.candidates, omitted: 0) }
-                json.endObject()
             }
             json.member("error", decision.error)
             json.member("nextCheck", at: decision.decision.answer.nextCheck)
@@ -61,31 +52,20 @@ package enum AnswerForm {
     /// The answer to a hypothetical question: the time of the decision, the offer without a lease, every
     /// candidate, and the events that would be recorded.
     package static func write(explanation decision: Decision, form: Lookup) -> [UInt8] {
-        object { json in
+        .jsonObject(capacity: 1024) { json in
             json.member("at", at: decision.now)
             if let offer = decision.answer.offer {
                 json.object("offer") { json in json.message(of: offer, form(offer.message)) }
             }
             json.member("nextCheck", at: decision.answer.nextCheck)
             json.candidates(decision.answer.candidates, omitted: decision.answer.omitted)
-            json.array("events", of: decision.records) { json, record in
-                json.beginObject()
+            json.objects("events", of: decision.records) { json, record in
                 json.member("type", InAppEvent.type(of: record))
                 json.member("message", record.offer?.message)
                 json.member("detail", record.detail)
                 json.member("flags", list: record.flags)
-                json.endObject()
             }
         }
-    }
-
-    /// An answer is one object without white space.
-    private static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        var json = JSONWriter(reservingCapacity: 1024)
-        json.beginObject()
-        write(&json)
-        json.endObject()
-        return json.bytes
     }
 }
 
@@ -135,7 +115,7 @@ extension JSONWriter {
             json.member("leaseUntil", at: offer.leaseUntil)
             json.message(of: offer, form(offer.message))
             // Ask the app before the display; if it declines, report `discard`.
-            json.member("asksApp", flag: offer.flags.contains(.asksApp) ? true : nil)
+            json.member("asksApp", offer.flags.contains(.asksApp) ? true : nil)
             json.member("flags", list: offer.flags.names)
             json.member("report", list: offer.outcomes.map(\.rawValue))
         }
@@ -153,7 +133,7 @@ extension JSONWriter {
             json.member("campaign", form?.message.campaign)
             json.member("template", form?.message.requirements.template)
             json.member("assets", list: form?.message.requirements.assets.sorted() ?? [])
-            json.member("blocking", flag: offer.flags.contains(.blocking) ? true : nil)
+            json.member("blocking", offer.flags.contains(.blocking) ? true : nil)
             json.member("renderTimeout", span: form?.message.renderTimeout)
             json.member("content", raw: form?.content)
             json.member("action", raw: form?.action)

@@ -1,6 +1,4 @@
-import Foundation
 import SignalboxInApp
-import SignalboxJSON
 
 // The member `state` of triggers and slots: the client's state as it reports it.
 
@@ -25,16 +23,14 @@ extension ClientState {
     /// mistake.
     static func read(of form: FormObject) throws(FormFault) -> ClientState? {
         guard let object = try form.object("state", FormKeys.state) else { return nil }
-        var state = ClientState(
-            foreground: try object.flag("foreground") ?? true, screen: try object.text("screen"))
+        var state = ClientState(foreground: try object.flag("foreground") ?? true, screen: try object.text("screen"))
         state.orientation = try object.choice("orientation", [Orientation.portrait, .landscape])
         state.platform = try object.choice("platform", [Platform.ios, .android, .web, .roku])
         state.templates = try object.names("templates", upTo: Bounds.listElements)
         if let assets = object["assets"] {
             let states = [Asset.unknown, .loading, .ready, .failed]
             state.assets = try FormObject.map(
-                assets, at: object.pointer("assets"), upTo: Bounds.listElements * 10,
-                length: FormBounds.asset
+                assets, at: object.pointer("assets"), upTo: Bounds.listElements * 10, length: FormBounds.asset
             ) { (value, pointer) throws(FormFault) in try FormObject.choice(value, at: pointer, states) }
         }
         state.isBusy = try object.flag("busy") ?? false

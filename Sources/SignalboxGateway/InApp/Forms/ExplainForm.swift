@@ -52,9 +52,7 @@ package struct ExplainForm: Sendable {
                 hasEmptyHistory: try object.choice("history", History.allCases) == .empty, counters: counters ?? [])
             do throws(InputFault) {
                 try form.request(over: ClientState(), ticket: "").validate()
-            } catch {
-                throw FormFault(error)
-            }
+            } catch { throw FormFault(error) }
             return form
         }
     }
@@ -76,9 +74,7 @@ package struct ExplainForm: Sendable {
 
 extension FormKeys {
     /// Members of a hypothetical trigger.
-    package static let explanation: [StaticString] = [
-        "device", "user", "event", "state", "at", "history", "counters",
-    ]
+    package static let explanation: [StaticString] = ["device", "user", "event", "state", "at", "history", "counters"]
     /// Members of an element of `counters`; the first four exclude each other.
     package static let counter: [StaticString] = ["message", "vendor", "limit", "scope", "per", "count", "last"]
 }

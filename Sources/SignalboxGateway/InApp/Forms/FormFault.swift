@@ -32,9 +32,7 @@ package struct FormFault: Error, Sendable, Hashable {
 
     /// `detail` must not repeat values of the form, which may be private or long.
     init(_ code: String, _ pointer: String, _ detail: String) {
-        self.code = code
-        self.pointer = pointer
-        self.detail = detail
+        (self.code, self.pointer, self.detail) = (code, pointer, detail)
     }
 
     init(_ code: InputFault.Code, _ pointer: String, _ detail: String) { self.init(code.rawValue, pointer, detail) }

@@ -14,8 +14,7 @@ struct FormObject {
     /// Throws for any other JSON type, for a member that is not in `keys`, and for a repeated member. Reads at most
     /// one member more than there are keys.
     init(_ value: JSONValue, at pointer: String, _ keys: [StaticString]) throws(FormFault) {
-        self.value = value
-        self.pointer = pointer
+        (self.value, self.pointer) = (value, pointer)
         guard value.isObject else { throw .wrongType(pointer, "an object") }
         // A bit for each key: no form has more than 64.
         var seen: UInt64 = 0
@@ -59,9 +58,7 @@ struct FormObject {
     /// The value of a member that must be there.
     /// `value`: as another reader returned it.
     func required<Value>(_ key: StaticString, _ value: Value?) throws(FormFault) -> Value {
-        guard let value else {
-            throw FormFault(FormFault.Code.missing, pointer(key), "\(key) is missing: add it.")
-        }
+        guard let value else { throw FormFault(FormFault.Code.missing, pointer(key), "\(key) is missing: add it.") }
         return value
     }
 

@@ -57,8 +57,7 @@ extension FormObject {
     }
 
     /// The bytes of names in the database. Others could name files outside of it.
-    private static let zoneBytes = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-.".utf8)
+    private static let zoneBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-.".utf8)
 }
 
 /// A value of an event's property or of a filter, as JSON.
@@ -126,20 +125,6 @@ extension JSONWriter {
         guard let instant else { return }
         key(name)
         self.instant(instant)
-    }
-
-    /// No member for nil.
-    mutating func member(_ name: StaticString, flag: Bool?) {
-        guard let flag else { return }
-        key(name)
-        bool(flag)
-    }
-
-    /// A member with a list of strings; no member for an empty list.
-    mutating func member(_ name: StaticString, list: [String]) {
-        guard !list.isEmpty else { return }
-        key(name)
-        strings(list)
     }
 
     /// Whole numbers without a fraction, so that equal numbers have equal bytes.

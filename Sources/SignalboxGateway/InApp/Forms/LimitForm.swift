@@ -59,8 +59,7 @@ extension JSONWriter {
     /// Text that ``Limit/read(_:at:)`` reads as an equal limit.
     mutating func limit(_ limit: Limit) {
         beginObject()
-        key("count")
-        integer(limit.count)
+        member("count", limit.count)
         member("per", limit.per.rawValue)
         key("window")
         switch limit.window {

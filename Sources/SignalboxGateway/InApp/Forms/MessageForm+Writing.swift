@@ -1,6 +1,5 @@
 import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 /// The stored bytes of a message. A registration that has the same bytes as the stored one changes nothing, so they
 /// depend on the message only.
@@ -9,38 +8,29 @@ extension MessageForm {
     /// out. Equal forms have equal bytes, and ``read(_:id:revision:registeredAt:)`` reads an equal form from them.
     package func write() -> [UInt8] {
         let defaults = MessageDefaults(message.vendor)
-        var json = JSONWriter(reservingCapacity: 512 + (content?.count ?? 0) + (action?.count ?? 0))
-        json.beginObject()
-        json.member("vendor", message.vendor)
-        json.member("kind", message.kind.rawValue)
-        json.member("campaign", message.campaign)
-        json.timing(of: message, defaults)
-        json.limits(of: message, defaults)
-        json.conditions(of: message, defaults)
-        if let address {
-            json.object("address") { json in
-                switch address {
-                case .user(let user): json.member("user", user)
-                case .device(let device): json.member("device", device)
+        return .jsonObject(capacity: 512 + (content?.count ?? 0) + (action?.count ?? 0)) { json in
+            json.member("vendor", message.vendor)
+            json.member("kind", message.kind.rawValue)
+            json.member("campaign", message.campaign)
+            json.timing(of: message, defaults)
+            json.limits(of: message, defaults)
+            json.conditions(of: message, defaults)
+            if let address {
+                json.object("address") { json in
+                    switch address {
+                    case .user(let user): json.member("user", user)
+                    case .device(let device): json.member("device", device)
+                    }
                 }
             }
+            json.member("content", raw: content)
+            json.member("action", raw: action)
         }
-        json.member("content", raw: content)
-        json.member("action", raw: action)
-        json.endObject()
-        return json.bytes
     }
 }
 
 /// The members of a message, by their subject. Each writes into the open object of the form.
 extension JSONWriter {
-    /// A member with JSON text; no member for nil.
-    mutating func member(_ name: StaticString, raw json: [UInt8]?) {
-        guard let json else { return }
-        key(name)
-        raw(json)
-    }
-
     /// When the message may be shown: triggers, rank, delays, re-eligibility and schedule. An end that equals the
     /// vendor's default is left out, because it depends on the time of the registration.
     fileprivate mutating func timing(of message: Message, _ defaults: MessageDefaults) {
@@ -92,12 +82,12 @@ extension JSONWriter {
                 json.member("assets", list: needs.assets.sorted())
                 json.member("screens", list: needs.screens.sorted())
                 json.member(topics: needs.topics)
-                json.member("lacksImage", flag: needs.lacksImage ? true : nil)
+                json.member("lacksImage", needs.lacksImage ? true : nil)
             }
         }
-        member("blocking", flag: message.isBlocking ? true : nil)
-        member("exempt", flag: message.isExempt ? true : nil)
-        member("test", flag: message.isTest ? true : nil)
+        member("blocking", message.isBlocking ? true : nil)
+        member("exempt", message.isExempt ? true : nil)
+        member("test", message.isTest ? true : nil)
         if let pair = message.pair {
             object("pair") { json in
                 json.member("key", pair.key)
@@ -106,8 +96,8 @@ extension JSONWriter {
             }
         }
         member("experiment", message.experiment)
-        member("smart", flag: message.isSmart == defaults.isSmart ? nil : message.isSmart)
-        member("asksApp", flag: message.asksApp ? true : nil)
+        member("smart", message.isSmart == defaults.isSmart ? nil : message.isSmart)
+        member("asksApp", message.asksApp ? true : nil)
         member("renderTimeout", span: message.renderTimeout == defaults.renderTimeout ? nil : message.renderTimeout)
     }
 }

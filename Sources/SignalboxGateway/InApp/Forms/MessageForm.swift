@@ -20,18 +20,14 @@ package struct MessageForm: Sendable, Hashable {
     /// and are not checked. The limits must be those of the message, not of a vendor or the scope. A missing end and
     /// render timeout become the vendor's default.
     package init(
-        _ message: Message, content: [UInt8]? = nil, action: [UInt8]? = nil,
-        address: InAppRegistration.Address? = nil
+        _ message: Message, content: [UInt8]? = nil, action: [UInt8]? = nil, address: InAppRegistration.Address? = nil
     ) {
         precondition(message.limits.allSatisfy { $0.owner == .message }, "A message owns its limits.")
         let defaults = MessageDefaults(message.vendor)
         var message = message
         message.schedule.end = message.schedule.end ?? defaults.end(message.registeredAt)
         message.renderTimeout = message.renderTimeout ?? defaults.renderTimeout
-        self.message = message
-        self.content = content
-        self.action = action
-        self.address = address
+        (self.message, self.content, self.action, self.address) = (message, content, action, address)
     }
 
     /// Reads a form. `id`, `revision` and `registeredAt` are not part of it. Throws the first mistake; every bound of
@@ -46,8 +42,7 @@ package struct MessageForm: Sendable, Hashable {
             message.revision = revision
             let form = MessageForm(
                 message, content: try part("content", of: object, upTo: FormBounds.content),
-                action: try part("action", of: object, upTo: FormBounds.action),
-                address: try address(of: object))
+                action: try part("action", of: object, upTo: FormBounds.action), address: try address(of: object))
             _ = try form.definition()
             return form
         }
@@ -59,9 +54,7 @@ package struct MessageForm: Sendable, Hashable {
     package func definition() throws(FormFault) -> Definition {
         do throws(InputFault) {
             return try Definition(message)
-        } catch {
-            throw FormFault(error)
-        }
+        } catch { throw FormFault(error) }
     }
 
     /// The last time of a display; nil for none.
@@ -90,8 +83,7 @@ package struct MessageForm: Sendable, Hashable {
         switch (try address.userID("user"), try address.text("device")) {
         case (let user?, nil): return .user(user)
         case (nil, let device?): return .device(device)
-        default:
-            throw FormFault(.contradictory, address.pointer, "An address must have either a user or a device.")
+        default: throw FormFault(.contradictory, address.pointer, "An address must have either a user or a device.")
         }
     }
 }

@@ -1,6 +1,5 @@
 import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 // A message's trigger in JSON: `{"type": "event", "name": "cart_opened", "filter": [[…]]}`.
 
@@ -10,8 +9,7 @@ extension MessageTrigger {
     /// members of another type, because the client would expect them to count. Vendors' words for the same event,
     /// such as `Open` and `sessionStart`, have one word here.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> MessageTrigger {
-        let (type, object) = try FormObject.typed(
-            value, at: pointer, FormKeys.TriggerType.allCases, FormKeys.trigger)
+        let (type, object) = try FormObject.typed(value, at: pointer, FormKeys.TriggerType.allCases, FormKeys.trigger)
         switch type {
         case .sessionStart: return .sessionStart
         case .immediate: return .immediate

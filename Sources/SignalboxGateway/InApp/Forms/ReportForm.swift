@@ -1,5 +1,4 @@
 package import SignalboxInApp
-import SignalboxJSON
 
 /// A client's report about an offer: the body of `POST /v1/inapp/offers/{id}/outcome`.
 /// Members: `outcome` is required; `reportId`, `device`, `button` and `closes` (of a click), `how` (of a dismissal)

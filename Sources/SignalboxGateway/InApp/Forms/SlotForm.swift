@@ -26,9 +26,7 @@ package enum SlotForm {
             let explain = try object.flag("explain") ?? false
             do throws(InputFault) {
                 try request.validate()
-            } catch {
-                throw FormFault(error)
-            }
+            } catch { throw FormFault(error) }
             return (request, explain)
         }
     }

@@ -1,6 +1,5 @@
 package import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 /// A device's request for a decision: the body of `POST /v1/inapp/triggers`.
 /// Members: `triggerId` (repeats of the request carry the same one), `device` (required), `user`, `event`
@@ -21,9 +20,7 @@ package enum TriggerForm {
             let explain = try object.flag("explain") ?? false
             do throws(InputFault) {
                 try request.validate()
-            } catch {
-                throw FormFault(error)
-            }
+            } catch { throw FormFault(error) }
             return (request, explain)
         }
     }
@@ -77,8 +74,7 @@ extension TriggerEvent {
         case .event:
             return .event(
                 name: try object.required("name", object.text("name")), properties: try properties(of: object))
-        case .purchase:
-            return .purchase(product: try object.text("product"), properties: try properties(of: object))
+        case .purchase: return .purchase(product: try object.text("product"), properties: try properties(of: object))
         case .messageClick:
             return .messageClick(
                 message: try object.required("message", object.text("message")), button: try object.text("button"))

@@ -8,8 +8,6 @@ package struct Simulation: Sendable {
     private var memory = InAppMemory()
     /// The engine, under the policy of the latest line that has one.
     private var engine: InAppEngine
-    /// Read completely before the first decision.
-    private let timeline: Timeline
     /// When each device has work without a request.
     /// Absent for a device without such work.
     private var dues: [DeviceID: Instant] = [:]
@@ -18,15 +16,12 @@ package struct Simulation: Sendable {
     /// The offer of the latest decision with an offer; nil before the first.
     private var last: OfferID?
 
-    private init(_ timeline: Timeline) {
-        self.timeline = timeline
-        engine = InAppEngine(policy: timeline.policy)
-    }
+    private init(_ policy: Policy) { engine = InAppEngine(policy: policy) }
 
     /// Passes on the steps in the order of their times: one for each line, and one whenever time alone ends an offer
     /// before the next line.
     package static func run(_ timeline: Timeline, _ pass: (SimulationStep) -> Void) {
-        var simulation = Simulation(timeline)
+        var simulation = Simulation(timeline.policy)
         for line in timeline.lines {
             simulation.elapse(until: line.at, pass)
             if let step = simulation.step(line) { pass(step) }

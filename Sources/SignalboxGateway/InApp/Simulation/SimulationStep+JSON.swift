@@ -1,35 +1,27 @@
 import SignalboxInApp
 import SignalboxJSON
-import SignalboxNotification
 
 /// The output of `signalbox inapp simulate --json`, one line for each step. Members are absent if they do not apply.
 extension SimulationStep {
     /// A decision as one compact JSON object: its cause, the answer with every candidate and check as the endpoints
     /// give it, and the events. Without content and action of messages.
     package var json: [UInt8] {
-        var json = JSONWriter(reservingCapacity: 1024)
-        json.beginObject()
-        json.member("line", line)
-        json.member("at", at: at)
-        json.member("device", device)
-        json.member("user", user)
-        cause(&json)
-        json.member("problem", problem)
-        if let bytes = answerBytes {
-            json.key("answer")
-            json.raw(bytes)
+        .jsonObject(capacity: 1024) { json in
+            json.member("line", line)
+            json.member("at", at: at)
+            json.member("device", device)
+            json.member("user", user)
+            cause(&json)
+            json.member("problem", problem)
+            if let bytes = answerBytes { json.member("answer", raw: bytes) }
+            json.objects("events", of: records) { json, record in
+                json.member("type", InAppEvent.type(of: record))
+                json.member("message", record.offer?.message)
+                json.member("offer", record.offer?.id)
+                json.member("detail", record.detail)
+                json.member("flags", list: record.flags)
+            }
         }
-        json.array("events", of: records) { json, record in
-            json.beginObject()
-            json.member("type", InAppEvent.type(of: record))
-            json.member("message", record.offer?.message)
-            json.member("offer", record.offer?.id)
-            json.member("detail", record.detail)
-            json.member("flags", list: record.flags)
-            json.endObject()
-        }
-        json.endObject()
-        return json.bytes
     }
 
     /// The members that say what the line asked for.

@@ -124,17 +124,12 @@ extension SimulationStep {
     // MARK: Cells
 
     /// Without empty parts.
-    private static func joined(_ parts: String...) -> String {
-        parts.filter { !$0.isEmpty }.joined(separator: "; ")
-    }
+    private static func joined(_ parts: String...) -> String { parts.filter { !$0.isEmpty }.joined(separator: "; ") }
 
     /// A transition with its reason and flags.
     private static func effect(_ record: Record) -> Effect {
         let why = [record.detail ?? ""] + record.flags
-        return (
-            record.kind.rawValue, record.offer?.message ?? "-",
-            why.filter { !$0.isEmpty }.joined(separator: ", ")
-        )
+        return (record.kind.rawValue, record.offer?.message ?? "-", why.filter { !$0.isEmpty }.joined(separator: ", "))
     }
 
     /// Why each candidate is not shown, and when the client may ask again.

@@ -150,9 +150,7 @@ private struct TimelineReader {
         let definition = try inside("/message") { () throws(FormFault) in try form.definition() }
         do throws(InputFault) {
             try policy.validate(form.message)
-        } catch {
-            throw FormFault(error, at: "/message")
-        }
+        } catch { throw FormFault(error, at: "/message") }
         revisions[id] = (revision, canonical)
         return .message(definition, form.address)
     }

@@ -9,6 +9,12 @@ struct EventReading {
     private(set) var lengths: [String: Int] = [:]
     /// Warnings and detection as text.
     private(set) var remarks = ""
+    /// False if the pointers have more than ``mostPointerBytes``: then some values are missing.
+    private(set) var isComplete = true
+
+    /// Bytes of all pointers. Each value has one, and a sender chooses the keys in it.
+    private static let mostPointerBytes = 4 << 20
+    private var pointerBytes = 0
 
     /// Nil unless the bytes are an event.
     init?(_ event: [UInt8], with parser: JSONParser) {
@@ -25,15 +31,17 @@ struct EventReading {
     }
 
     private mutating func collect(_ value: JSONValue, _ pointer: String) {
+        pointerBytes += pointer.utf8.count
+        guard pointerBytes <= Self.mostPointerBytes else { return isComplete = false }
         if value.isObject {
             var members: [(String, JSONValue)] = []
             value.forEachMember { members.append((Self.token($0), $1)) }
-            for (token, member) in members { collect(member, pointer + token) }
+            for (token, member) in members where isComplete { collect(member, pointer + token) }
         } else if let scalar = Scalar(value) {
             values[pointer] = scalar
         } else {
             var count = 0
-            for element in value.elements {
+            for element in value.elements where isComplete {
                 collect(element, "\(pointer)/\(count)")
                 count += 1
             }

@@ -28,7 +28,8 @@ struct ProvenanceSearch {
     private var bytes = 0
     private var next = 0
     private var result = Provenance()
-    /// Readings of the payload as ``RawValues/payload(changing:to:)`` writes it, by the container of the leaf.
+    /// Readings of the payload as ``RawValues/payload(changing:to:)`` writes it, by the container of the leaf: those
+    /// of the containers around the last leaf.
     private var unchanged: [String: EventReading] = [:]
     private var hasBytes: Bool { bytes < Self.mostBytes }
 
@@ -38,7 +39,9 @@ struct ProvenanceSearch {
         guard let raw = RawValues(payload, limit: Self.mostLeaves), let event = EventReading(event, with: parser)
         else { return nil }
         (self.raw, self.event, self.read) = (raw, event, read)
-        result.isComplete = raw.isComplete
+        result.isComplete = raw.isComplete && event.isComplete
+        // A change of a value that is missing would not be noticed.
+        if !event.isComplete { next = raw.leaves.count }
     }
 
     /// Examines one more value; false at the end.
@@ -121,8 +124,7 @@ struct ProvenanceSearch {
                 effect.isStable || !before.isShifted(pointer, in: effect.after),
                 // A copy of the text that holds the value is linked to that text.
                 !leaf.enclosing.contains(value.plain),
-                let how = Self.derivation(
-                    of: value, effect.after.values[pointer], from: leaf.value, effect.change)
+                let how = Self.derivation(of: value, effect.after.values[pointer], from: leaf.value, effect.change)
             else { continue }
             result.links.append(.init(raw: leaf.pointer, event: pointer, how: how))
         }
@@ -166,6 +168,10 @@ struct ProvenanceSearch {
     /// keys may differ from those of the payload.
     private mutating func reading(around leaf: RawValues.Leaf) -> EventReading? {
         if let known = unchanged[leaf.container] { return known }
+        // The leaves of a container follow one another.
+        unchanged = unchanged.filter { container, _ in
+            container.isEmpty || leaf.container.utf8.starts(with: (container + "/").utf8)
+        }
         let reading = reading(raw.payload(changing: leaf, to: nil))
         unchanged[leaf.container] = reading
         return reading
@@ -174,6 +180,6 @@ struct ProvenanceSearch {
     private mutating func reading(_ payload: [UInt8]) -> EventReading? {
         let event = read(payload)
         bytes += payload.count + (event?.count ?? 0)
-        return event.flatMap { EventReading($0, with: parser) }
+        return event.flatMap { EventReading($0, with: parser) }.flatMap { $0.isComplete ? $0 : nil }
     }
 }

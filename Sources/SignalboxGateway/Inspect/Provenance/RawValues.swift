@@ -26,7 +26,7 @@ struct RawValues {
 
     /// The first ones of the payload.
     private(set) var leaves: [Leaf] = []
-    /// False if the payload has more than the limit.
+    /// False if the payload has more than the limit, or long pointers; see ``mostPointerBytes``.
     private(set) var isComplete = true
 
     private let parser: JSONParser
@@ -34,6 +34,9 @@ struct RawValues {
     private let limit: Int
     /// JSON texts inside JSON texts.
     private static let deepestText = 4
+    /// Bytes of all pointers up to the last leaf. A sender chooses the keys in them.
+    private static let mostPointerBytes = 1 << 20
+    private var pointerBytes = 0
 
     /// Reads a payload; nil unless it is JSON within the limits of payloads. `limit`: of the number of leaves.
     init?(_ payload: [UInt8], limit: Int) {
@@ -76,10 +79,12 @@ struct RawValues {
     /// Depth first, in the order of the text. The nesting is at most that of payloads, for each level of JSON texts.
     private mutating func collect(_ value: JSONValue, _ path: Path) {
         guard isComplete else { return }
+        pointerBytes += path.pointer.utf8.count
+        guard pointerBytes <= Self.mostPointerBytes else { return isComplete = false }
         if value.isObject {
             var members: [(UnsafeBufferPointer<UInt8>, JSONValue)] = []
             value.forEachMember { members.append(($0, $1)) }
-            for (key, member) in members { collect(member, path.member(key)) }
+            for (key, member) in members where isComplete { collect(member, path.member(key)) }
         } else if let scalar = Scalar(value) {
             guard leaves.count < limit else { return isComplete = false }
             leaves.append(
@@ -88,7 +93,9 @@ struct RawValues {
                     container: path.container))
             if let opened = open(value, path) { collect(opened, path.text(scalar.plain)) }
         } else {
-            for (position, element) in value.elements.enumerated() { collect(element, path.element(position)) }
+            for (position, element) in value.elements.enumerated() where isComplete {
+                collect(element, path.element(position))
+            }
         }
     }
 
