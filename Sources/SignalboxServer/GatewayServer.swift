@@ -32,9 +32,7 @@ package struct GatewayServer: Service {
         package let proxy: ListenAddress?
 
         package init(http: ListenAddress, providers: ListenAddress?, proxy: ListenAddress? = nil) {
-            self.http = http
-            self.providers = providers
-            self.proxy = proxy
+            (self.http, self.providers, self.proxy) = (http, providers, proxy)
         }
 
         /// The addresses that are not nil.
@@ -52,8 +50,7 @@ package struct GatewayServer: Service {
     /// other machines reach.
     package init(
         _ surface: GatewaySurface, addresses: Addresses, logger: Logger,
-        probe: @escaping @Sendable () async -> StoreError?,
-        onListening: @escaping @Sendable (Addresses) async -> Void
+        probe: @escaping @Sendable () async -> StoreError?, onListening: @escaping @Sendable (Addresses) async -> Void
     ) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
         surface.activate()
@@ -66,8 +63,7 @@ package struct GatewayServer: Service {
         let serving = ProviderServing(
             endpoints: { active.value.providers }, budget: resources.budget, limits: ProviderLimits(),
             refusals: resources.providers.refusals, handshakes: resources.providers.handshakes,
-            table: resources.connections,
-            mostConnections: capacity + HTTPService.reserve)
+            table: resources.connections, mostConnections: capacity + HTTPService.reserve)
         providers = own.compactMap { option, address in
             address.map { address in
                 ProviderListener(
@@ -78,10 +74,7 @@ package struct GatewayServer: Service {
         http = HTTPService(
             address: addresses.http, logger: logger, budget: resources.budget,
             onListening: { await greeting.listens(.http, on: $0) }, isAlone: providers.isEmpty)
-        self.addresses = addresses
-        self.resources = resources
-        self.active = active
-        self.logger = logger
+        (self.addresses, self.resources, self.active, self.logger) = (addresses, resources, active, logger)
         reportCertificate(of: surface, instead: nil)
     }
 
@@ -203,9 +196,7 @@ private actor Greeting {
     private let report: @Sendable (GatewayServer.Addresses) async -> Void
 
     /// `addresses`: as requested. Only their number matters here.
-    init(
-        _ addresses: GatewayServer.Addresses, report: @escaping @Sendable (GatewayServer.Addresses) async -> Void
-    ) {
+    init(_ addresses: GatewayServer.Addresses, report: @escaping @Sendable (GatewayServer.Addresses) async -> Void) {
         count = addresses.all.count
         self.report = report
     }

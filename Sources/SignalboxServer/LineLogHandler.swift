@@ -34,8 +34,7 @@ package struct LineLogHandler: LogHandler {
 
     /// `write` receives each line with its line end, from the task that logs.
     package init(_ format: LogFormat = .text, write: @escaping @Sendable (String) -> Void) {
-        self.format = format
-        self.write = write
+        (self.format, self.write) = (format, write)
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {

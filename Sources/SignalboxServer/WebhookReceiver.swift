@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 package import Logging
-import NIOCore
 import ServiceLifecycle
 
 /// A webhook endpoint for development. It answers every POST with the status that `receive` returns, and permits every

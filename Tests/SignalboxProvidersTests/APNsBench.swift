@@ -86,7 +86,7 @@ struct APNsBench {
     /// A connection of its own for each call.
     static func connection(_ certificate: ProviderConnection.ClientCertificate? = nil) -> ProviderConnection {
         ProviderConnection(
-            peer: PeerAddress(nil), address: "192.0.2.7", isTLS: true, isLoopback: true, version: .http2,
+            peer: PeerAddress(nil), address: "192.0.2.7", isLoopback: true,
             certificate: certificate)
     }
 

@@ -13,7 +13,7 @@ import Testing
         _ digest: UInt8 = 0xAB, uid: String? = nil, isIssued: Bool = false
     ) -> ProviderConnection.ClientCertificate {
         .init(
-            der: [1], sha256: [UInt8](repeating: digest, count: 32), subjectUID: uid, isIssuedByClientCA: isIssued)
+            sha256: [UInt8](repeating: digest, count: 32), subjectUID: uid, isIssuedByClientCA: isIssued)
     }
 
     /// Scenarios 10 and 11, and every other way in which a token can be wrong.

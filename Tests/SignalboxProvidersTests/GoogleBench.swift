@@ -86,7 +86,7 @@ struct GoogleBench {
             method: method, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil,
             authority: authority, headers: headers.map { (name: $0.0, value: $0.1) }, bodyLength: length,
             connection: ProviderConnection(
-                peer: PeerAddress(nil), address: "192.0.2.7", isTLS: false, isLoopback: isLoopback, version: .http1))
+                peer: PeerAddress(nil), address: "192.0.2.7", isLoopback: isLoopback))
     }
 
     /// The answer to a request, as a listener produces it. Nil for a path of another API.

@@ -41,16 +41,8 @@ import Testing
         #expect(Set(try Self.operations().keys) == Set(Endpoint.all.map(\.key)))
     }
 
-    @Test func everyEndpointHasAContract() {
-        let contracts = EndpointContract.all.map(\.endpoint)
-        #expect(Set(contracts).count == contracts.count, "an endpoint has two contracts")
-        let endpoints = Set(Endpoint.all.map(\.key))
-        #expect(endpoints.subtracting(contracts).isEmpty, "endpoints without a contract")
-        #expect(Set(contracts).subtracting(endpoints).isEmpty, "contracts without an endpoint")
-    }
-
     @Test func everyOperationHasItsOwnName() {
-        let names = EndpointContract.all.map(\.name)
+        let names = Endpoint.all.map(\.contract.name)
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isLetter } })
     }
@@ -68,9 +60,8 @@ import Testing
     }
 
     @Test func bodiesAreThoseThatEndpointsRead() {
-        for contract in EndpointContract.all {
-            let endpoint = Endpoint.all.first { $0.key == contract.endpoint }
-            #expect(contract.body.isEmpty == (endpoint?.bodyLimit == nil), "\(contract.endpoint)")
+        for endpoint in Endpoint.all {
+            #expect(endpoint.contract.body.isEmpty == (endpoint.bodyLimit == nil), "\(endpoint.key)")
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import Logging
 import SignalboxJSON
@@ -31,7 +30,7 @@ struct ActionsAPI: Sendable {
             try await queue.actionPage(chosen, limit: limit, examining: StoreLimits.scannedRows)
         }
         return .json { json in
-            json.array("actions", page.records) { $0.action($1) }
+            json.array("actions", of: page.records) { $0.action($1) }
             if let next = page.next { json.member("next", PageCursor.text(String(next), in: Self.list)) }
             json.member("complete", page.isComplete)
         }

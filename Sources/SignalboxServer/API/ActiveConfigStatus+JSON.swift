@@ -1,5 +1,6 @@
 import SignalboxGateway
 import SignalboxJSON
+import SignalboxNotification
 
 /// The active config as operators see it. Times are RFC 3339 in UTC.
 extension ActiveConfigStatus {
@@ -10,8 +11,7 @@ extension ActiveConfigStatus {
             json.member("digest", digest)
             json.member("since", since)
             guard let rejection else { return }
-            json.key("refused")
-            json.object { json in
+            json.object("refused") { json in
                 json.member("at", rejection.at)
                 json.member("problems", rejection.problems)
             }

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import SignalboxJSON
 import SignalboxNotification
@@ -71,8 +70,7 @@ struct BulkAPI: Sendable {
             json.member("count", preview.count)
             json.member("oldest", preview.accepted?.lowerBound)
             json.member("newest", preview.accepted?.upperBound)
-            json.key("byDestination")
-            json.object { json in
+            json.object("byDestination") { json in
                 for (name, count) in preview.byDestination.sorted(by: { $0.key < $1.key }) {
                     json.key(name.name)
                     json.integer(count)

@@ -32,11 +32,9 @@ struct CategoriesAPI: Sendable {
             try await queue.categories(limit: limit, after: previous, upTo: size + 1)
         }
         let page = CategoryPage(statics: statics, dynamic: dynamic, after: previous, limit: size, bytes: Self.pageBytes)
-        let body = [UInt8].json { json in
-            json.object { json in
-                json.array("categories", page.records) { $0.raw(Self.shown($1.definition, to: call)) }
-                if let next = page.next { json.member("next", next) }
-            }
+        let body = [UInt8].jsonObject { json in
+            json.array("categories", of: page.records) { $0.raw(Self.shown($1.definition, to: call)) }
+            if let next = page.next { json.member("next", next) }
         }
         return Response(cacheable: body, to: call.request)
     }

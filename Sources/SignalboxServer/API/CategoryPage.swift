@@ -9,9 +9,7 @@ struct CategoryPage {
 
     /// `dynamic`: the categories of payloads after `identifier`, at most `limit` + 1. A declared category replaces one
     /// of payloads with the same identifier. The page ends before it exceeds `bytes`, but has at least one category.
-    init(
-        statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
-    ) {
+    init(statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int) {
         let declared = ExactTextSet(statics.map(\.identifier))
         let following = statics.filter { record in
             identifier.map { Self.isOrdered($0, record.identifier) } ?? true

@@ -4,6 +4,7 @@ import Hummingbird
 import SignalboxConfig
 package import SignalboxGateway
 package import SignalboxJSON
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -39,13 +40,12 @@ struct ConfigAPI: Sendable {
         let result = await delayed.result(within: StoreLimits.patience) {
             await withCheckedContinuation { (done: CheckedContinuation<Result<ConfigCheck, ConfigRefusal>, Never>) in
                 Self.queue.async {
-                    defer { Self.isBusy.withLock { $0 = false } }
-                    do throws(ConfigRefusal) {
-                        done.resume(
-                            returning: .success(try ConfigCheck(body, named: "routes.json", folder: folder)))
-                    } catch {
-                        done.resume(returning: .failure(error))
+                    let result = Result { () throws(ConfigRefusal) in
+                        try ConfigCheck(body, named: "routes.json", folder: folder)
                     }
+                    // Before the answer: a client that has received it may send the next check.
+                    Self.isBusy.withLock { $0 = false }
+                    done.resume(returning: result)
                 }
             }
         }
@@ -60,7 +60,7 @@ struct ConfigAPI: Sendable {
     func list(_ call: Call) -> Response {
         let (entries, active) = (history.entries, history.activeDigest)
         return .json { json in
-            json.array("history", entries) { json, entry in
+            json.array("history", of: entries) { json, entry in
                 json.object { $0.members(of: entry, active: active, hidesContent: call.hidesContent) }
             }
         }
@@ -74,19 +74,17 @@ extension JSONWriter {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })
         member("warnings", check.mistakes.count { $0.severity == .warning })
-        array("problems", check.mistakes) { json, mistake in
-            json.object { json in
-                json.member("severity", mistake.severity.rawValue)
-                let isHidden = hidesContent && mistake.file > 0
-                json.member("file", isHidden ? ContentMask.hidden : check.files[mistake.file].name)
-                if let position = mistake.position {
-                    json.member("line", position.line)
-                    json.member("column", position.column)
-                }
-                json.member("pointer", mistake.pointer)
-                json.member("message", isHidden ? ContentMask.hidden : mistake.problem)
-                if !isHidden { json.member("hint", mistake.hint) }
+        objects("problems", of: check.mistakes) { json, mistake in
+            json.member("severity", mistake.severity.rawValue)
+            let isHidden = hidesContent && mistake.file > 0
+            json.member("file", isHidden ? ContentMask.hidden : check.files[mistake.file].name)
+            if let position = mistake.position {
+                json.member("line", position.line)
+                json.member("column", position.column)
             }
+            json.member("pointer", mistake.pointer)
+            json.member("message", isHidden ? ContentMask.hidden : mistake.problem)
+            if !isHidden { json.member("hint", mistake.hint) }
         }
         guard let config = check.config else { return }
         member("routes", config.routes.count)
@@ -103,18 +101,16 @@ extension JSONWriter {
         if entry.isRefused {
             member("problems", hidesContent ? entry.problems.map { _ in ContentMask.hidden } : entry.problems)
         }
-        array("changes", entry.diff?.changes ?? []) { json, change in
-            json.object { json in
-                json.member("pointer", change.pointer)
-                json.member("change", change.from == nil ? "added" : change.to == nil ? "removed" : "changed")
-                for (name, text) in [("from" as StaticString, change.from), ("to", change.to)] {
-                    guard let text else { continue }
-                    json.key(name)
-                    if hidesContent {
-                        json.raw(ContentMask.configValue(text, at: change.pointer))
-                    } else {
-                        json.value(text)
-                    }
+        objects("changes", of: entry.diff?.changes ?? []) { json, change in
+            json.member("pointer", change.pointer)
+            json.member("change", change.from == nil ? "added" : change.to == nil ? "removed" : "changed")
+            for (name, text) in [("from" as StaticString, change.from), ("to", change.to)] {
+                guard let text else { continue }
+                json.key(name)
+                if hidesContent {
+                    json.raw(ContentMask.configValue(text, at: change.pointer))
+                } else {
+                    json.value(text)
                 }
             }
         }

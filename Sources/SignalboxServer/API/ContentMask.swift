@@ -50,9 +50,7 @@ struct ContentMask {
     }
 
     /// The form of any other object, such as a category; nil for bytes that are not one.
-    static func object(_ bytes: [UInt8]) -> [UInt8]? {
-        read(bytes) { value, json in write(value, into: &json) }
-    }
+    static func object(_ bytes: [UInt8]) -> [UInt8]? { read(bytes) { value, json in write(value, into: &json) } }
 
     /// The form of a value of a config, as JSON text. `pointer`: its location; every value within a pattern is
     /// hidden.
@@ -72,9 +70,7 @@ struct ContentMask {
     }
 
     /// Nil for text that is not JSON, and for JSON that is not an object: the caller then shows none of it.
-    private static func read(
-        _ bytes: [UInt8], _ write: (JSONValue, inout JSONWriter) -> Void
-    ) -> [UInt8]? {
+    private static func read(_ bytes: [UInt8], _ write: (JSONValue, inout JSONWriter) -> Void) -> [UInt8]? {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
             let root: JSONValue

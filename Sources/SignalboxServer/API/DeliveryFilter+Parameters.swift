@@ -6,9 +6,7 @@ package import SignalboxStore
 /// The conditions on deliveries, as clients write them: in a query, or as members of a `filter` in JSON.
 extension DeliveryFilter {
     /// All conditions. Every endpoint that selects deliveries accepts them.
-    static let parameters: [QueryParameter] = [
-        .state, .destination, .event, .vendor, .status, .error, .since, .until,
-    ]
+    static let parameters: [QueryParameter] = [.state, .destination, .event, .vendor, .status, .error, .since, .until]
 
     /// The codes of last attempts without an answer. `interrupted` is the code of an attempt that ended with its
     /// process. `deliveries --error` accepts the same words.

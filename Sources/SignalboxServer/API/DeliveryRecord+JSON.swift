@@ -30,15 +30,14 @@ extension JSONWriter {
             }
             if let wait {
                 json.member("blockedBy", wait.blockedBy?.rawValue)
-                json.key("waitingFor")
-                json.object { json in
+                json.object("waitingFor") { json in
                     json.member("reason", wait.reason.rawValue)
                     json.member("until", wait.until)
                     json.member("detail", wait.detail.map { hidesReply ? ContentMask.hidden : $0 })
                 }
             }
             if let last = record.last { json.members(of: last, hidesReply: hidesReply) }
-            if let attempts { json.array("log", attempts) { $0.attempt($1, hidesReply: hidesReply) } }
+            if let attempts { json.array("log", of: attempts) { $0.attempt($1, hidesReply: hidesReply) } }
         }
     }
 
@@ -65,8 +64,7 @@ extension JSONWriter {
                 value(request)
             }
             guard let response = root["response"] else { return }
-            key("response")
-            object { json in
+            object("response") { json in
                 if let status = attempt.status { json.member("status", status) }
                 json.object("headers") { json in
                     guard let headers = response["headers"] else { return }

@@ -21,9 +21,7 @@ package struct DestinationView: Sendable {
     package var lane: LaneSnapshot?
 
     /// Leaves ``held`` and ``lane`` unknown; the gateway sets them afterwards.
-    package init(
-        name: DestinationName, config: Destination?, status: DestinationStatus?, gauges: DestinationGauges?
-    ) {
+    package init(name: DestinationName, config: Destination?, status: DestinationStatus?, gauges: DestinationGauges?) {
         (self.name, self.config, self.status, self.gauges) = (name, config, status, gauges)
     }
 
@@ -93,24 +91,17 @@ extension JSONWriter {
     /// present while the breaker is open, and `latencyMs` after the first attempt.
     private mutating func members(of lane: LaneSnapshot, now: Date, hidesReason: Bool) {
         member("inFlight", lane.inFlight)
-        key("breaker")
-        object { json in
+        object("breaker") { json in
             json.member("state", lane.breaker.rawValue)
             json.member("failures", lane.failures)
             json.member("probeAt", lane.probeIn.map { now.addingTimeInterval($0 / .seconds(1)) })
         }
-        key("rate")
-        object { json in
-            if let limit = lane.limit {
-                json.key("limit")
-                json.double(limit)
-            }
-            json.key("now")
-            json.double(lane.attemptsPerSecond)
+        object("rate") { json in
+            if let limit = lane.limit { json.member("limit", double: limit) }
+            json.member("now", double: lane.attemptsPerSecond)
         }
         if let latency = lane.latency {
-            key("latencyMs")
-            object { json in
+            object("latencyMs") { json in
                 json.member("p50", latency.p50)
                 json.member("p95", latency.p95)
                 json.member("p99", latency.p99)

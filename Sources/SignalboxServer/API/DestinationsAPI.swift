@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
@@ -27,9 +26,7 @@ struct DestinationsAPI: Sendable {
     func list(_ call: Call) async throws -> Response {
         let views = try await views()
         return .json { json in
-            json.array("destinations", views) {
-                $0.destination($1, hidesPath: call.hidesContent, now: queue.now)
-            }
+            json.array("destinations", of: views) { $0.destination($1, hidesPath: call.hidesContent, now: queue.now) }
         }
     }
 

@@ -1,7 +1,5 @@
-import HTTPTypes
 import Hummingbird
 package import SignalboxConfig
-import SignalboxNotification
 
 /// An endpoint of the gateway. Routing, `allow`, the check of query parameters, access and the reference page
 /// derive from its declaration.
@@ -95,6 +93,8 @@ package struct Endpoint: Sendable {
     package let operation: Operation?
     /// One sentence in Markdown. The reference page prints it as it stands here.
     package let purpose: String
+    /// The description of its bodies, answers and problems.
+    let contract: EndpointContract
     /// The largest body in bytes; nil for an endpoint whose body is not collected. A POST to such an endpoint must not
     /// have a body.
     package let bodyLimit: Int?
@@ -105,11 +105,12 @@ package struct Endpoint: Sendable {
 
     /// An endpoint that takes a body.
     init(
-        _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [QueryParameter] = [],
-        bodyLimit: Int? = GatewayServer.bodyLimit, changes operation: Operation? = nil, work: Work = .light,
-        body handler: @escaping Handler
+        _ method: String, _ path: String, _ access: Access, _ purpose: String, _ contract: EndpointContract,
+        parameters: [QueryParameter] = [], bodyLimit: Int? = GatewayServer.bodyLimit,
+        changes operation: Operation? = nil, work: Work = .light, body handler: @escaping Handler
     ) {
-        (self.method, self.path, self.access, self.purpose) = (method, path, access, purpose)
+        (self.method, self.path, self.access) = (method, path, access)
+        (self.purpose, self.contract) = (purpose, contract)
         // Every change accepts a reason.
         self.parameters = operation == nil ? parameters : parameters + [.reason]
         (self.bodyLimit, self.operation, self.work, self.handler) = (bodyLimit, operation, work, handler)
@@ -117,12 +118,13 @@ package struct Endpoint: Sendable {
 
     /// An endpoint without a body.
     init(
-        _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [QueryParameter] = [],
-        changes operation: Operation? = nil, work: Work = .light,
+        _ method: String, _ path: String, _ access: Access, _ purpose: String, _ contract: EndpointContract,
+        parameters: [QueryParameter] = [], changes operation: Operation? = nil, work: Work = .light,
         _ handler: @escaping @Sendable (GatewayAPI, Call) async throws -> Response
     ) {
         self.init(
-            method, path, access, purpose, parameters: parameters, bodyLimit: nil, changes: operation, work: work
+            method, path, access, purpose, contract, parameters: parameters, bodyLimit: nil, changes: operation,
+            work: work
         ) { api, call, _ in try await handler(api, call) }
     }
 

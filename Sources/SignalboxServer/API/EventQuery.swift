@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxInApp
@@ -73,9 +72,7 @@ enum EventQuery {
     /// `pointer`: of the pattern in its request. Throws 400 with the first mistake.
     private static func read(_ text: [UInt8], at pointer: String) throws(Problem) -> Pattern {
         do throws(InvalidConfig) { return try Pattern(text: text) } catch {
-            guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
-                preconditionFailure("An invalid pattern has a mistake.")
-            }
+            let mistake = error.firstError
             // Positions in a body would be those of its compact form.
             let position = pointer.isEmpty ? mistake.position : nil
             throw .badPattern(mistake.message, at: pointer + mistake.pointer, position)

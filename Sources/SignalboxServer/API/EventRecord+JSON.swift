@@ -21,8 +21,7 @@ extension JSONWriter {
             json.member("title", summary.title.map { hidesContent ? ContentMask.hidden : $0 })
             json.member("warnings", summary.warnings)
             if let routes { json.member("routes", routes) }
-            json.key("deliveries")
-            json.object { json in
+            json.object("deliveries") { json in
                 for state in DeliveryRecord.State.allCases {
                     guard let count = record.deliveries[state] else { continue }
                     json.key(state.rawValue)
@@ -42,32 +41,25 @@ extension JSONWriter {
     ) {
         object { json in
             let body = hidesContent ? ContentMask.event(detail.record.body) : detail.record.body
-            if let body {
-                json.key("event")
-                json.raw(body)
-            }
+            if let body { json.member("event", raw: body) }
             json.member("payload", detail.record.hasPayload ? "kept" : "gone")
-            json.array("deliveries", detail.deliveries) {
+            json.array("deliveries", of: detail.deliveries) {
                 $0.delivery($1, wait: wait($1), hidesReply: hidesContent)
             }
             if let routes = detail.routes { json.verdicts(of: routes, hidesContent: hidesContent) }
-            json.array("interactions", detail.interactions) { json, interaction in
-                json.object { json in
-                    json.member("id", interaction.id)
-                    json.member("time", interaction.time)
-                    let action = interaction.action
-                    json.member("action", hidesContent ? action.map { ContentMask.identifier($0) } : action)
-                    json.member("outcome", interaction.outcome)
-                }
+            json.objects("interactions", of: detail.interactions) { json, interaction in
+                json.member("id", interaction.id)
+                json.member("time", interaction.time)
+                let action = interaction.action
+                json.member("action", hidesContent ? action.map { ContentMask.identifier($0) } : action)
+                json.member("outcome", interaction.outcome)
             }
-            json.array("media", detail.media) { json, file in
-                json.object { json in
-                    json.member("url", hidesContent ? ContentMask.hide(file.url) : file.url)
-                    json.member("state", file.state)
-                    json.member("sha256", file.sha256)
-                    json.member("reason", file.reason)
-                    json.member("href", hidesContent ? nil : file.sha256.flatMap(href))
-                }
+            json.objects("media", of: detail.media) { json, file in
+                json.member("url", hidesContent ? ContentMask.hide(file.url) : file.url)
+                json.member("state", file.state)
+                json.member("sha256", file.sha256)
+                json.member("reason", file.reason)
+                json.member("href", hidesContent ? nil : file.sha256.flatMap(href))
             }
             json.member("trace", detail.trace)
         }
@@ -77,21 +69,19 @@ extension JSONWriter {
     /// others their reason. A mismatch names the pointer and the value that was found there. `by` names the route
     /// whose `stop` ended the list.
     mutating func verdicts(of trial: RouteTrial, hidesContent: Bool = false) {
-        array("routes", trial.routes) { json, entry in
-            json.object { json in
-                json.member("name", entry.name)
-                json.member("matched", entry.verdict == .taken)
-                if entry.verdict == .taken {
-                    json.member("to", entry.destinations.map(\.name))
-                } else {
-                    json.member("reason", entry.verdict.code)
-                }
-                if case .mismatch(let pointer, let found) = entry.verdict {
-                    json.member("pointer", pointer)
-                    if !hidesContent { json.member("found", found) }
-                }
-                if case .stopped(let route) = entry.verdict { json.member("by", route) }
+        objects("routes", of: trial.routes) { json, entry in
+            json.member("name", entry.name)
+            json.member("matched", entry.verdict == .taken)
+            if entry.verdict == .taken {
+                json.member("to", entry.destinations.map(\.name))
+            } else {
+                json.member("reason", entry.verdict.code)
             }
+            if case .mismatch(let pointer, let found) = entry.verdict {
+                json.member("pointer", pointer)
+                if !hidesContent { json.member("found", found) }
+            }
+            if case .stopped(let route) = entry.verdict { json.member("by", route) }
         }
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -36,7 +35,7 @@ struct EventsAPI: Sendable {
         }
         let routes = await routes(of: page.records)
         return .json { json in
-            json.array("events", page.records) { json, record in
+            json.array("events", of: page.records) { json, record in
                 json.event(record, routes: routes[record.id], hidesContent: call.hidesContent)
             }
             if let next = page.next { json.member("next", PageCursor.text(String(next), in: EventQuery.list)) }
@@ -74,9 +73,7 @@ struct EventsAPI: Sendable {
     func show(_ call: Call) async throws -> Response {
         let id = call.path("id")
         let (detail, statuses) = try await operations.delayed.reply { () throws(StoreError) in
-            (
-                try await EventDetail(id, in: queue) { trials.trial(of: $0) }, try await queue.statuses()
-            )
+            (try await EventDetail(id, in: queue) { trials.trial(of: $0) }, try await queue.statuses())
         }
         guard let detail else { throw Problem.noSuchEvent(id) }
         let now = Date()

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
-import SignalboxConfig
 import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
@@ -21,8 +21,7 @@ struct ExplainAPI: Sendable {
         let source = call.query("source") ?? SourceName.default.name
         guard NameRule.allows(source) else { throw Problem.badQuery("source is not a name: \(NameRule.words).") }
         return try await response(to: call) { () throws(Rejection) in
-            try await explainer.explanation(
-                of: body, from: SourceName(source), at: Date(), upTo: Self.longestSearch)
+            try await explainer.explanation(of: body, from: SourceName(source), at: Date(), upTo: Self.longestSearch)
         }
     }
 
@@ -32,8 +31,7 @@ struct ExplainAPI: Sendable {
         let (payload, event) = try await events.storedPayload(call.path("id"))
         return try await response(to: call) { () throws(Rejection) in
             try await explainer.explanation(
-                of: payload, from: event.source, at: event.acceptedAt, stored: event.body,
-                upTo: Self.longestSearch)
+                of: payload, from: event.source, at: event.acceptedAt, stored: event.body, upTo: Self.longestSearch)
         }
     }
 

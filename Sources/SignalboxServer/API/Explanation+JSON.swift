@@ -12,22 +12,19 @@ extension JSONWriter {
             json.member("envelope", explanation.envelope.rawValue)
             json.member("vendor", explanation.vendor.name)
             if explanation.isVendorOfSource { json.member("vendorOfSource", true) }
-            json.array("detectors", explanation.detectors) { $0.detector($1) }
+            json.array("detectors", of: explanation.detectors) { $0.detector($1) }
             if let event = hidesContent ? ContentMask.event(explanation.event) : explanation.event {
-                json.key("event")
-                json.raw(event)
+                json.member("event", raw: event)
             }
-            json.array("provenance", explanation.provenance.links) { json, link in
-                json.object { json in
-                    json.member("raw", link.raw)
-                    json.member("event", link.event)
-                    json.member("how", link.how.rawValue)
-                }
+            json.objects("provenance", of: explanation.provenance.links) { json, link in
+                json.member("raw", link.raw)
+                json.member("event", link.event)
+                json.member("how", link.how.rawValue)
             }
             json.member("unread", explanation.provenance.unread)
             json.member("complete", explanation.provenance.isComplete)
             if !explanation.failures.verdicts.isEmpty {
-                json.array("failures", explanation.failures.verdicts) { $0.failure($1) }
+                json.array("failures", of: explanation.failures.verdicts) { $0.failure($1) }
             }
             guard let routes = explanation.routes else { return }
             json.verdicts(of: routes, hidesContent: hidesContent)

@@ -21,7 +21,7 @@ struct FailuresAPI: Sendable {
     /// may not read content.
     func list(_ call: Call) -> Response {
         .json { json in
-            json.array("failures", rules.entries) { json, entry in
+            json.array("failures", of: rules.entries) { json, entry in
                 json.object { $0.members(of: entry, hidesContent: call.hidesContent) }
             }
         }
@@ -76,8 +76,7 @@ extension JSONWriter {
         member("run", rule.run)
         if !entry.prepared.tokens.isEmpty { member("token", entry.prepared.tokens.sorted()) }
         if let match = rule.match, hidesContent {
-            key("match")
-            raw(ContentMask.configValue(match.string, at: "/match"))
+            member("match", raw: ContentMask.configValue(match.string, at: "/match"))
         } else {
             member("match", rule.match)
         }
@@ -88,8 +87,7 @@ extension JSONWriter {
         }
         if rule.after > 0 { member("after", rule.after) }
         if let answer = rule.answer {
-            key("answer")
-            object { json in
+            object("answer") { json in
                 json.member("reason", answer.reason?.word)
                 if let status = answer.status { json.member("status", status) }
                 json.member("timestamp", answer.timestamp?.text)

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
@@ -29,20 +28,16 @@ struct FlowsAPI: Sendable {
     func graph() -> Response {
         let graph = FlowGraph(counts.flows.all, routes: routes)
         return .json { json in
-            json.array("nodes", graph.nodes) { json, entry in
-                json.object { json in
-                    json.member("id", entry.node.id)
-                    json.member("kind", entry.node.kind.rawValue)
-                    json.member("name", entry.node.name == FlowGraph.other ? "other" : entry.node.name)
-                    json.member("count", entry.count)
-                }
+            json.objects("nodes", of: graph.nodes) { json, entry in
+                json.member("id", entry.node.id)
+                json.member("kind", entry.node.kind.rawValue)
+                json.member("name", entry.node.name == FlowGraph.other ? "other" : entry.node.name)
+                json.member("count", entry.count)
             }
-            json.array("edges", graph.edges) { json, edge in
-                json.object { json in
-                    json.member("from", edge.from.id)
-                    json.member("to", edge.to.id)
-                    json.member("count", edge.count)
-                }
+            json.objects("edges", of: graph.edges) { json, edge in
+                json.member("from", edge.from.id)
+                json.member("to", edge.to.id)
+                json.member("count", edge.count)
             }
             json.member("folded", graph.isFolded)
         }
@@ -64,7 +59,7 @@ struct FlowsAPI: Sendable {
         return .json { json in
             json.member("seen", trial.seen)
             json.member("matched", trial.matched)
-            json.array("samples", trial.samples) { $0.sample($1, hidesContent: call.hidesContent) }
+            json.array("samples", of: trial.samples) { $0.sample($1, hidesContent: call.hidesContent) }
             json.member("complete", trial.isComplete)
         }
     }
@@ -84,10 +79,7 @@ struct FlowsAPI: Sendable {
             return (JSONText(pattern), over ?? mostEvents)
         }
         do throws(InvalidConfig) { return (try Pattern(text: text.bytes), limit) } catch {
-            guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
-                preconditionFailure("An invalid pattern has a mistake.")
-            }
-            throw .pattern(mistake, in: body)
+            throw .pattern(error.firstError, in: body)
         }
     }
 }

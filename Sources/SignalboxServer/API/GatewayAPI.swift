@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -28,8 +27,7 @@ struct GatewayAPI: Sendable {
 
     /// The log of actions.
     var actions: ActionsAPI {
-        ActionsAPI(
-            queue: surface.operations.queue, refusals: resources.refusals, delayed: surface.operations.delayed)
+        ActionsAPI(queue: surface.operations.queue, refusals: resources.refusals, delayed: surface.operations.delayed)
     }
 
     /// Changes of all deliveries that a filter selects.
@@ -55,6 +53,8 @@ struct GatewayAPI: Sendable {
         for path in Endpoint.all.map(\.path) where paths.insert(path).inserted {
             let endpoints = Endpoint.all.filter { $0.path == path }
             let allow = endpoints.map(\.allow).joined(separator: ", ")
+            let isForOperators = endpoints.contains { $0.access.role != nil }
+            let route = RouterPath(path)
             for method in Self.methods {
                 let name = method == .head ? "GET" : method.rawValue
                 let endpoint = endpoints.first { $0.method == name }
@@ -65,10 +65,10 @@ struct GatewayAPI: Sendable {
                     guard let endpoint else { throw Problem.methodNotAllowed(request, allow: allow) }
                     return try await respond(to: Call(request: request, context: context), at: endpoint)
                 }
-                if endpoints.contains(where: { $0.access.role != nil }) {
-                    operators.on(RouterPath(path), method: method, use: handler)
+                if isForOperators {
+                    operators.on(route, method: method, use: handler)
                 } else {
-                    router.on(RouterPath(path), method: method, use: handler)
+                    router.on(route, method: method, use: handler)
                 }
             }
         }
@@ -231,8 +231,7 @@ struct GatewayAPI: Sendable {
         let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
         let values = try await metricValues()
         let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
-        var reply = Reply(
-            status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
+        var reply = Reply(status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
         reply.headers[.vary] = "accept, accept-encoding"
         if format.isCompressed { reply.headers[.contentEncoding] = "gzip" }
         return Response(reply)

@@ -1,7 +1,5 @@
 package import SignalboxConfig
 package import SignalboxGateway
-import SignalboxNotification
-import SignalboxRouting
 
 /// The access that a config grants, and the addresses on which that is safe.
 extension GatewaySurface {

@@ -2,7 +2,6 @@ import SignalboxConfig
 import SignalboxEgress
 package import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// The services that the gateway offers over HTTP under one config, and their access. A reload makes a new surface;
@@ -80,13 +79,12 @@ package struct GatewaySurface: Sendable {
         intake = plan.intake
         interactions = plan.interactions
         inApp = plan.inApp
-        self.sources = sources
-        self.operators = operators
+        (self.sources, self.operators) = (sources, operators)
         browsers = BrowserAccess(publicUrl: config.gateway.publicUrl)
         operations = OperationsAPI(
             queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)),
-            forwards: gateway.resources.forwards, observation: gateway.resources.observation)
+            forwards: gateway.resources.forwards)
         let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
         events = EventsAPI(operations: operations, trials: trials, orders: plan.orders, links: plan.links)
         explanations = ExplainAPI(
@@ -97,10 +95,7 @@ package struct GatewaySurface: Sendable {
             queue: gateway.queue, destinations: config.destinations, lanes: gateway.dispatcher.snapshots,
             senders: plan.senders, events: OperationalEvent(gateway: config.gateway.name),
             observation: gateway.resources.observation)
-        routes = RoutesAPI(
-            routes: plan.routes,
-            trials: trials,
-            counts: gateway.resources.counts, status: plan.status)
+        routes = RoutesAPI(routes: plan.routes, trials: trials, counts: gateway.resources.counts, status: plan.status)
         vendorNames = config.vendorNames
         configs = ConfigAPI(history: gateway.resources.history, folder: config.origin.folder)
         ledger = LedgerAPI(queue: gateway.queue, links: plan.links)

@@ -22,7 +22,7 @@ struct LedgerAPI: Sendable {
         let accounts = try await delayed.reply { () throws(StoreError) in try await queue.accounts() }
         return .json { json in
             json.member("consistent", accounts.allSatisfy { $0.missing == 0 })
-            json.array("destinations", accounts) { $0.account($1) }
+            json.array("destinations", of: accounts) { $0.account($1) }
         }
     }
 
@@ -51,7 +51,7 @@ struct LedgerAPI: Sendable {
         }
         let now = Date()
         return .json { json in
-            json.array("media", records.prefix(limit)) { json, record in
+            json.array("media", of: records.prefix(limit)) { json, record in
                 let href = call.hidesContent ? nil : links.href(record.file.sha256, now: now)
                 json.file(record, href: href, hidesPath: call.hidesContent)
             }
@@ -68,7 +68,7 @@ struct LedgerAPI: Sendable {
             try await queue.mediaURLs(states, before: before, limit: limit + 1)
         }
         return .json { json in
-            json.array("media", records.prefix(limit)) { $0.download($1, hidesPath: call.hidesContent) }
+            json.array("media", of: records.prefix(limit)) { $0.download($1, hidesPath: call.hidesContent) }
             json.next(records.prefix(limit).last?.id, of: records.count > limit, Self.urls)
         }
     }

@@ -1,5 +1,3 @@
-import Foundation
-import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -49,8 +47,7 @@ extension Metric {
             "Time from the head of a request to its response, by the path of the endpoint or the kind of provider "
                 + "endpoint.",
             samples: { values in
-                sorted(
-                    values.server.requests.all.map { key, histogram in Sample([key.route, key.status], histogram) })
+                sorted(values.server.requests.all.map { key, histogram in Sample([key.route, key.status], histogram) })
             }),
         Metric(
             "signalbox_queue_commit_duration_seconds", .histogram, [],
@@ -83,9 +80,7 @@ extension Metric {
         ) { values in
             FailedTokens.Endpoint.allCases.map { ([$0.rawValue], Double(values.failedTokens[$0] ?? 0)) }
         },
-        single("signalbox_console_streams", "Open streams of live events.") {
-            Double($0.streams)
-        },
+        single("signalbox_console_streams", "Open streams of live events.") { Double($0.streams) },
         Metric(
             "signalbox_telemetry_dropped_total", .counter, ["signal"],
             "Spans, and points of metrics, that the collector did not accept in time, since the start."

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Metrics of the process, with the names of Prometheus' client libraries.
 extension Metric {
     /// The build, and the resources of the process as Linux counts them. A value that cannot be read is missing.

@@ -1,4 +1,3 @@
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
@@ -55,9 +54,7 @@ package struct Metric: Sendable {
     init(
         _ name: String, _ kind: Kind, _ labels: [String], _ help: String,
         samples: @escaping @Sendable (MetricValues) -> [Sample]
-    ) {
-        (self.name, self.kind, self.labels, self.help, self.samples) = (name, kind, labels, help, samples)
-    }
+    ) { (self.name, self.kind, self.labels, self.help, self.samples) = (name, kind, labels, help, samples) }
 
     /// A metric of numbers.
     init(
@@ -83,9 +80,7 @@ package struct Metric: Sendable {
     /// A gauge without labels.
     static func single(
         _ name: String, _ help: String, _ value: @escaping @Sendable (MetricValues) -> Double
-    ) -> Metric {
-        single(name, .gauge, help, value)
-    }
+    ) -> Metric { single(name, .gauge, help, value) }
 
     /// A gauge without labels that has no sample while its value is unknown.
     static func optional(

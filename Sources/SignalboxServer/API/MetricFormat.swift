@@ -1,5 +1,3 @@
-import SignalboxGateway
-
 /// The text form of a page of metrics, as the client of a request asks for it.
 struct MetricFormat: Equatable, Sendable {
     /// OpenMetrics 1.0 instead of the Prometheus text format 0.0.4.

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
@@ -17,8 +16,6 @@ struct OperationsAPI: Sendable {
     let limited: Set<DestinationName>
     /// Counts forwarded pushes.
     let forwards: ForwardLedger
-    /// Receives pauses.
-    let observation: Observation
     /// Schedules the deadlines of requests.
     var delayed = DelayedCall.onQueue
 
@@ -44,7 +41,7 @@ struct OperationsAPI: Sendable {
             )
         }
         return .json { json in
-            json.array("deliveries", page.records) {
+            json.array("deliveries", of: page.records) {
                 $0.delivery($1, wait: wait(of: $1, statuses), hidesReply: call.hidesContent)
             }
             if let next = page.next { json.member("next", PageCursor.text(String(next), in: Self.list)) }
@@ -62,9 +59,7 @@ struct OperationsAPI: Sendable {
 
     /// Reads the conditions of the query. All of them must hold. Throws 400 for an invalid one. An unknown event or
     /// vendor matches no delivery.
-    private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
-        try DeliveryFilter { call.query($0.name) }
-    }
+    private func filter(_ call: Call) throws(Problem) -> DeliveryFilter { try DeliveryFilter { call.query($0.name) } }
 
     /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery. The delivery is read
     /// first and its attempts afterwards, so an attempt that ends in between may be in the log only.
@@ -74,8 +69,7 @@ struct OperationsAPI: Sendable {
             (try await queue.attempts(of: record.id), try await queue.statuses())
         }
         let body = [UInt8].json {
-            $0.delivery(
-                record, wait: wait(of: record, statuses), attempts: attempts, hidesReply: call.hidesContent)
+            $0.delivery(record, wait: wait(of: record, statuses), attempts: attempts, hidesReply: call.hidesContent)
         }
         return Response(Reply(status: .ok, body: body))
     }
@@ -130,14 +124,11 @@ struct OperationsAPI: Sendable {
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
             destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
-            space: space,
-            health: queue.health, fleet: queue.fleet, providers: providers,
+            space: space, health: queue.health, fleet: queue.fleet, providers: providers,
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
-            streams: streams,
-            failedTokens: failedTokens.values, forwards: forwards,
+            streams: streams, failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),
             failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
-            config: surface.routes.status,
-            process: .current, version: surface.version, now: queue.now)
+            config: surface.routes.status, process: .current, version: surface.version, now: queue.now)
     }
 }

@@ -19,9 +19,8 @@ extension Problem {
 extension Problem {
     /// A body that the endpoint does not accept. `pointer`: the location of the mistake.
     static func body(_ detail: String, at pointer: String) -> Problem {
-        var problem = Problem(
-            .badRequest, "body-unexpected", title: "The request was not understood", "\(detail) No change was made.")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
+        Problem(
+            .badRequest, "body-unexpected", title: "The request was not understood", "\(detail) No change was made.",
+            pointer: pointer)
     }
 }

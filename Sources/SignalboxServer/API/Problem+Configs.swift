@@ -34,15 +34,7 @@ extension Problem {
         return pattern(mistake.message, at: "", mistake.position)
     }
 
-    /// `message`: a clause. `place`: line and column, which become strings; nil leaves both members out.
     private static func pattern(_ message: String, at pointer: String, _ place: TextPosition?) -> Problem {
-        var problem = Problem(
-            .badRequest, "pattern-invalid", title: "The pattern is not valid", "The pattern is not valid: \(message).")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        if let place {
-            problem.members.append(Member(name: "line", value: String(place.line)))
-            problem.members.append(Member(name: "column", value: String(place.column)))
-        }
-        return problem
+        badPattern(message, at: pointer, place, title: "The pattern is not valid")
     }
 }

@@ -21,12 +21,14 @@ extension Problem {
         "A delivery of this event to this destination waits for its media files: it is sent when they have arrived or "
             + "the wait is over.")
 
-    /// A pattern in a query or in a body. `mistake`: a clause. `position`: in the pattern, if known.
-    static func badPattern(_ mistake: String, at pointer: String, _ position: TextPosition?) -> Problem {
+    /// A pattern in a query or in a body. `mistake`: a clause. `position`: line and column, which become strings; nil
+    /// leaves both members out.
+    static func badPattern(
+        _ mistake: String, at pointer: String, _ position: TextPosition?,
+        title: String = "The pattern was not understood"
+    ) -> Problem {
         var problem = Problem(
-            .badRequest, "pattern-invalid", title: "The pattern was not understood",
-            "The pattern is not valid: \(mistake).")
-        problem.members = [Member(name: "pointer", value: pointer)]
+            .badRequest, "pattern-invalid", title: title, "The pattern is not valid: \(mistake).", pointer: pointer)
         if let position {
             problem.members += [
                 Member(name: "line", value: String(position.line)),

@@ -13,9 +13,7 @@ extension Problem {
 
     /// `pointer`: a JSON Pointer into the body. `text`: without a full stop.
     static func failureMalformed(_ pointer: String, _ text: String) -> Problem {
-        var problem = Problem(.badRequest, "failure-malformed", title: "The rule was not set", "\(text).")
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
+        Problem(.badRequest, "failure-malformed", title: "The rule was not set", "\(text).", pointer: pointer)
     }
 
     /// `name`: as the client sent it.

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import SignalboxStore
 
 // MARK: Deliveries, categories and media
@@ -25,7 +24,7 @@ extension Problem {
     /// The signature is valid, its time is over.
     static let expiredLink = Problem(
         .forbidden, "media-link-expired", title: "The link has expired",
-        "The link was valid: replay the event to get a new one.")
+        "The link was valid: GET /v1/events/ID has a new one for operators.")
 
     /// `bytes`: the size of the file, which the header `content-range` repeats (RFC 9110, 14.4).
     static func noSuchRange(of bytes: Int) -> Problem {
@@ -63,7 +62,6 @@ extension Problem {
     /// `list`: the last part of the path that lists them. `kind`: the word for one of them, for title and detail.
     /// `name`: as the client sent it.
     static func unknown(_ code: String, _ kind: String, _ name: String, in list: String) -> Problem {
-        Problem(
-            .notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")
+        Problem(.notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists them.")
     }
 }

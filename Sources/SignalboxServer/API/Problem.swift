@@ -33,16 +33,18 @@ struct Problem: Error, Equatable {
         let value: String
     }
 
-    /// `title`: a phrase without a full stop. `detail`: one or more sentences.
+    /// `title`: a phrase without a full stop. `detail`: one or more sentences. `pointer`: the member with the location
+    /// of the mistake.
     init(
         _ status: HTTPResponse.Status, _ code: String, title: String = "The request was not accepted",
-        _ detail: String, headers: HTTPFields = [:]
+        _ detail: String, headers: HTTPFields = [:], pointer: String? = nil
     ) {
         self.status = status
         self.code = code
         self.title = title
         self.detail = detail
         self.headers = headers
+        members = pointer.map { [Member(name: "pointer", value: $0)] } ?? []
     }
 
     /// Writes the whole object, for a response or for an item of a batch. `more`: writes further members that are not
@@ -150,8 +152,7 @@ extension Problem {
     static func notFound(_ path: String) -> Problem {
         let known = Endpoint.all.map(\.path).filter { !$0.contains("{") }
         let hint = Spelling.nearest(to: path, among: known).map { "; did you mean \($0)?" } ?? "."
-        return Problem(
-            .notFound, "not-found", title: "Not found", "No such endpoint: \(path.prefix(200))\(hint)")
+        return Problem(.notFound, "not-found", title: "Not found", "No such endpoint: \(path.prefix(200))\(hint)")
     }
 
     /// `allow`: the methods of the path (RFC 9110, 15.5.6).

@@ -45,9 +45,7 @@ package struct ProblemDescription: Sendable {
         Self(
             "body-unexpected", 400, "The request has a body that this endpoint does not accept; nothing changed.",
             "See `detail` and `pointer`; without a `pointer`, use query parameters."),
-        Self(
-            "content-encoding-unsupported", 415, "The body is compressed.",
-            "Send it without `content-encoding`."),
+        Self("content-encoding-unsupported", 415, "The body is compressed.", "Send it without `content-encoding`."),
         Self(
             "unauthorized", 401, "The token is missing, wrong, or belongs to another source.",
             "Send the token of the source, or an admin token for operator endpoints."),
@@ -79,11 +77,8 @@ package struct ProblemDescription: Sendable {
             "admin-closed", 403,
             "Operator endpoints are closed: the config has no admin token, and the gateway is not loopback-only.",
             "Configure `admin.auth.bearer`."),
-        Self(
-            "idempotency-key-malformed", 400, "The key is not 1 to 255 printable ASCII characters.",
-            "Use a UUID."),
-        Self(
-            "idempotency-key-reused", 422, "An earlier request used the key with another body.", "Use a new key."),
+        Self("idempotency-key-malformed", 400, "The key is not 1 to 255 printable ASCII characters.", "Use a UUID."),
+        Self("idempotency-key-reused", 422, "An earlier request used the key with another body.", "Use a new key."),
         Self("interaction-malformed", 422, "The report lacks a member or has an invalid one.", "See `detail`."),
         Self(
             "event-not-found", 404, "No stored event has this id.",
@@ -126,8 +121,7 @@ package struct ProblemDescription: Sendable {
         Self(
             "delivery-awaits-media", 409, "The delivery waits for its media files.",
             "Wait: it is sent when they have arrived or the wait is over."),
-        Self(
-            "reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
+        Self("reason-required", 400, "A purge has no reason; nothing was removed.", "Send `reason`."),
         Self(
             "confirm-expired", 409,
             "The confirmation of a bulk change is older than 5 minutes, or of another store; nothing changed.",
@@ -158,7 +152,7 @@ package struct ProblemDescription: Sendable {
         Self("media-link-wrong", 403, "The signature is not valid for this link.", "Use the `href` of an event."),
         Self(
             "media-link-expired", 403, "The signed link has expired.",
-            "Replay the event for a new one, or raise `media.signedUrls.expiry`."),
+            "Use the new `href` in `GET /v1/events/ID`, or raise `media.signedUrls.expiry`."),
         Self("media-not-matched", 412, "`if-match` does not have the file's `etag`.", "Leave the header out."),
         Self("range-not-satisfiable", 416, "The file is shorter than the range.", "See `content-range`."),
         Self(
@@ -172,11 +166,9 @@ package struct ProblemDescription: Sendable {
         Self(
             "reads-busy", 503, "Too many requests compute over payloads: explanations, trials and searches.",
             "Repeat it after `retry-after`."),
-        Self(
-            "too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
+        Self("too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
         Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
-        Self(
-            "captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
+        Self("captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
@@ -210,9 +202,7 @@ package struct ProblemDescription: Sendable {
         Self(
             "request-refused", 400, "The HTTP layer rejected the request; the status may be another 4xx.",
             "Check path and headers."),
-        Self(
-            "gateway-busy", 503, "All request-body memory is in use.",
-            "Retry after `retry-after` seconds."),
+        Self("gateway-busy", 503, "All request-body memory is in use.", "Retry after `retry-after` seconds."),
         Self(
             "queue-unavailable", 503, "The queue cannot be written; nothing was accepted.",
             "Retry later. Operators: see [troubleshooting](../troubleshooting.md)."),

@@ -49,8 +49,7 @@ extension QueryParameter {
     static let pauseEnd = Self(
         "until", .end,
         "When the gateway resumes the destination, within 366 days: RFC 3339, or a time from now such as `30m`")
-    static let state = Self(
-        "state", .words(DeliveryRecord.State.allCases.map(\.rawValue)), "Deliveries in this state")
+    static let state = Self("state", .words(DeliveryRecord.State.allCases.map(\.rawValue)), "Deliveries in this state")
     static let mediaState = Self(
         "state", .words(["stored", "wanted", "failed"]), "Files, or URLs in this state; default `stored`")
     static let destination = Self("destination", .text, "Deliveries to this destination")

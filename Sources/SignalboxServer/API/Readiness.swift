@@ -34,11 +34,7 @@ actor Readiness {
     init(
         delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         _ probe: @escaping @Sendable () async -> Verdict
-    ) {
-        self.delayed = delayed
-        self.now = now
-        self.probe = probe
-    }
+    ) { (self.delayed, self.now, self.probe) = (delayed, now, probe) }
 
     /// Returns within ``patience``. Concurrent requests share a running probe. A result that is younger than a second
     /// is returned at once. The probe is not cancelled when requests stop waiting for it.

@@ -28,7 +28,7 @@ struct RoutesAPI: Sendable {
     /// absent for a config without one.
     func list() -> Response {
         .json { json in
-            json.array("routes", zip(routes.routes, counters)) { json, entry in
+            json.array("routes", of: zip(routes.routes, counters)) { json, entry in
                 let (route, counter) = entry
                 json.object { json in
                     json.member("name", route.name)

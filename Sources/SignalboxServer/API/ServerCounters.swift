@@ -1,4 +1,3 @@
-import HTTPTypes
 import SignalboxGateway
 import SignalboxStore
 

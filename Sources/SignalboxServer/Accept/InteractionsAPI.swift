@@ -41,8 +41,7 @@ extension JSONWriter {
         member("id", receipt.duplicate ?? receipt.routed.event.id.description)
         if receipt.duplicate != nil { member("duplicate", true) }
         member("eventId", receipt.decided.tap.interaction.eventID)
-        key("action")
-        object { $0.actionMembers(receipt.decided.tap.action) }
+        object("action") { $0.actionMembers(receipt.decided.tap.action) }
         outcome(of: receipt.decided, isRepeat: receipt.duplicate != nil)
         member("routes", receipt.routed.routes)
         member("destinations", receipt.routed.destinations.map(\.name))
@@ -54,14 +53,17 @@ extension Problem {
     /// The title of all problems of reports.
     private static let noInteraction = "The interaction was not accepted"
 
+    /// Unicode scalars of a list of buttons.
+    private static let longestList = 2_000
+
     /// For a body without bytes. An empty batch is accepted.
     fileprivate static let emptyInteraction = Problem(
         .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 
     /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event or
-    /// action, otherwise 422. The detail of an unknown action lists the known ones, at most 2000 characters of them,
-    /// because identifiers come from the payload.
+    /// action, otherwise 422. The detail of an unknown action lists the known ones, at most ``longestList`` scalars
+    /// of them, because identifiers come from the payload.
     fileprivate init(_ failure: InteractionIntake.Failure) {
         let title = Self.noInteraction
         switch failure {
@@ -85,11 +87,18 @@ extension Problem {
                 .unprocessableContent, Rejection.Code.tooCostly.rawValue, title: title,
                 "Evaluating the routes for its event exceeds the work limit: shorten its texts.")
         case .mistaken(.unknownAction(let identifier, let known), _):
-            let buttons =
-                known.isEmpty ? "It has no buttons" : "Its buttons are " + known.joined(separator: ", ").prefix(2000)
             self.init(
                 .unprocessableContent, "action-not-found", title: title,
-                "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
+                "The event has no action \(identifier.beginning(ofScalars: 200)). \(Self.words(of: known)); "
+                    + "default and dismiss always work.")
         }
+    }
+
+    /// The identifiers of buttons, for a sentence. Cuts each one before they are joined, because a request may have
+    /// many reports about one event.
+    private static func words(of buttons: [String]) -> String {
+        guard !buttons.isEmpty else { return "It has no buttons" }
+        let list = buttons.map { $0.beginning(ofScalars: longestList) }.joined(separator: ", ")
+        return "Its buttons are " + list.beginning(ofScalars: longestList)
     }
 }

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import NIOHTTP1
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification

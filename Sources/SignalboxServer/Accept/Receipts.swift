@@ -1,4 +1,3 @@
-import HTTPTypes
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -7,7 +6,7 @@ import SignalboxStore
 /// The wording of accepted payloads, for the router, direct requests and stored answers alike.
 extension Intake.Report {
     /// For one payload 202 with its receipt. For a batch 202 when all payloads were accepted, otherwise 207, with one
-    /// item per payload in their order. A single rejected payload is not worded here: its problem is the response.
+    /// item per payload in their order. The response to a single rejected payload is its problem.
     var answer: StoredAnswer {
         if !isBatch, case .success(let event)? = items.first {
             return StoredAnswer(status: 202, body: .json { $0.receipt(event, duplicate: duplicates[0]) })
@@ -29,21 +28,19 @@ extension StoredAnswer {
         failure: (Failure) -> (Problem, PayloadPosition)
     ) -> StoredAnswer {
         let rejected = items.count { if case .failure = $0 { true } else { false } }
-        let body = [UInt8].json(capacity: 256 * items.count) { json in
-            json.object { json in
-                json.member("accepted", items.count - rejected)
-                json.member("rejected", rejected)
-                json.array("items", items.indices) { json, position in
-                    switch items[position] {
-                    case .success(let accepted): receipt(&json, position, accepted)
-                    case .failure(let reason):
-                        let (problem, place) = failure(reason)
-                        json.object { json in
-                            json.member("line", place.line)
-                            json.member("offset", place.offset)
-                            json.key("error")
-                            problem.write(into: &json)
-                        }
+        let body = [UInt8].jsonObject(capacity: 256 * items.count) { json in
+            json.member("accepted", items.count - rejected)
+            json.member("rejected", rejected)
+            json.array("items", of: items.indices) { json, position in
+                switch items[position] {
+                case .success(let accepted): receipt(&json, position, accepted)
+                case .failure(let reason):
+                    let (problem, place) = failure(reason)
+                    json.object { json in
+                        json.member("line", place.line)
+                        json.member("offset", place.offset)
+                        json.key("error")
+                        problem.write(into: &json)
                     }
                 }
             }
@@ -69,10 +66,7 @@ extension JSONWriter {
         member("vendor", routed.event.vendor.name)
         member("kind", routed.event.kind.rawValue)
         member("routes", routed.routes)
-        key("destinations")
-        beginArray()
-        for order in routed.deliveries { string(order.destination.name) }
-        endArray()
+        array("destinations", of: routed.deliveries) { $0.string($1.destination.name) }
         if !routed.event.warnings.isEmpty { member("warnings", routed.event.warnings) }
         endObject()
     }

@@ -34,14 +34,10 @@ final class FailedTokens: Sendable {
     init(
         logger: Logger, delayed: DelayedCall = .onQueue,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
-        (self.logger, self.delayed, self.now) = (logger, delayed, now)
-    }
+    ) { (self.logger, self.delayed, self.now) = (logger, delayed, now) }
 
     /// The counts since the start.
-    var values: [Endpoint: Int] {
-        Dictionary(uniqueKeysWithValues: Endpoint.allCases.map { ($0, counts[$0]) })
-    }
+    var values: [Endpoint: Int] { Dictionary(uniqueKeysWithValues: Endpoint.allCases.map { ($0, counts[$0]) }) }
 
     /// Records a failure. Returns when it may be answered. The log line has the address of the last client and no part
     /// of a token. A valid token is never delayed, because the caller compares tokens first.

@@ -33,12 +33,7 @@ package struct SourceAccess: Sendable {
     private init(
         tokens: [(SourceName, [UInt8])], isOpen: Bool, explaining: Set<SourceName>,
         rights: [SourceName: Set<SourceRight>]
-    ) {
-        self.tokens = tokens
-        self.isOpen = isOpen
-        self.explaining = explaining
-        self.rights = rights
-    }
+    ) { (self.tokens, self.isOpen, self.explaining, self.rights) = (tokens, isOpen, explaining, rights) }
 
     /// Whether the answers to a source's devices may have explanations, which tell what a user has seen. With open
     /// access, every client is an operator on this machine.
@@ -55,9 +50,7 @@ package struct SourceAccess: Sendable {
     /// the source of the token. Without, a path may name any source with a valid name. Throws
     /// ``Problem/sourceForbidden(_:_:)`` for a source without the right. Throws 401 without a valid token; with open
     /// access 403 for a request that did not begin on this machine, and 404 for an invalid name.
-    func source(
-        named name: String?, of request: Credentials, for right: SourceRight
-    ) throws(Problem) -> SourceName {
+    func source(named name: String?, of request: Credentials, for right: SourceRight) throws(Problem) -> SourceName {
         guard isOpen else {
             let granted = request.granted(of: tokens).first { name == nil || name == $0.name }
             guard let granted else { throw .unauthorized }

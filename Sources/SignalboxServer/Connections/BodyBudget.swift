@@ -79,9 +79,7 @@ final class BodyBudget: Sendable {
     }
 
     /// The same count and holder as in ``reserve(_:for:)``.
-    func release(_ count: Int, of holder: BodyHolder? = nil) {
-        shares.withLock { $0.release(count, of: holder) }
-    }
+    func release(_ count: Int, of holder: BodyHolder? = nil) { shares.withLock { $0.release(count, of: holder) } }
 
     /// True once after a flood of bodies has ended.
     func hasFallen() -> Bool { shares.withLock { $0.hasFallen() } }
@@ -96,10 +94,7 @@ struct BodyReservation: ~Copyable {
     private let holder: BodyHolder
 
     /// Reserves no byte yet, so it cannot fail.
-    init(in budget: BodyBudget, for holder: BodyHolder) {
-        self.budget = budget
-        self.holder = holder
-    }
+    init(in budget: BodyBudget, for holder: BodyHolder) { (self.budget, self.holder) = (budget, holder) }
 
     deinit { budget.release(bytes, of: holder) }
 

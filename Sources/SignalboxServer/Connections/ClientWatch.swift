@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// Reports that the client of a long request has closed its connection, or its side of it. In the pipeline for the time
 /// of the request.

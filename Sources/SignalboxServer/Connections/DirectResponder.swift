@@ -9,9 +9,7 @@ struct DirectResponder: Sendable {
     /// Accepts the body of one request. `done` is called once, later and on the event loop. Returns false when nothing
     /// was done and the router must answer.
     typealias BodyHandler =
-        @Sendable (
-            _ body: ByteBuffer, _ eventLoop: any EventLoop, _ done: @escaping @Sendable (Reply) -> Void
-        ) -> Bool
+        @Sendable (_ body: ByteBuffer, _ eventLoop: any EventLoop, _ done: @escaping @Sendable (Reply) -> Void) -> Bool
 
     /// Judges a request by its head; nil leaves the request to the router.
     let handler: @Sendable (PlainHead) -> BodyHandler?

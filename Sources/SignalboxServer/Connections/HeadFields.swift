@@ -76,8 +76,7 @@ struct HeadFields {
         case 14 where equals(name, "sec-fetch-site"):
             if site != nil { hasOthers = true }
             site = value()
-        case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"):
-            hasOthers = true
+        case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"): hasOthers = true
         case 17 where equals(name, "transfer-encoding"):
             codings += 1
             isChunked = equals(value(), "chunked")

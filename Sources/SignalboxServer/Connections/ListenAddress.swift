@@ -26,10 +26,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Does not check or resolve the host.
-    package init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
+    package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
     /// True when no other machine can connect to it. Names other than `localhost` are not resolved, and count as
     /// reachable.

@@ -14,20 +14,14 @@ struct PeerAddress: Hashable, Sendable {
     /// Connections without an IP address share one value.
     init(_ address: SocketAddress?) {
         switch address {
-        case .v4(let address):
-            self.init(address.address.sin_addr)
-        case .v6(let address):
-            self.init(address.address.sin6_addr)
-        case .unixDomainSocket, nil:
-            self.init(prefix: 0, isIPv6: false)
+        case .v4(let address): self.init(address.address.sin_addr)
+        case .v6(let address): self.init(address.address.sin6_addr)
+        case .unixDomainSocket, nil: self.init(prefix: 0, isIPv6: false)
         }
     }
 
     /// `prefix`: in host order. IPv4 addresses use the low 32 bits.
-    private init(prefix: UInt64, isIPv6: Bool) {
-        self.prefix = prefix
-        self.isIPv6 = isIPv6
-    }
+    private init(prefix: UInt64, isIPv6: Bool) { (self.prefix, self.isIPv6) = (prefix, isIPv6) }
 
     private init(_ address: in_addr) {
         self.init(prefix: UInt64(UInt32(bigEndian: address.s_addr)), isIPv6: false)

@@ -58,10 +58,7 @@ final class RequestGuard: ChannelDuplexHandler {
         gate: InputGate, limits: ConnectionLimits, table: ConnectionTable, responder: DirectResponder? = nil,
         registered: ConnectionActivity? = nil
     ) {
-        self.gate = gate
-        self.limits = limits
-        self.table = table
-        self.responder = responder
+        (self.gate, self.limits, self.table, self.responder) = (gate, limits, table, responder)
         activity = registered ?? ConnectionActivity(idleSince: .now())
         isRegistered = registered != nil
     }
@@ -165,7 +162,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     /// Sends `100 Continue` at most once for each request.
     private func sendContinue(_ context: ChannelHandlerContext) {
-        // An earlier request gets its response first; the reader of its body does not speak for this one.
+        // If an earlier request has no response yet, the body that is being read may be that of the earlier one.
         guard expectsContinue, gate.window.unanswered == 1 else { return }
         expectsContinue = false
         let head = HTTPResponseHead(version: .http1_1, status: .continue)

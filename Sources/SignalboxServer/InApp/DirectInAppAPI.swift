@@ -1,6 +1,5 @@
 import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxInApp
@@ -37,10 +36,7 @@ final class DirectInAppAPI: Sendable {
         telemetry: Telemetry = Telemetry()
     ) {
         (self.observation, self.telemetry) = (observation, telemetry)
-        self.flow = flow
-        self.sources = sources
-        self.alarm = alarm
-        self.budget = budget
+        (self.flow, self.sources, self.alarm, self.budget) = (flow, sources, alarm, budget)
         timers = (
             counters.timer(of: "/v1/inapp/triggers", success: 200),
             counters.timer(of: "/v1/inapp/offers/{id}/outcome", success: 200)
@@ -167,7 +163,7 @@ extension QueueAlarm {
     func inAppProblem(of failure: InAppFailure) -> Problem {
         if let problem = Problem(failure) { return problem }
         guard case .store(let reason) = failure else {
-            preconditionFailure("Only the store has no problem of its own.")
+            preconditionFailure("Every failure except those of the store has a problem.")
         }
         return problem(of: .store(reason))
     }

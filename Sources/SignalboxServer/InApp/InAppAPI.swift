@@ -101,8 +101,7 @@ struct InAppAPI: Sendable {
             json.members(of: message)
             let body = message.stored.registration.body
             guard let form = call.hidesContent ? ContentMask.message(body) : body else { return }
-            json.key("form")
-            json.raw(form)
+            json.member("form", raw: form)
         }
     }
 
@@ -120,7 +119,7 @@ struct InAppAPI: Sendable {
             try await flow.messages(after: previous, upTo: limit + 1, includingWithdrawn: withdrawn == "true")
         }
         return .json { json in
-            json.array("messages", messages.prefix(limit)) { json, message in json.object { $0.members(of: message) } }
+            json.objects("messages", of: messages.prefix(limit)) { $0.members(of: $1) }
             if messages.count > limit { json.member("next", PageCursor.text(messages[limit - 1].id, in: list)) }
         }
     }

@@ -1,5 +1,4 @@
 import SignalboxGateway
-import SignalboxInApp
 
 /// The values of the metrics of in-app messages.
 /// Read once for each page of metrics, so that its lines belong together.

@@ -1,7 +1,6 @@
 import HTTPTypes
 import SignalboxGateway
 import SignalboxInApp
-import SignalboxStore
 
 // Rejected requests of in-app messages.
 /// Codes are part of the API and do not change. Details say what to do, and repeat no value of the request.

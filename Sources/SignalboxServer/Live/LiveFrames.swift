@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -13,7 +12,7 @@ struct LiveFrames {
 
     /// Entries of a list in a frame.
     private static let longestList = 20
-    /// Characters of a text in a frame.
+    /// Unicode scalars of a text in a frame.
     private static let longestText = 200
 
     /// `cursor`: a position as readers send it in `last-event-id`.
@@ -34,13 +33,11 @@ struct LiveFrames {
     /// The name of the frame is the kind of the entry, and its `id` the position behind it. `hidesContent`: titles and
     /// reasons become ``ContentMask/hidden``.
     mutating func entry(_ entry: RecentEntry, hidesContent: Bool) {
-        let data = [UInt8].json(capacity: 512) { json in
-            json.object { json in
-                switch entry.item {
-                case .event(let event): Self.write(event, hidesContent: hidesContent, into: &json)
-                case .delivery(let delivery): Self.write(delivery, hidesContent: hidesContent, into: &json)
-                case .destination(let change): Self.write(change, into: &json)
-                }
+        let data = [UInt8].jsonObject(capacity: 512) { json in
+            switch entry.item {
+            case .event(let event): Self.write(event, hidesContent: hidesContent, into: &json)
+            case .delivery(let delivery): Self.write(delivery, hidesContent: hidesContent, into: &json)
+            case .destination(let change): Self.write(change, into: &json)
             }
         }
         frame(entry.kind.rawValue, at: entry.position, data)
@@ -50,16 +47,14 @@ struct LiveFrames {
     /// name. The frame has no `id`, because counts do not move the position of a reader.
     mutating func stats(_ series: ActivityCounts.Series) {
         guard series.sums.values.contains(where: { !$0.isEmpty }) else { return }
-        let data = [UInt8].json { json in
-            json.object { json in
-                json.member("at", series.from)
-                for group in ActivityCounts.Group.allCases {
-                    json.key(group.rawValue)
-                    json.object { json in
-                        for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                            json.key(name)
-                            json.integer(sums.last ?? 0)
-                        }
+        let data = [UInt8].jsonObject { json in
+            json.member("at", series.from)
+            for group in ActivityCounts.Group.allCases {
+                json.key(group.rawValue)
+                json.object { json in
+                    for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                        json.key(name)
+                        json.integer(sums.last ?? 0)
                     }
                 }
             }
@@ -100,9 +95,9 @@ struct LiveFrames {
         }
     }
 
-    /// The first ``longestText`` characters, or ``ContentMask/hidden`` instead of all of them.
+    /// The first ``longestText`` scalars, or ``ContentMask/hidden`` instead of all of them.
     private static func shown(_ text: String, hidesContent: Bool) -> String {
-        hidesContent ? ContentMask.hidden : String(text.prefix(longestText))
+        hidesContent ? ContentMask.hidden : text.beginning(ofScalars: longestText)
     }
 
     /// Routes and warnings beyond ``longestList`` are left out without a mark. `bytes` is the size of the whole event.
@@ -118,7 +113,7 @@ struct LiveFrames {
         json.member("title", parts.title.map { shown($0, hidesContent: hidesContent) })
         json.member("evidence", parts.evidence)
         json.member("warnings", Array(event.warnings.prefix(longestList)))
-        json.member("routes", event.routes.prefix(longestList).map { String($0.prefix(longestText)) })
+        json.member("routes", event.routes.prefix(longestList).map { $0.beginning(ofScalars: longestText) })
         json.member("bytes", event.body.count)
     }
 
@@ -139,6 +134,6 @@ struct LiveFrames {
         json.member("name", change.name.name)
         json.member("at", change.at)
         json.member("state", change.state)
-        json.member("reason", change.reason.map { String($0.prefix(longestText)) })
+        json.member("reason", change.reason.map { $0.beginning(ofScalars: longestText) })
     }
 }

@@ -1,8 +1,5 @@
-import Foundation
-import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxJSON
 import SignalboxRouting
 
 /// The request of one reader of the live view.
@@ -64,9 +61,8 @@ package struct LiveSelection: Sendable {
         do throws(InvalidConfig) {
             return try Pattern(text: Array(text.utf8))
         } catch {
-            let mistake = error.mistakes.first { $0.severity == .error }
-            let reason = mistake?.message ?? "it is not JSON"
-            throw .pattern("The pattern is not valid: \(reason).", at: mistake?.pointer ?? "")
+            let mistake = error.firstError
+            throw .pattern("The pattern is not valid: \(mistake.message).", at: mistake.pointer)
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxGateway
 
 /// Decides the frames of one reader of the live view, and their times. A value without a clock: the caller passes the
@@ -27,8 +26,7 @@ struct LiveSession: Sendable {
     /// `position`: the last one that a reader has; nil to begin with the next occurrence. `now`: nanoseconds of the
     /// clock.
     init(_ selection: LiveSelection, of observation: Observation, after position: RecentPosition?, at now: Int64) {
-        self.selection = selection
-        self.observation = observation
+        (self.selection, self.observation) = (selection, observation)
         let end = observation.recent.position
         // A position ahead of the log comes from no answer of this process.
         let start = position.map { $0.isBehind(end) ? $0 : end } ?? end

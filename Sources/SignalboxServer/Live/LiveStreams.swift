@@ -1,8 +1,6 @@
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import NIOCore
-import SignalboxStore
 import Synchronization
 
 /// The streams in progress, for all configs of the process.
@@ -89,9 +87,7 @@ final class LiveStreams: Sendable {
     }
 
     /// Called once, when the object of the stream is dropped. Frees its place for another reader.
-    fileprivate func remove(_ number: Int) {
-        state.withLock { $0.streams[number] = nil }
-    }
+    fileprivate func remove(_ number: Int) { state.withLock { $0.streams[number] = nil } }
 }
 
 /// One stream. It leaves the table when it is dropped, also if its response was never written.

@@ -28,16 +28,13 @@ extension Observation {
         for case .failure(let failure) in items {
             let (problem, place) = problem(failure)
             refused(
-                RefusedPayload(
-                    at: clock.now, door: .api, code: problem.code, source: call.source, line: place.line))
+                RefusedPayload(at: clock.now, door: .api, code: problem.code, source: call.source, line: place.line))
         }
     }
 
     /// A push that a provider endpoint refused. `reason`: the word of the answer; nil for an answer without one. An
     /// answer without a word is recorded by its status. Statuses from 500 on are not recorded.
-    func refused(
-        _ service: PushService, status: Int, reason: String?, from source: SourceName?, bytes: Int?
-    ) {
+    func refused(_ service: PushService, status: Int, reason: String?, from source: SourceName?, bytes: Int?) {
         // A failure of the gateway itself.
         guard status < 500 else { return }
         refused(

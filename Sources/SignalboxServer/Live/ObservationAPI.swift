@@ -24,15 +24,13 @@ struct ObservationAPI: Sendable {
         let (since, until) = (try call.time("since") ?? .distantPast, try call.time("until") ?? .distantFuture)
         return .json { json in
             let newest = observation.rejections.newest.filter { $0.at >= since && $0.at < until }
-            json.array("rejections", newest) { json, refusal in
-                json.object { json in
-                    json.member("at", refusal.at)
-                    json.member("source", refusal.source?.name)
-                    json.member("code", refusal.code)
-                    if let bytes = refusal.bytes { json.member("bytes", bytes) }
-                    if let line = refusal.line { json.member("line", line) }
-                    json.member("door", refusal.door.rawValue)
-                }
+            json.objects("rejections", of: newest) { json, refusal in
+                json.member("at", refusal.at)
+                json.member("source", refusal.source?.name)
+                json.member("code", refusal.code)
+                if let bytes = refusal.bytes { json.member("bytes", bytes) }
+                if let line = refusal.line { json.member("line", line) }
+                json.member("door", refusal.door.rawValue)
             }
         }
     }
@@ -47,8 +45,7 @@ struct ObservationAPI: Sendable {
         return .json { json in
             json.member("step", series.step)
             json.member("from", series.from)
-            json.key("series")
-            json.object { json in
+            json.object("series") { json in
                 for group in ActivityCounts.Group.allCases {
                     json.key(group.rawValue)
                     json.object { json in
@@ -85,24 +82,20 @@ struct ObservationAPI: Sendable {
         return .json { json in
             json.member("since", drift.since)
             json.member("started", observation.started)
-            json.key("known")
-            json.strings(known)
-            json.array("vendors", names) { json, name in
-                json.object { json in
-                    json.member("name", name)
-                    let total = totals[name]
-                    json.member("events", total?.events ?? 0)
-                    json.key("share")
-                    json.double(all == 0 ? 0 : (Double(total?.events ?? 0) / Double(all) * 10_000).rounded() / 10_000)
-                    json.key("warnings")
-                    json.object { json in
-                        for (code, count) in (total?.warnings ?? [:]).sorted(by: { $0.key < $1.key }) {
-                            json.key(code)
-                            json.integer(count)
-                        }
+            json.member("known", known)
+            json.objects("vendors", of: names) { json, name in
+                json.member("name", name)
+                let total = totals[name]
+                json.member("events", total?.events ?? 0)
+                json.key("share")
+                json.double(all == 0 ? 0 : (Double(total?.events ?? 0) / Double(all) * 10_000).rounded() / 10_000)
+                json.object("warnings") { json in
+                    for (code, count) in (total?.warnings ?? [:]).sorted(by: { $0.key < $1.key }) {
+                        json.key(code)
+                        json.integer(count)
                     }
-                    Self.write(drift.vendors[name], into: &json)
                 }
+                Self.write(drift.vendors[name], into: &json)
             }
         }
     }
@@ -112,13 +105,11 @@ struct ObservationAPI: Sendable {
         let known = (keys?.known ?? [:]).sorted {
             $0.value.firstSeen == $1.value.firstSeen ? $0.key < $1.key : $0.value.firstSeen > $1.value.firstSeen
         }
-        json.array("newKeys", known) { json, key in
-            json.object { json in
-                json.member("pointer", key.key)
-                json.member("firstSeen", Date(timeIntervalSince1970: Double(key.value.firstSeen) / 1000))
-                json.member("count", key.value.count)
-                json.member("type", key.value.type.rawValue)
-            }
+        json.objects("newKeys", of: known) { json, key in
+            json.member("pointer", key.key)
+            json.member("firstSeen", Date(timeIntervalSince1970: Double(key.value.firstSeen) / 1000))
+            json.member("count", key.value.count)
+            json.member("type", key.value.type.rawValue)
         }
         if let folded = keys?.folded, folded > 0 { json.member("folded", folded) }
     }

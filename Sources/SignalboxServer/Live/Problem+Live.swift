@@ -13,8 +13,6 @@ extension Problem {
 
     /// `pointer`: the location of the mistake in the pattern.
     static func pattern(_ detail: String, at pointer: String) -> Problem {
-        var problem = Problem(.badRequest, "pattern-invalid", title: "The request was not understood", detail)
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
+        Problem(.badRequest, "pattern-invalid", title: "The request was not understood", detail, pointer: pointer)
     }
 }

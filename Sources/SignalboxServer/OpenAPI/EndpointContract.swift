@@ -1,8 +1,6 @@
-/// The bodies, answers and problems of an endpoint, in addition to its declaration. The description of the API derives
-/// from both. Tests compare the contracts with the endpoints, and the answers with the contracts.
+/// The bodies, answers and problems of an endpoint, from which the description of the API derives. Tests compare the
+/// answers with the contracts.
 struct EndpointContract: Sendable {
-    /// Method and path as the endpoint declares them, such as `GET /v1/deliveries`.
-    let endpoint: String
     /// The name of the operation, from which generators of clients derive the name of a function. Unique and stable.
     let name: String
     /// The media types of the request's body; empty for an endpoint that reads no body.
@@ -16,12 +14,11 @@ struct EndpointContract: Sendable {
     /// Codes of problems that the handler throws. Those of access, query and body are derived from the endpoint.
     let problems: [String]
 
-    /// `endpoint`: must be declared in ``Endpoint/all``.
     init(
-        _ endpoint: String, _ name: String, body: [Content] = [], optional isBodyOptional: Bool = false,
-        fields: [RequestField] = [], _ answers: Answer..., problems: [String] = []
+        _ name: String, body: [Content] = [], optional isBodyOptional: Bool = false, fields: [RequestField] = [],
+        _ answers: Answer..., problems: [String] = []
     ) {
-        (self.endpoint, self.name, self.answers, self.problems) = (endpoint, name, answers, problems)
+        (self.name, self.answers, self.problems) = (name, answers, problems)
         (self.body, self.isBodyOptional, self.fields) = (body, isBodyOptional, fields)
     }
 

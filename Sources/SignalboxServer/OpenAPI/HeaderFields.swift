@@ -35,9 +35,7 @@ enum AnswerField: String, Sendable, CaseIterable {
     }
 
     /// The header of the document's components.
-    var node: JSONNode {
-        ["description": .string(purpose), "required": .bool(isRequired), "schema": schema]
-    }
+    var node: JSONNode { ["description": .string(purpose), "required": .bool(isRequired), "schema": schema] }
 
     private var schema: JSONNode {
         switch self {

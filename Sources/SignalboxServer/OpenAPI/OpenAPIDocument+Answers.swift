@@ -4,12 +4,12 @@ import SignalboxConfig
 /// Answers of operations: those of the contract, and a problem for each other status.
 extension OpenAPIDocument {
     /// In the order of the statuses. A status with an answer and problems has the media types of both.
-    static func answers(of endpoint: Endpoint, _ contract: EndpointContract) -> JSONNode {
-        let problems = Dictionary(grouping: endpoint.problemCodes(contract)) { ProblemDescription.status(of: $0) }
-        let statuses = Set(contract.answers.map(\.status)).union(problems.keys).sorted()
+    static func answers(of endpoint: Endpoint) -> JSONNode {
+        let problems = Dictionary(grouping: endpoint.problemCodes) { ProblemDescription.status(of: $0) }
+        let statuses = Set(endpoint.contract.answers.map(\.status)).union(problems.keys).sorted()
         return .object(
             statuses.map { status in
-                let answer = contract.answers.first { $0.status == status }
+                let answer = endpoint.contract.answers.first { $0.status == status }
                 let codes = problems[status] ?? []
                 return JSONNode.Member(key: "\(status)", value: self.answer(status, answer, codes, at: endpoint))
             })
@@ -63,9 +63,9 @@ extension OpenAPIDocument {
 extension Endpoint {
     /// Every code that a request may receive, each once: of the HTTP layer, the query, the access, the body and the
     /// handler.
-    func problemCodes(_ contract: EndpointContract) -> [String] {
+    var problemCodes: [String] {
         var codes = Self.connectionCodes + ["parameter-unknown", "parameter-repeated"]
-        if parameters.contains(where: { $0.form != .text || $0 == .cursor }) { codes += EndpointContract.query }
+        if parameters.contains(where: { $0.form != .text || $0 == .cursor }) { codes += Self.query }
         switch access {
         case .source: codes += Self.openCodes + ["source-forbidden"]
         case .role: codes += Self.operatorCodes

@@ -15,24 +15,23 @@ extension OpenAPIDocument {
             })
     }
 
-    /// A missing contract makes an operation without answers, which a test reports. `x-action` names the change that
-    /// the action log records.
+    /// `x-action` names the change that the action log records.
     private static func operation(of endpoint: Endpoint) -> JSONNode {
-        let contract = EndpointContract.byEndpoint[endpoint.key] ?? EndpointContract(endpoint.key, endpoint.key)
+        let contract = endpoint.contract
         var node: JSONNode = [
             "operationId": .string(contract.name), "tags": [.string(endpoint.topic)],
             "summary": .string(endpoint.purpose), "x-role": .string(endpoint.access.leastRole),
             "security": security(of: endpoint.access),
         ]
         if let operation = endpoint.operation { node = node.adding(["x-action": .string(operation.name)]) }
-        let parameters = parameters(of: endpoint, contract)
+        let parameters = parameters(of: endpoint)
         if !parameters.isEmpty { node = node.adding(["parameters": .array(parameters)]) }
         if !contract.body.isEmpty {
             node = node.adding([
                 "requestBody": ["required": .bool(!contract.isBodyOptional), "content": content(contract.body)]
             ])
         }
-        return node.adding(["responses": answers(of: endpoint, contract)])
+        return node.adding(["responses": answers(of: endpoint)])
     }
 
     /// Alternatives. An empty list means that the request needs no token. The list of each scheme is empty, because
@@ -64,7 +63,7 @@ extension OpenAPIDocument {
 }
 
 extension Endpoint {
-    /// Of the table of contracts. The form of ``EndpointContract/endpoint``.
+    /// Method and path, such as `GET /v1/deliveries`.
     var key: String { "\(method) \(path)" }
 
     /// The part of the path that groups the endpoints; `service` for paths without a version. The tag of the operation,

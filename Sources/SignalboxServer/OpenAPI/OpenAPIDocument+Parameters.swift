@@ -4,8 +4,8 @@ import SignalboxConfig
 extension OpenAPIDocument {
     /// Parameters of the path, then of the query, then references to header fields. Operators' endpoints have
     /// `x-request-id`.
-    static func parameters(of endpoint: Endpoint, _ contract: EndpointContract) -> [JSONNode] {
-        let fields = contract.fields + (endpoint.hasOperatorFields ? [.requestID] : [])
+    static func parameters(of endpoint: Endpoint) -> [JSONNode] {
+        let fields = endpoint.contract.fields + (endpoint.hasOperatorFields ? [.requestID] : [])
         return endpoint.pathParameters.map { path($0, of: endpoint) }
             + endpoint.parameters.map { query($0) }
             + fields.map { ["$ref": .string("#/components/parameters/" + $0.rawValue)] }
@@ -23,10 +23,7 @@ extension OpenAPIDocument {
         case ("sha256", _): ["type": "string", "pattern": "^[0-9a-f]{64}$"]
         case ("id", "deliveries"): ["type": "integer", "minimum": 1]
         case ("id", "events"):
-            [
-                "type": "string",
-                "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
-            ]
+            ["type": "string", "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"]
         default: ["type": "string", "minLength": 1]
         }
     }

@@ -28,9 +28,7 @@ extension OpenAPIDocument {
                 "required": true,
                 "content": [
                     "application/cloudevents+json": ["schema": event],
-                    "application/cloudevents-batch+json": [
-                        "schema": ["type": "array", "minItems": 1, "items": event]
-                    ],
+                    "application/cloudevents-batch+json": ["schema": ["type": "array", "minItems": 1, "items": event]],
                     "application/json": ["schema": reference(to: "StandardWebhook")],
                 ],
             ],

@@ -26,8 +26,7 @@ package enum OpenAPIDocument {
         ]
         return [
             JSONNode.Member(key: "openapi", value: "3.1.0"), JSONNode.Member(key: "info", value: info),
-            JSONNode.Member(
-                key: "jsonSchemaDialect", value: "https://json-schema.org/draft/2020-12/schema"),
+            JSONNode.Member(key: "jsonSchemaDialect", value: "https://json-schema.org/draft/2020-12/schema"),
         ]
     }
 

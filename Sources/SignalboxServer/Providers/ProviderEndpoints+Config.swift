@@ -1,7 +1,6 @@
 import Foundation
 import SignalboxEgress
 import SignalboxGateway
-import SignalboxNotification
 import SignalboxStore
 
 extension ProviderEndpoints {
@@ -15,8 +14,7 @@ extension ProviderEndpoints {
             failures: PushFailures(rules: surface.failures.rules, intake: surface.intake),
             store: PushStore(intake: surface.intake, alarm: alarm),
             captures: PushCaptures(log: state.captures, tokens: surface.tokens, observation: surface.observation),
-            held: state.held,
-            forwarding: surface.passThrough.isEmpty ? nil : forwarding)
+            held: state.held, forwarding: surface.passThrough.isEmpty ? nil : forwarding)
         self.init(
             surface.senders, sources: surface.sources, acceptance, surface.queue, state,
             granted: GrantedTokens(key: surface.keys.key(for: .accessTokens)))
@@ -36,8 +34,7 @@ extension ProviderEndpoints {
         self.init(
             // In the order of `ProviderKind`.
             all: [
-                APNsEndpoint(
-                    senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
+                APNsEndpoint(senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
                 FCMEndpoint(
                     access: google, acceptance: acceptance, topics: state.topics, tokens: granted,
                     contents: state.contents, failures: state.failures, proofs: state.bearerProofs, now: now),

@@ -50,8 +50,7 @@ struct ProviderValues: Sendable {
 
     /// `evicted`: since the start.
     init(_ state: ProviderState, connections: Int, evicted: Int) {
-        self.connections = connections
-        self.evicted = evicted
+        (self.connections, self.evicted) = (connections, evicted)
         slowed = state.failures.slowed
         refused = Self.values(of: state.refusals, RefusedConnection.allCases)
         failedProofs = Self.values(of: state.failures.counts, FailedProof.all)

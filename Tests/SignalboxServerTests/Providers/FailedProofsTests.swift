@@ -13,7 +13,7 @@ import Testing
 
     private static func connection(_ address: String) throws -> ProviderConnection {
         let peer = PeerAddress(try SocketAddress(ipAddress: address, port: 1))
-        return ProviderConnection(peer: peer, address: address, isTLS: true, isLoopback: false, version: .http2)
+        return ProviderConnection(peer: peer, address: address, isLoopback: false)
     }
 
     @Test func anIPv6NetworkCountsOnce() throws {

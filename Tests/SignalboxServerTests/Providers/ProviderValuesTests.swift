@@ -178,8 +178,7 @@ struct ProviderValuesTests {
 }
 
 extension ProviderConnection {
-    static func test(version: Version = .http2) -> ProviderConnection {
-        ProviderConnection(
-            peer: PeerAddress(nil), address: "127.0.0.1", isTLS: false, isLoopback: true, version: version)
+    static func test() -> ProviderConnection {
+        ProviderConnection(peer: PeerAddress(nil), address: "127.0.0.1", isLoopback: true)
     }
 }

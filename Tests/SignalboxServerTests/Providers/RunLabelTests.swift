@@ -7,7 +7,7 @@ import Testing
     /// The request after its label was read; nil if the label is refused.
     private static func read(_ path: String, header: String? = nil) -> ProviderRequest? {
         let connection = ProviderConnection(
-            peer: PeerAddress(nil), address: "", isTLS: false, isLoopback: true, version: .http2)
+            peer: PeerAddress(nil), address: "", isLoopback: true)
         let sent = ProviderRequest(
             method: "POST", target: path, headers: header.map { [("signalbox-run", $0)] } ?? [],
             connection: connection)

@@ -66,7 +66,7 @@ struct SourceUsageTests {
         let limits = SourceUsageLimits(connections: 1)
         let connections = (0..<3).map { _ in
             ProviderConnection(
-                peer: PeerAddress(nil), address: "", isTLS: false, isLoopback: true, version: .http1,
+                peer: PeerAddress(nil), address: "", isLoopback: true,
                 isOfOneRequest: true)
         }
         for connection in connections { #expect(excess(admit(limits, on: connection)) == nil) }

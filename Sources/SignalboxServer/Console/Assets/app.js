@@ -115,8 +115,8 @@ function signInForm() {
   };
   return [h("h1", null, "Sign in"),
     h("form", { class: "signin", onsubmit: submit },
-      h("p", null, "Send a token of admin.auth or admin.tokens. It stays in the memory of this page and leaves it only in ",
-        "requests to this gateway."),
+      h("p", null, "Enter a token of admin.auth or admin.tokens. It stays in the memory of this page and leaves it ",
+        "only in requests to this gateway."),
       session.token ? problem(denied) : null,
       h("label", null, h("span", null, "Token"), h("input",
         { name: "token", type: "password", autocomplete: "off", required: true })),
@@ -180,7 +180,11 @@ async function load(context) {
   } catch (error) {
     if (abort.signal.aborted || context !== shown) return;
     context.error = error;
-    if (error instanceof Refusal && error.status === 401) denied = error;
+    // Pages that read again by themselves would repeat the wrong token.
+    if (error instanceof Refusal && error.status === 401) {
+      denied = error;
+      stop();
+    }
   }
   redraw();
 }

@@ -9,7 +9,7 @@ const states = ["waiting", "delivered", "dead", "expired"];
 const errors = ["denied", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "exhausted", "reset",
   "unusable", "token", "stopped", "interrupted"];
 const fields = [["state", "State", states], ["destination", "Destination"], ["vendor", "Vendor"],
-  ["status", "Status of the last attempt", "number"],
+  ["status", "Last status, such as 503 or 5xx"],
   ["error", "Error of the last attempt", errors], ["event", "Event"], ...windowFields];
 const views = [["Dead letters", { state: "dead" }], ["Waiting", { state: "waiting" }],
   ["Reply timeouts", { error: "timeout-reply" }], ["All", {}]];
@@ -36,12 +36,14 @@ function list(context) {
       views.map(([words, query]) => h("a", { class: "chip", href: to("deliveries", null, query) }, words))),
     filters(params, fields), problem(error), listFacts({ params, data, shown: rows.length }),
     h("div", { class: "buttons" },
-      permitted("operator", `Retry all ${words(params)} …`, { onclick: () => bulk(context, "retry"),
-        "data-bulk": "retry" }),
+      // A delivery that was delivered or has expired cannot be retried.
+      params.state === "delivered" || params.state === "expired" ? null
+        : permitted("operator", `Retry all ${words(params)} …`, { onclick: () => bulk(context, "retry"),
+          "data-bulk": "retry" }),
       permitted("admin", `Purge all ${words(params)} …`, { onclick: () => bulk(context, "purge"), class: "danger",
         "data-bulk": "purge" })),
     table("Deliveries", columns, rows, (row) => row.id, data
-      ? none(params, "No delivery yet. Every event has one for each destination of its routes: ", sendOne)
+      ? none(params, data, "No delivery yet. Every event has one for each destination of its routes: ", sendOne)
       : error ? "No list." : "Loading …")];
 }
 
@@ -119,7 +121,7 @@ export function actions(context, at) {
 
 function retry(row, reload) {
   confirm(`Retry delivery ${row.id}`, {
-    body: h("p", null, "The delivery to ", inline(row.destination), " is attempted at once, with a new retry budget."),
+    body: h("p", null, "The delivery to ", inline(row.destination), " is due at once, with a new retry budget."),
     button: "Retry 1 delivery",
     run: async ({ reason }) => {
       const answer = await post(`deliveries/${row.id}/retry`, undefined, { reason });
@@ -147,7 +149,7 @@ async function bulk(context, kind) {
     { role, button: "Close", body: h("p", null, "No delivery matches."), run: async () => "No change was made." });
   return confirm(`${verb} ${number} ${noun}`, {
     role, needsReason: kind === "purge",
-    body: [h("p", null, kind === "retry" ? "They are attempted again, with a new retry budget."
+    body: [h("p", null, kind === "retry" ? "They are due at once, with a new retry budget."
       : "They are removed, with their attempts. No command brings them back."),
       facts(["Filter", Object.entries(filter).map(([name, value]) =>
         [h("code", null, `${name}=${visible(value, 100)}`), " "])], ["Oldest", time(preview.oldest)],
@@ -164,7 +166,8 @@ async function bulk(context, kind) {
       if (reason) body.reason = reason;
       if (spread && Number(spread) > 0) body.spread = Number(spread);
       const answer = await post(`deliveries/${kind}`, body);
-      return `${count(answer.count)} deliveries were ${kind === "retry" ? "requeued" : "removed"}.`;
+      const words = answer.count === 1 ? "delivery was" : "deliveries were";
+      return `${count(answer.count)} ${words} ${kind === "retry" ? "requeued" : "removed"}.`;
     },
     progress: async () => {
       const row = (await get("actions", { operation: `deliveries.${kind}`, limit: 1 })).actions?.[0];

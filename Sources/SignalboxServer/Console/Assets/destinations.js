@@ -87,14 +87,16 @@ function latency(row) {
   return value ? `p50 ${count(value.p50)} · p95 ${count(value.p95)} · p99 ${count(value.p99)} ms` : "–";
 }
 
+const isHeld = (row) => row.state === "paused" || row.state === "disabled";
+
+// A resumption also ends the wait for a probe, for permission, and for the end of a requested pause.
 function buttons(row, context) {
   if (row.state === "unknown") return h("span", { class: "dim" }, "not in the config");
-  const isHeld = row.state === "paused" || row.state === "disabled";
   return h("div", { class: "buttons small" },
-    isHeld ? permitted("operator", "Resume …", { onclick: () => resume(row, context),
-      "aria-label": `Resume ${visible(row.name, 60)}` })
-      : permitted("operator", "Pause …", { onclick: () => pause(row, context),
-        "aria-label": `Pause ${visible(row.name, 60)}` }),
+    row.state === "active" ? null : permitted("operator", "Resume …", { onclick: () => resume(row, context),
+      "aria-label": `Resume ${visible(row.name, 60)}` }),
+    isHeld(row) ? null : permitted("operator", "Pause …", { onclick: () => pause(row, context),
+      "aria-label": `Pause ${visible(row.name, 60)}` }),
     permitted("operator", "Test …", { onclick: () => ping(row, context),
       "aria-label": `Test ${visible(row.name, 60)}` }));
 }
@@ -103,13 +105,15 @@ function buttons(row, context) {
 export function actions(context, at) {
   const row = context.id ? context.data : sorted(context.data?.destinations ?? [])[at];
   if (!row?.name || row.state === "unknown") return [];
-  const isHeld = row.state === "paused" || row.state === "disabled";
   return [
-    isHeld ? { label: `Resume ${visible(row.name, 60)} …`, role: "operator", run: () => resume(row, context) }
+    row.state === "active" ? null
+      : { label: `Resume ${visible(row.name, 60)} …`, role: "operator", run: () => resume(row, context) },
+    isHeld(row) ? null
       : { label: `Pause ${visible(row.name, 60)} …`, role: "operator", run: () => pause(row, context) },
     { label: `Test ${visible(row.name, 60)} …`, role: "operator", run: () => ping(row, context) },
     { label: "List its dead deliveries",
-      run: () => { location.hash = to("deliveries", null, { destination: row.name, state: "dead" }); } }];
+      run: () => { location.hash = to("deliveries", null, { destination: row.name, state: "dead" }); } },
+  ].filter(Boolean);
 }
 
 const path = (row, verb) => `destinations/${encodeURIComponent(row.name)}/${verb}`;
@@ -129,7 +133,8 @@ function pause(row, { reload }) {
 
 function resume(row, { reload }) {
   confirm(`Resume ${visible(row.name, 60)}`, {
-    body: h("p", null, `${count(row.waiting)} deliveries wait; the due ones are attempted at once.`),
+    body: h("p", null, `${count(row.waiting)} deliveries wait. The gateway attempts the due ones; `,
+      "with an open breaker, one of them first."),
     button: `Resume ${visible(row.name, 60)}`,
     run: async ({ reason }) => { await post(path(row, "resume"), undefined, { reason }); return "Resumed."; },
     done: reload,

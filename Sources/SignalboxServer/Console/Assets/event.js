@@ -153,7 +153,7 @@ function short(value) { return value === undefined ? h("span", { class: "dim" },
 
 function sendAgain({ id, local, reload }) {
   const names = (local.destinations?.destinations ?? []).map((item) => item.name);
-  if (!names.length) return;
+  if (!names.length) return tell("No destination is known.");
   let name = names[0];
   confirm("Send the event again", {
     body: h("label", null, h("span", null, "Destination"), h("select",

@@ -1,6 +1,6 @@
 // Events: every accepted event, with filters. One event is the page of event.js.
 import { h } from "./h.js";
-import { call, get, session } from "./api.js";
+import { Refusal, call, get, session } from "./api.js";
 import { bytes, inline, time } from "./text.js";
 import { badge, change, counted, filters, listFacts, none, problem, sendOne, table, to,
   windowFields } from "./ui.js";
@@ -18,6 +18,8 @@ export async function load(context) {
   follow(context.local, pattern);
   if (!pattern) return get("events", query, context.signal);
   const read = readPattern(pattern);
+  if (read.message) throw new Refusal(400, { title: "The pattern is not valid", code: "pattern-invalid",
+    detail: read.message, line: read.line, column: read.column });
   return call("POST", "events/search", { query, body: { pattern: read.value ?? {} }, signal: context.signal });
 }
 
@@ -42,7 +44,8 @@ export function view(context) {
       h("summary", null, "Pattern"), editor({ text: local.text, use })),
     problem(error), listFacts({ params, data, shown: rows.length }),
     table("Events", columns, rows, (row) => row.id, data
-      ? none(params, "No event yet. Every accepted payload appears here: ", sendOne) : error ? "No list." : "Loading …")];
+      ? none(params, data, "No event yet. Every accepted payload appears here: ", sendOne)
+      : error ? "No list." : "Loading …")];
 }
 
 /** The actions of a row or of the event. */

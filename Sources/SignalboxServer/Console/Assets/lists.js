@@ -17,7 +17,7 @@ function list({ title, path, rows, fields = [], columns, note, more, empty, acti
       return [h("h1", null, title), fields.length ? filters(params, fields) : null, problem(error),
         data ? listFacts({ params, data, shown: found.length, order: note, sampling }) : null, more?.(context),
         table(title, typeof columns === "function" ? columns(context) : columns, found, (row, at) => row.id ?? at,
-          data ? none(params, empty) : error ? "No list." : "Loading …")];
+          data ? none(params, data, empty) : error ? "No list." : "Loading …")];
     },
     actions: (context, at) => {
       const row = context.data?.[rows]?.[at];
@@ -163,8 +163,9 @@ function explain(context) {
     local.answer ? [h("p", { role: "status" }, local.answer.offer
       ? ["Offers ", inline(local.answer.offer.message?.id ?? local.answer.offer.id)] : "No message would be shown."),
       table("Candidates", [["Message", (row) => inline(row.message ?? row.id)],
-        ["Verdict", (row) => inline(row.verdict ?? row.state ?? (row.offered ? "offered" : "not offered"))],
-        ["Why", (row) => inline(row.reason ?? row.check ?? "", 200)],
+        ["Result", (row) => inline(row.result)],
+        ["Failed checks", (row) => row.checks.filter((check) => !check.ok).map(({ code, actual, expected }) =>
+          h("div", { key: code }, h("code", null, inline(code)), " ", inline(`${actual}, expected ${expected}`)))],
         ["Details", (row) => inline(JSON.stringify(row), 400)]], candidates, (row, at) => at, "No candidate.")] : null);
 }
 

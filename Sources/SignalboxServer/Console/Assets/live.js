@@ -74,6 +74,7 @@ async function listen(context, opened) {
       });
     } catch (error) {
       if (!isCurrent()) return;
+      if (error.status === 401) { dispatchEvent(new Event("signalbox:signin")); return; }
       local.error = error;
       if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
       if (!opened.isListed) await list(context, opened);

@@ -184,7 +184,8 @@ function check(context, local) {
     found ? [h("p", { role: "status" }, verdict(found)),
       table("Problems of the config",
         [["Severity", (row) => badge(row.severity, row.severity === "error" ? "bad" : "warm")],
-        ["Line", (row) => `${row.line}:${row.column}`], ["At", (row) => h("code", null, inline(row.pointer))],
+        ["Position", (row) => inline([row.file, row.line, row.column].filter(Boolean).join(":"))],
+        ["At", (row) => h("code", null, inline(row.pointer))],
         ["Message", (row) => [inline(row.message, 400), row.hint
         ? [" ", h("span", { class: "dim" }, inline(row.hint, 200))] : null]]],
         found.problems ?? [], (row, at) => at, "No problem was found.")] : null];

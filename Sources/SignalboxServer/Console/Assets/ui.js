@@ -107,7 +107,8 @@ export function table(label, columns, rows, rowKey, empty) {
 }
 
 /** Words for a list without entries: `words` say what would appear and how, unless the filters leave out everything. */
-export function none(params, ...words) {
+export function none(params, data, ...words) {
+  if (data.complete === false) return "No entry matches so far: search on.";
   return Object.keys(params).some((name) => !["tz", "cursor", "limit"].includes(name))
     ? "No entry matches: clear a filter, or choose a longer window." : words;
 }
@@ -140,8 +141,7 @@ export function filters(params, fields) {
         ? h("select", { value: params[name] ?? "", onchange: (event) => change({ [name]: event.target.value }) },
           h("option", { value: "" }, "any"), kind.map((word) => h("option", { value: word }, word)))
         : h("input", {
-          type: kind === "number" ? "number" : "text", value: params[name] ?? "", autocomplete: "off",
-            spellcheck: "false",
+          type: "text", value: params[name] ?? "", autocomplete: "off", spellcheck: "false",
           placeholder: kind === "time" ? "2026-11-27T08:00:00Z" : "", "data-filter": name,
           onchange: (event) => change({ [name]: event.target.value.trim() }),
         }))),

@@ -16,8 +16,7 @@ final class APNsCall: Sendable {
     /// Nil for a path of another endpoint.
     init?(_ request: ProviderRequest) {
         guard let target = APNsTarget(path: request.path) else { return nil }
-        self.request = request
-        self.target = target
+        (self.request, self.target) = (request, target)
         headers = APNsHeaders(request.headers)
         reply =
             switch target.resource {
@@ -98,9 +97,7 @@ struct APNsAccess: Sendable {
 
     /// A connection belongs to the team of its first valid token. Throws ``APNsReason/invalidProviderToken`` for a
     /// token of another team, and ``APNsReason/unrelatedKey`` for one of another key if the source is strict about it.
-    private func sender(
-        authorization: String, on connection: ProviderConnection
-    ) throws(APNsReason) -> APNsSender {
+    private func sender(authorization: String, on connection: ProviderConnection) throws(APNsReason) -> APNsSender {
         let claims = try tokens.claims(authorization: authorization)
         let first = connection.firstProof(or: .init(team: claims.team, key: claims.key))
         guard first.team == claims.team else { throw .invalidProviderToken }

@@ -47,8 +47,7 @@ struct APNsChannels: Sendable {
     /// channel that is created while access is open has no source, so every source may use it later.
     func create(for app: String, by source: SourceName, _ body: [UInt8]) async throws(APNsReason) -> String {
         let channel = BroadcastChannel(
-            id: Self.newID(), app: app, storesLast: try Self.storesLast(body),
-            source: senders.isOpen ? nil : source)
+            id: Self.newID(), app: app, storesLast: try Self.storesLast(body), source: senders.isOpen ? nil : source)
         let isCreated = try await asking { () throws(StoreError) in
             try await store.create(channel, upTo: Self.most, ofAll: Self.mostOfAll)
         }

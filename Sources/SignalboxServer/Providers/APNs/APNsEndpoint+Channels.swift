@@ -86,11 +86,9 @@ extension APNsEndpoint {
             }
             let channel = try await channels.channel(known, of: bundle, for: source)
             return reply.success(
-                json: .json { json in
-                    json.object { json in
-                        json.member("message-storage-policy", channel.storesLast ? 1 : 0)
-                        json.member("push-type", "LiveActivity")
-                    }
+                json: .jsonObject { json in
+                    json.member("message-storage-policy", channel.storesLast ? 1 : 0)
+                    json.member("push-type", "LiveActivity")
                 })
         }
     }

@@ -31,8 +31,7 @@ final class APNsEndpoint: ProviderEndpoint {
     ) {
         access = APNsAccess(senders: senders, tokens: APNsTokens(senders, now: now))
         self.channels = APNsChannels(store: channels, senders: senders, alarm: acceptance.store.alarm)
-        self.acceptance = acceptance
-        self.failures = failures
+        (self.acceptance, self.failures) = (acceptance, failures)
     }
 
     /// Decides on the head alone, so a client without a proof, or with too long a body, is answered at once. A refusal
@@ -124,9 +123,7 @@ final class APNsEndpoint: ProviderEndpoint {
     /// Reads the header fields that the event shows, in the order of their checks. `isForwarded`: Apple decides on
     /// values that the gateway does not know. The identifier is that of the answer, so the event has one also if the
     /// client sent none.
-    private func transport(
-        of call: APNsCall, isForwarded: Bool
-    ) throws(APNsReason) -> PushNotification.Transport {
+    private func transport(of call: APNsCall, isForwarded: Bool) throws(APNsReason) -> PushNotification.Transport {
         var transport = PushNotification.Transport()
         transport.apnsId = call.reply.id
         transport.pushType = try call.headers.readPushType(isForwarded: isForwarded)

@@ -128,7 +128,8 @@ extension APNsSenders {
     /// The source's rules that are off by default. All are off for a source without options for APNs.
     func strict(_ source: SourceName) -> GatewayConfig.APNsSource.Strict { sources[source]?.strict ?? .init() }
 
-    /// True if answers have what only Apple's development environment sends. Without sources it is one.
+    /// True if answers have the fields that only Apple's development environment sends. True for every request without
+    /// sources.
     func isDevelopment(_ source: SourceName) -> Bool { isOpen || sources[source]?.isDevelopment == true }
 
     // MARK: Topics

@@ -1,5 +1,3 @@
-import SignalboxNotification
-
 /// The resource that a request to the APNs endpoint names. Paths are compared without decoding.
 struct APNsTarget: Sendable, Equatable {
     /// The secret of `/s/SECRET/…`; nil for a path without one.

@@ -51,10 +51,7 @@ final class APNsTokens: Sendable {
 
     /// Remembers no token at first, so each reload costs one verification for each token in use. `now`: the clock by
     /// which tokens age.
-    init(_ senders: APNsSenders, now: @escaping @Sendable () -> Date) {
-        self.senders = senders
-        self.now = now
-    }
+    init(_ senders: APNsSenders, now: @escaping @Sendable () -> Date) { (self.senders, self.now) = (senders, now) }
 
     /// The claims of the token in an `authorization` field. Verifies the signature, unless the endpoint is open. An
     /// unknown key and a wrong signature look alike. Throws ``APNsReason/expiredProviderToken`` for a valid token that

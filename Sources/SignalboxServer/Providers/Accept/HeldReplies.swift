@@ -16,8 +16,7 @@ final class HeldReplies: Sendable {
 
     /// `most`: replies that are held at one time.
     init(most: Int = 10_000, schedule: @escaping Schedule = HeldReplies.onEventLoop) {
-        self.most = most
-        self.schedule = schedule
+        (self.most, self.schedule) = (most, schedule)
     }
 
     /// A timer on any event loop of the shared group of NIO.

@@ -53,7 +53,5 @@ struct InjectedFailure: Sendable, Equatable {
     var retryAfter: Int?
 
     /// The header field, if the rule has it.
-    var headers: [ProviderReply.Header] {
-        retryAfter.map { [.init(name: "retry-after", value: "\($0)")] } ?? []
-    }
+    var headers: [ProviderReply.Header] { retryAfter.map { [.init(name: "retry-after", value: "\($0)")] } ?? [] }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
@@ -103,9 +102,7 @@ struct PushForwarding: Sendable {
     // MARK: Parts
 
     /// The service and the path of a request that can be forwarded; nil for any other.
-    private static func destination(
-        of request: ProviderRequest
-    ) -> (provider: ForwardedPush.Provider, path: String)? {
+    private static func destination(of request: ProviderRequest) -> (provider: ForwardedPush.Provider, path: String)? {
         var path = request.path[...]
         // The secret of a source and the label of a run are for the gateway only.
         for prefix in ["/s/", "/r/"] where path.hasPrefix(prefix) {

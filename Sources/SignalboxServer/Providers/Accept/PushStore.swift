@@ -1,5 +1,4 @@
 import SignalboxGateway
-import SignalboxStore
 
 /// Stores pushes in the queue.
 struct PushStore: Sendable {

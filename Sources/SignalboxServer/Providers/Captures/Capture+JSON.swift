@@ -27,24 +27,21 @@ extension JSONWriter {
             json.member("eventId", capture.eventID)
             guard isWhole, let event = hidesContent ? capture.event.flatMap(ContentMask.event) : capture.event
             else { return }
-            json.key("event")
-            json.raw(event)
+            json.member("event", raw: event)
         }
     }
 
     /// The objects of near misses: the capture without its event, and the reason. `hidesContent`: without the values.
     mutating func nearMisses(_ nearMisses: [CaptureNearMiss], in log: CaptureLog, hidesContent: Bool) {
-        array("nearMisses", nearMisses) { json, nearMiss in
-            json.object { json in
-                if !hidesContent { json.member("reason", nearMiss.mismatch.words) }
-                json.member("condition", nearMiss.mismatch.condition)
-                if !hidesContent {
-                    json.member("expected", nearMiss.mismatch.expected)
-                    json.member("actual", nearMiss.mismatch.actual)
-                }
-                json.key("capture")
-                json.capture(nearMiss.capture, in: log, isWhole: false)
+        objects("nearMisses", of: nearMisses) { json, nearMiss in
+            if !hidesContent { json.member("reason", nearMiss.mismatch.words) }
+            json.member("condition", nearMiss.mismatch.condition)
+            if !hidesContent {
+                json.member("expected", nearMiss.mismatch.expected)
+                json.member("actual", nearMiss.mismatch.actual)
             }
+            json.key("capture")
+            json.capture(nearMiss.capture, in: log, isWhole: false)
         }
     }
 }

@@ -1,6 +1,3 @@
-import Foundation
-import HTTPTypes
-import Hummingbird
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -30,9 +27,7 @@ struct CaptureQuery {
     /// Reads the selection from the parameters and from a body, which may be empty. `outcome`: the default of the
     /// parameter. The `token` of the body replaces that of the parameter. Throws 400 for an unknown word, an invalid
     /// label, an empty source or token, and an invalid pattern; 403 for a pattern of a client that may not read texts.
-    func selection(
-        _ body: [UInt8] = [], outcome: Capture.Outcome? = nil
-    ) throws(Problem) -> CaptureSelection {
+    func selection(_ body: [UInt8] = [], outcome: Capture.Outcome? = nil) throws(Problem) -> CaptureSelection {
         var selection = CaptureSelection()
         selection.outcome = outcome
         if let text = call.query("outcome") {
@@ -132,9 +127,7 @@ struct CaptureQuery {
         do throws(InvalidConfig) {
             return CaptureSelection.EventMatch(try Pattern(text: match.bytes), text: match.bytes)
         } catch {
-            guard let mistake = error.mistakes.first(where: { $0.severity == .error }) else {
-                preconditionFailure("An invalid pattern has a mistake.")
-            }
+            let mistake = error.firstError
             throw .captureBody("The pattern is not valid: \(mistake.message).", at: "/match" + mistake.pointer)
         }
     }

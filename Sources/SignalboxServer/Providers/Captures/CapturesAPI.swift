@@ -1,5 +1,3 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 import SignalboxGateway
@@ -46,7 +44,7 @@ struct CapturesAPI: Sendable {
         _ captures: some Sequence<Capture>, next: Int64?, last: Int64, isTruncated: Bool = false, hidesContent: Bool
     ) -> Response {
         .json { json in
-            json.array("captures", captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
+            json.array("captures", of: captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
             if let next { json.member("next", log.cursor(next)) }
             json.member("last", log.cursor(last))
             if isTruncated { json.member("truncated", true) }
@@ -89,7 +87,7 @@ struct CapturesAPI: Sendable {
         let isComplete = result.captures.count >= wait.count
         let write: (inout JSONWriter) -> Void = { json in
             json.member("complete", isComplete)
-            json.array("captures", result.captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
+            json.array("captures", of: result.captures) { $0.capture($1, in: log, hidesContent: hidesContent) }
             json.member("next", log.cursor(result.examined))
             if result.isTruncated { json.member("truncated", true) }
             if !isComplete { json.nearMisses(result.nearMisses, in: log, hidesContent: hidesContent) }

@@ -18,17 +18,14 @@ extension Problem {
 
     /// `pointer`: the location of the mistake in the body.
     static func captureBody(_ detail: String, at pointer: String) -> Problem {
-        var problem = Problem(
-            .badRequest, "capture-body-malformed", title: "The request was not understood", detail)
-        problem.members = [Member(name: "pointer", value: pointer)]
-        return problem
+        Problem(
+            .badRequest, "capture-body-malformed", title: "The request was not understood", detail, pointer: pointer)
     }
 
     /// Always 503 with a `retry-after` of one second.
     init(_ failure: CaptureWait.Failure) {
         switch failure {
-        case .tooManyWaits:
-            self = .capturesBusy("\(CaptureLog.mostWaits) waits are in progress: wait again later.")
+        case .tooManyWaits: self = .capturesBusy("\(CaptureLog.mostWaits) waits are in progress: wait again later.")
         case .tooMuchMemory:
             self = .capturesBusy("The captures of all waits take too much memory: wait for fewer captures.")
         case .cancelled:

@@ -47,8 +47,7 @@ struct PushCaptures: Sendable {
                 let isAlone = pushes.count == 1
                 observation.refused(
                     push.platform, status: isAlone ? reply.status : answer.status,
-                    reason: (isAlone ? reply.reason : nil) ?? answer.reason, from: push.source,
-                    bytes: push.body.count)
+                    reason: (isAlone ? reply.reason : nil) ?? answer.reason, from: push.source, bytes: push.body.count)
             case .accepted, .repeated, .unavailable, .verdict, .injected: break
             }
         }

@@ -1,5 +1,4 @@
 import Logging
-import NIOSSL
 import Synchronization
 
 /// Logs failed TLS handshakes: the first one of a network at once, later ones together, once a minute.
@@ -13,13 +12,12 @@ final class FailedHandshakes: Sendable {
 
     /// `now`: the clock by which a minute of failures is measured.
     init(logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        self.logger = logger
-        self.now = now
+        (self.logger, self.now) = (logger, now)
     }
 
     /// Records a failure. The line has the reason of the newest one. `address`: of the client, for the line; `peer`:
-    /// its network. A connection that a client ends without a reason is logged at level debug, because checks of
-    /// ports do that all the time.
+    /// its network. A connection that a client ends without a reason is logged at level debug, because port
+    /// checks end theirs in this way.
     func record(_ fault: HandshakeFault, from peer: PeerAddress, address: String) {
         guard !fault.isSilent else {
             return logger.debug(

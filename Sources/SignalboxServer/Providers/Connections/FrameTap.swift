@@ -14,7 +14,7 @@ final class FrameTap: ChannelDuplexHandler {
 
     // A class because the channel calls it, only on its event loop.
     private var meter: FrameMeter
-    /// Set for good by the first flood. The rest of the input is dropped.
+    /// Set permanently by the first flood. The rest of the input is dropped.
     private var isFlooded = false
     /// Nil before the channel adds the handler, and after its removal.
     private var context: ChannelHandlerContext?
@@ -28,8 +28,8 @@ final class FrameTap: ChannelDuplexHandler {
     /// client does not read.
     private var fields: [UInt32: [UInt8]] = [:]
 
-    /// Bytes that are joined. The channel counts them when they are passed on, so that it tells when its client does
-    /// not read.
+    /// The most bytes that are joined. The channel counts bytes once they are passed on, and so notices a client that
+    /// does not read.
     private static let largestJoined = 32 * 1024
 
     /// `preface`: bytes of the connection preface that are still to come.

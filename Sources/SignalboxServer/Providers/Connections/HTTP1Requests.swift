@@ -47,8 +47,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
     private static let mostIgnored = 64 * 1024
 
     init(_ serving: ProviderServing, connection: ProviderConnection) {
-        self.serving = serving
-        self.connection = connection
+        (self.serving, self.connection) = (serving, connection)
     }
 
     // MARK: The connection
@@ -132,8 +131,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
             refuse(reply, hasMore: request.bodyLength.map { $0 > Self.mostIgnored } ?? true, context)
         case .body(let reading):
             if let length = request.bodyLength, length > reading.limit {
-                return refuse(
-                    reading.refuse(.tooLarge), hasMore: length > Self.mostIgnored, context)
+                return refuse(reading.refuse(.tooLarge), hasMore: length > Self.mostIgnored, context)
             }
             phase = .receiving(
                 CollectedBody(reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer))

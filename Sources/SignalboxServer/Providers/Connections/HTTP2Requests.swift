@@ -51,13 +51,8 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// Shared by nearly all responses: other fields go through ``FrameTap/add(_:to:)``.
     private static let success: HPACKHeaders = [":status": "200"]
 
-    init(
-        _ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap
-    ) {
-        self.serving = serving
-        self.connection = connection
-        self.activity = activity
-        self.tap = tap
+    init(_ serving: ProviderServing, connection: ProviderConnection, activity: ConnectionActivity, tap: FrameTap) {
+        (self.serving, self.connection, self.activity, self.tap) = (serving, connection, activity, tap)
     }
 
     // MARK: The connection
@@ -173,9 +168,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         switch serving.verdict(on: request) {
         case .reply(let reply): answer(id, reply)
         case .body(let reading):
-            guard request.bodyLength ?? 0 <= reading.limit else {
-                return answer(id, reading.refuse(.tooLarge))
-            }
+            guard request.bodyLength ?? 0 <= reading.limit else { return answer(id, reading.refuse(.tooLarge)) }
             let body = CollectedBody(
                 reading, length: request.bodyLength, budget: serving.budget, peer: connection.peer)
             stream.phase = .receiving(body, BodyDeadline(grace: serving.limits.bodyGrace, now: now))

@@ -31,10 +31,7 @@ final class HTTP2Stream {
     /// Whether the request is complete.
     var isEnded: Bool
 
-    init(isHead: Bool, isEnded: Bool) {
-        self.isHead = isHead
-        self.isEnded = isEnded
-    }
+    init(isHead: Bool, isEnded: Bool) { (self.isHead, self.isEnded) = (isHead, isEnded) }
 
     /// Nil while the client is fast enough. The endpoint has no deadline here.
     func overdue(at now: NIODeadline, _ limits: ProviderLimits) -> Overdue? {

@@ -104,8 +104,7 @@ extension IdleFrame {
 
     /// `data`: opaque; an acknowledgement repeats it.
     static func ping(_ data: UInt64, isAcknowledgement: Bool) -> IdleFrame {
-        IdleFrame(
-            .ping(isAcknowledgement: isAcknowledgement), type: 6, flags: isAcknowledgement ? 1 : 0, bytes(data))
+        IdleFrame(.ping(isAcknowledgement: isAcknowledgement), type: 6, flags: isAcknowledgement ? 1 : 0, bytes(data))
     }
 
     /// `increment`: from 1 to 2³¹ − 1.

@@ -24,9 +24,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// `settings`: announced to the client. `makeLibrary`: called once.
     init(_ settings: [ConnectionSetting], tap: FrameTap, makeLibrary: @escaping () -> NIOHTTP2Handler) {
-        self.settings = settings
-        self.tap = tap
-        self.makeLibrary = makeLibrary
+        (self.settings, self.tap, self.makeLibrary) = (settings, tap, makeLibrary)
     }
 
     /// Sends SETTINGS, the preface of a server (RFC 9113, 3.4).
@@ -105,9 +103,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Gives the library the frames so far, in both directions. `own`: of the library.
-    private func inform(
-        _ library: NIOHTTP2Handler, at own: ChannelHandlerContext, _ context: ChannelHandlerContext
-    ) {
+    private func inform(_ library: NIOHTTP2Handler, at own: ChannelHandlerContext, _ context: ChannelHandlerContext) {
         func send(_ payload: HTTP2Frame.FramePayload) {
             library.write(
                 context: own, data: NIOAny(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)

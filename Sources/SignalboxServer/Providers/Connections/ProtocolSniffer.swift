@@ -41,8 +41,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
 
     /// `tls`: of the listener, or of the tunnels of a proxy; nil for plain HTTP.
     init(_ serving: ProviderServing, tls: ProviderTLS?) {
-        self.serving = serving
-        self.tls = tls
+        (self.serving, self.tls) = (serving, tls)
         isReady = tls == nil
     }
 
@@ -98,9 +97,7 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         if let error = error as? NIOSSLError, !isReady, !hasFailed {
             hasFailed = true
             serving.refusals.count(.handshake)
-            if let fault = HandshakeFault(error) {
-                serving.handshakes?.record(fault, from: peer, address: address)
-            }
+            if let fault = HandshakeFault(error) { serving.handshakes?.record(fault, from: peer, address: address) }
         }
         context.close(promise: nil)
     }
@@ -115,8 +112,8 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
         }
         isReady = true
         switch negotiated {
-        case "h2": install(.http2, context)
-        case "http/1.1": install(.http1, context)
+        case "h2": install(installHTTP2, context)
+        case "http/1.1": install(installHTTP1, context)
         default: decide(context)
         }
     }
@@ -132,23 +129,21 @@ final class ProtocolSniffer: ChannelInboundHandler, ChannelOutboundHandler, Remo
     private func decide(_ context: ChannelHandlerContext) {
         guard isReady, received.readableBytes > 0 else { return }
         let known = received.readableBytesView.prefix(Self.preface.count)
-        guard Self.preface.starts(with: known) else { return install(.http1, context) }
-        if known.count == Self.preface.count { install(.http2, context) }
+        guard Self.preface.starts(with: known) else { return install(installHTTP1, context) }
+        if known.count == Self.preface.count { install(installHTTP2, context) }
     }
 
     /// Installs the handlers, passes the bytes so far on to them, and removes this handler.
-    private func install(_ version: ProviderConnection.Version, _ context: ChannelHandlerContext) {
+    private func install(
+        _ handlers: (ProviderConnection, ChannelHandlerContext) throws -> Void, _ context: ChannelHandlerContext
+    ) {
         isDecided = true
         timeout?.cancel()
         let connection = ProviderConnection(
-            peer: peer, address: address, isTLS: tls != nil,
-            isLoopback: context.remoteAddress?.isLoopback ?? false, version: version,
+            peer: peer, address: address, isLoopback: context.remoteAddress?.isLoopback ?? false,
             certificate: tls?.clientCertificate(of: context.pipeline), providerHost: providerHost)
         do {
-            switch version {
-            case .http1: try installHTTP1(connection, context)
-            case .http2: try installHTTP2(connection, context)
-            }
+            try handlers(connection, context)
         } catch {
             // The pipeline is closed.
             return context.close(promise: nil)

@@ -4,15 +4,9 @@ import Synchronization
 final class ProviderConnection: Sendable {
     // A class because all requests of a connection share what endpoints record in it.
 
-    enum Version: Sendable {
-        case http1
-        case http2
-    }
-
     /// The certificate that a client proved to own in the TLS handshake.
     struct ClientCertificate: Sendable, Equatable {
-        var der: [UInt8]
-        /// The digest of ``der``.
+        /// The digest of its DER form.
         var sha256: [UInt8]
         /// The attribute `UID` of the subject (RFC 4519, 2.39); in Apple's certificates, the bundle of the app.
         var subjectUID: String?
@@ -29,17 +23,12 @@ final class ProviderConnection: Sendable {
         var key: String
     }
 
-    /// Unique among the connections of the process.
-    let id: UInt64
     /// The network of the client, for limits.
     let peer: PeerAddress
     /// The numeric address of the client, for logs; empty when it has none.
     let address: String
-    /// Always false on the listener of the API.
-    let isTLS: Bool
     /// Whether the client connected from this machine.
     let isLoopback: Bool
-    let version: Version
     /// Nil without TLS, and for a client that sent none.
     let certificate: ClientCertificate?
     /// The host of a push service that the client asked the proxy for; nil for a client that connected to the gateway.
@@ -55,18 +44,13 @@ final class ProviderConnection: Sendable {
         var permits: [String: any Sendable] = [:]
     }
 
-    private static let count = Atomic<UInt64>(0)
-
     init(
-        peer: PeerAddress, address: String, isTLS: Bool, isLoopback: Bool, version: Version,
-        certificate: ClientCertificate? = nil, providerHost: ProviderHost? = nil, isOfOneRequest: Bool = false
+        peer: PeerAddress, address: String, isLoopback: Bool, certificate: ClientCertificate? = nil,
+        providerHost: ProviderHost? = nil, isOfOneRequest: Bool = false
     ) {
-        id = Self.count.add(1, ordering: .relaxed).newValue
         self.peer = peer
         self.address = address
-        self.isTLS = isTLS
         self.isLoopback = isLoopback
-        self.version = version
         self.certificate = certificate
         self.providerHost = providerHost
         self.isOfOneRequest = isOfOneRequest

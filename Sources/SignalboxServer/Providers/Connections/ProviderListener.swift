@@ -1,9 +1,6 @@
-import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import ServiceLifecycle
-import SignalboxNotification
 
 /// A listener of the provider endpoints: HTTP/2 and HTTP/1.1, with TLS or without, or in the tunnels of a proxy.
 struct ProviderListener: Sendable {

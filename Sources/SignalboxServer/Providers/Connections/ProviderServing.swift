@@ -1,5 +1,3 @@
-import NIOCore
-
 /// The environment of every connection to the provider endpoints.
 struct ProviderServing: Sendable {
     /// The endpoints of the active config, read for each request.

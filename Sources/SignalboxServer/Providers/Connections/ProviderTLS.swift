@@ -23,8 +23,7 @@ package struct ProviderTLS: Sendable {
         }
         let key: NIOSSLPrivateKey
         do { key = try NIOSSLPrivateKey(bytes: Array(files.key.text.utf8), format: .pem) } catch {
-            throw resolver.refusal(
-                of: files.key, "\(files.key.reference) has no key in PEM, or one with a passphrase")
+            throw resolver.refusal(of: files.key, "\(files.key.reference) has no key in PEM, or one with a passphrase")
         }
         do { context = try NIOSSLContext(configuration: Self.configuration(chain, key)) } catch {
             throw resolver.refusal(
@@ -44,7 +43,7 @@ package struct ProviderTLS: Sendable {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["h2", "http/1.1"]
-        // Asks for a client certificate and permits none. Endpoints decide what a certificate is good for.
+        // Requests a client certificate and does not require one. Endpoints decide what a certificate permits.
         configuration.certificateVerification = .optionalVerification
         configuration.trustRoots = .certificates([])
         return configuration
@@ -67,7 +66,7 @@ package struct ProviderTLS: Sendable {
         let (certificate, digest) = (X509Certificate(der: der), sha256(der))
         let isIssued = certificate.map { clientCA?.hasIssued($0, through: chains.intermediates(of: digest)) ?? false }
         return ProviderConnection.ClientCertificate(
-            der: der, sha256: digest, subjectUID: certificate?.subjectUID, isIssuedByClientCA: isIssued ?? false)
+            sha256: digest, subjectUID: certificate?.subjectUID, isIssuedByClientCA: isIssued ?? false)
     }
 }
 

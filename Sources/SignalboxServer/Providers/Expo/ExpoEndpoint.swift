@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
@@ -127,9 +126,11 @@ struct ExpoEndpoint: ProviderEndpoint {
             return ExpoError.unavailable.reply
         }
         acceptance.captures?.refuse(messages.refused, of: request, from: source)
+        let tokens = acceptance.store.intake.tokens(ofRequest: messages.all.map { Array($0.token.utf8) })
         let pushes = messages.all.filter { $0.error == nil }.map { message in
             var push = ProviderPush(body: message.payload, source: source, platform: .expo)
             push.token = Array(message.token.utf8)
+            push.requestTokens = tokens
             return push
         }
         let reply = await acceptance.accept(pushes, of: request) { [messages] answers in
@@ -153,7 +154,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
         return .json { json in
             guard messages.isSingle, let ticket = tickets.first else {
-                return json.array("data", tickets) { Self.write($1, into: &$0) }
+                return json.array("data", of: tickets) { Self.write($1, into: &$0) }
             }
             json.key("data")
             Self.write(ticket, into: &json)
@@ -208,8 +209,7 @@ struct ExpoEndpoint: ProviderEndpoint {
             return ExpoError.unavailable.reply
         }
         return .json { [known] json in
-            json.key("data")
-            json.object { json in
+            json.object("data") { json in
                 for id in known {
                     json.key(id)
                     json.object { $0.member("status", "ok") }

@@ -24,8 +24,7 @@ struct ExpoError: Error, Equatable, Sendable {
 
     /// The error of a recipient that is not an Expo push token. Cuts the recipient to 200 characters.
     static func notRegistered(_ token: String) -> ExpoError {
-        ofTicket(
-            "DeviceNotRegistered", "\"\(token.prefix(200))\" is not a registered push notification recipient")
+        ofTicket("DeviceNotRegistered", "\"\(token.prefix(200))\" is not a registered push notification recipient")
     }
 
     /// The source exceeds its limit with this message.
@@ -76,22 +75,17 @@ struct ExpoError: Error, Equatable, Sendable {
 
     /// A transient error has a `retry-after` of 5 s.
     init(status: Int, code: String, message: String, isTransient: Bool = false) {
-        self.status = status
-        self.code = code
-        self.message = message
-        self.isTransient = isTransient
+        (self.status, self.code, self.message, self.isTransient) = (status, code, message, isTransient)
         retryAfter = isTransient ? 5 : nil
     }
 
     /// The response to a whole request.
     var reply: ProviderReply {
         var reply = ProviderReply.json(status: status) { json in
-            json.array("errors", [self]) { json, error in
-                json.object { json in
-                    json.member("code", error.code)
-                    json.member("message", error.message)
-                    json.member("isTransient", error.isTransient)
-                }
+            json.objects("errors", of: [self]) { json, error in
+                json.member("code", error.code)
+                json.member("message", error.message)
+                json.member("isTransient", error.isTransient)
             }
         }
         if let retryAfter { reply.headers.append(.init(name: "retry-after", value: "\(retryAfter)")) }
@@ -103,8 +97,7 @@ struct ExpoError: Error, Equatable, Sendable {
     func writeTicket(_ token: String, into json: inout JSONWriter) {
         json.member("status", "error")
         json.member("message", message)
-        json.key("details")
-        json.object { json in
+        json.object("details") { json in
             json.member("error", code)
             json.member("expoPushToken", token)
         }

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification

@@ -23,7 +23,9 @@ extension FCMEndpoint {
         guard let memory = contents.reserve(message.copiedBytes, for: holder) else {
             return reply(GoogleError.unavailable.reply(as: .page))
         }
-        let checked = message.pushes(payload, from: source)
+        var checked = message.pushes(payload, from: source)
+        let tokens = acceptance.store.intake.tokens(ofRequest: message.tokens)
+        for position in checked.indices { checked[position]?.requestTokens = tokens }
         acceptance.captures?.refuse(message.refused, of: request, from: source)
         if message.isDryRun { acceptance.captures?.record(dryRuns: checked.compactMap(\.self), of: request) }
         let pushes = message.isDryRun ? checked.map { _ in nil } : checked
@@ -65,12 +67,10 @@ extension FCMEndpoint {
             json.member("success", results.count - failures)
             json.member("failure", failures)
             json.member("canonical_ids", 0)
-            json.array("results", results) { json, result in
-                json.object { json in
-                    switch result {
-                    case .message(let id): json.member("message_id", id)
-                    case .error(let word): json.member("error", word)
-                    }
+            json.objects("results", of: results) { json, result in
+                switch result {
+                case .message(let id): json.member("message_id", id)
+                case .error(let word): json.member("error", word)
                 }
             }
         }
@@ -92,14 +92,10 @@ extension FCMEndpoint {
     }
 
     /// Messages to topics have numbers: the last 60 bits of the event's id. 0 for a message that was only checked.
-    private static func number(of id: String) -> Int64 {
-        Int64(id.filter { $0 != "-" }.suffix(15), radix: 16) ?? 0
-    }
+    private static func number(of id: String) -> Int64 { Int64(id.filter { $0 != "-" }.suffix(15), radix: 16) ?? 0 }
 
     /// 56 random bits, so never negative.
-    private static func randomNumber() -> Int64 {
-        Int64(hexadecimal(randomBytes(8).prefix(7)), radix: 16) ?? 0
-    }
+    private static func randomNumber() -> Int64 { Int64(hexadecimal(randomBytes(8).prefix(7)), radix: 16) ?? 0 }
 }
 
 /// The result of one addressee.
@@ -148,6 +144,12 @@ extension LegacyMessage {
                     push: RefusedPush(service: .fcm, token: Array(device.token.utf8)), status: 200, reason: word)
             }
         }
+    }
+
+    /// The tokens of all devices as sent, valid or not.
+    fileprivate var tokens: [[UInt8]] {
+        guard case .devices(let devices) = addressee else { return [] }
+        return devices.map { Array($0.token.utf8) }
     }
 
     /// The push to each addressee; nil for one with an error. A request for one device is accepted as sent.

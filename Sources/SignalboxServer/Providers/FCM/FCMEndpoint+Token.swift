@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxEgress
 import SignalboxJSON
 
@@ -27,11 +26,9 @@ struct GrantError: Error, Equatable, Sendable {
     var reply: ProviderReply {
         ProviderReply(
             status: status, headers: .json + headers,
-            body: .json { json in
-                json.object { json in
-                    json.member("error", code.rawValue)
-                    json.member("error_description", description)
-                }
+            body: .jsonObject { json in
+                json.member("error", code.rawValue)
+                json.member("error_description", description)
             }, delay: delay)
     }
 }

@@ -90,7 +90,7 @@ extension FCMEndpoint {
         let start = query["page_token"] ?? query["pageToken"] ?? ""
         let rest = topics.topics(of: registration).filter { $0.topic > start }
         return .json { json in
-            json.array("topic_subscriptions", rest.prefix(size)) { json, entry in
+            json.array("topic_subscriptions", of: rest.prefix(size)) { json, entry in
                 json.object { Self.write(entry.topic, entry.since, parent, into: &$0) }
             }
             if rest.count > size { json.member("next_page_token", rest[size - 1].topic) }
@@ -138,7 +138,7 @@ extension FCMEndpoint {
         }
         let time = now()
         return .json { json in
-            json.array("results", request.registrations) { json, token in
+            json.array("results", of: request.registrations) { json, token in
                 json.object { $0.member("error", change(topic, of: token, isAdding: isAdding, source, time)) }
             }
         }
@@ -175,10 +175,8 @@ extension FCMEndpoint {
         return .json { json in
             json.member("platform", "UNKNOWN")
             guard FormParameters(queryOf: request)["details"] == "true", !known.isEmpty else { return }
-            json.key("rel")
-            json.object { json in
-                json.key("topics")
-                json.object { json in
+            json.object("rel") { json in
+                json.object("topics") { json in
                     for (topic, since) in known {
                         json.key(topic)
                         json.object { $0.member("addDate", String(Timestamp(since).text.prefix(10))) }

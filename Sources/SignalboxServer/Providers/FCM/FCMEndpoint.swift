@@ -52,9 +52,7 @@ struct FCMEndpoint: ProviderEndpoint {
             return verdict(on: request, askingFor: source, project)
         }
         let source = try source(of: request)
-        if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true {
-            throw .notForwarded
-        }
+        if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true { throw .notForwarded }
         switch acceptance.admission.admit(source, request) {
         case .refused(let excess): throw .exhausted(excess)
         case .admitted(let permit):
@@ -170,16 +168,13 @@ extension FCMEndpoint {
     ) {
         let message: FCMMessage
         do throws(GoogleError) {
-            message = try FCMParser.check(
-                body, isForwarded: acceptance.forwarding?.forwardsAll(of: source) == true)
+            message = try FCMParser.check(body, isForwarded: acceptance.forwarding?.forwardsAll(of: source) == true)
         } catch {
             return reply(error.reply)
         }
         let push = Self.push(of: message, body, to: project, from: source)
         guard !message.isDryRun else { return check(push, to: project, of: request, reply) }
-        acceptance.accept([push], of: request, reply) { answers in
-            Self.reply(to: answers.first, in: project)
-        }
+        acceptance.accept([push], of: request, reply) { answers in Self.reply(to: answers.first, in: project) }
     }
 
     /// A message that is only checked. If its source forwards it, Google checks it too.

@@ -35,8 +35,7 @@ struct FCMMessage: Sendable, Equatable {
         do throws(JSONError) { root = try parser.parse(body) } catch { throw Self.unreadable(error) }
         guard root.isObject else {
             throw .malformed([
-                .init(
-                    description: "Invalid JSON payload received. Unknown name \"\": Root element must be a message.")
+                .init(description: "Invalid JSON payload received. Unknown name \"\": Root element must be a message.")
             ])
         }
         var violations = ProtoViolations(passingUnknownNames: isForwarded)
@@ -127,8 +126,7 @@ struct FCMMessage: Sendable, Equatable {
     /// Accepts 0 s to four weeks. A value that is not a duration passes here, because the schema has rejected it.
     private static func checkLife(of value: JSONValue?) throws(GoogleError) {
         guard let duration = value?.string.flatMap({ ProtoDuration($0) }) else { return }
-        let isTooLong =
-            duration.seconds > longestLife || (duration.seconds == longestLife && duration.hasFraction)
+        let isTooLong = duration.seconds > longestLife || (duration.seconds == longestLife && duration.hasFraction)
         guard duration.isNegative || isTooLong else { return }
         throw .invalid("message.android.ttl", "Invalid ttl: it must be from 0s to \(longestLife)s.")
     }

@@ -55,8 +55,7 @@ enum FCMSchema {
                 fcm + "AndroidNotification.Visibility", ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
             "notification_count": .int32, "light_settings": .message(lightSettings), "image": .string,
             "bypass_proxy_notification": .bool,
-            "proxy": .enumeration(
-                fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
+            "proxy": .enumeration(fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
         ])
 
     /// The colour and the blinking of a device's LED.

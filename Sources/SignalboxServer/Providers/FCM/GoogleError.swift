@@ -66,16 +66,13 @@ struct GoogleError: Error, Equatable, Sendable {
     }
 
     private var body: [UInt8] {
-        .json { json in
-            json.object { json in
-                json.key("error")
-                json.object { json in
-                    json.member("code", status.code)
-                    json.member("message", message)
-                    json.member("status", status.rawValue)
-                    guard !details.isEmpty else { return }
-                    json.array("details", details) { json, detail in Self.write(detail, into: &json) }
-                }
+        .jsonObject { json in
+            json.object("error") { json in
+                json.member("code", status.code)
+                json.member("message", message)
+                json.member("status", status.rawValue)
+                guard !details.isEmpty else { return }
+                json.array("details", of: details) { json, detail in Self.write(detail, into: &json) }
             }
         }
     }
@@ -88,18 +85,15 @@ struct GoogleError: Error, Equatable, Sendable {
                 json.member("errorCode", code)
             case .badRequest(let violations):
                 json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
-                json.array("fieldViolations", violations) { json, violation in
-                    json.object { json in
-                        json.member("field", violation.field)
-                        json.member("description", violation.description)
-                    }
+                json.objects("fieldViolations", of: violations) { json, violation in
+                    json.member("field", violation.field)
+                    json.member("description", violation.description)
                 }
             case .info(let reason):
                 json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
                 json.member("reason", reason)
                 json.member("domain", "googleapis.com")
-                json.key("metadata")
-                json.object { $0.member("service", "fcm.googleapis.com") }
+                json.object("metadata") { $0.member("service", "fcm.googleapis.com") }
             }
         }
     }
@@ -141,9 +135,7 @@ extension GoogleError {
     static func invalid(_ field: String, _ description: String) -> GoogleError {
         GoogleError(
             status: .invalidArgument, message: description,
-            details: [
-                .badRequest([Violation(field: field, description: description)]), .fcm("INVALID_ARGUMENT"),
-            ])
+            details: [.badRequest([Violation(field: field, description: description)]), .fcm("INVALID_ARGUMENT")])
     }
 
     /// Values of wrong types and unknown fields, all at once. There must be one.
@@ -155,8 +147,7 @@ extension GoogleError {
 
     /// A request body that the endpoint does not collect.
     static func bodyTooLarge(limit: Int) -> GoogleError {
-        GoogleError(
-            status: .invalidArgument, message: "Request payload size exceeds the limit: \(limit) bytes.")
+        GoogleError(status: .invalidArgument, message: "Request payload size exceeds the limit: \(limit) bytes.")
     }
 }
 
@@ -204,8 +195,7 @@ extension GoogleError {
             case "UNREGISTERED": (.notFound, Self.notFound.message)
             case "SENDER_ID_MISMATCH": (.permissionDenied, Self.senderIDMismatch.message)
             case "QUOTA_EXCEEDED": (.resourceExhausted, Self.exhausted().message)
-            case "THIRD_PARTY_AUTH_ERROR":
-                (.unauthenticated, "Auth error from APNS or Web Push Service")
+            case "THIRD_PARTY_AUTH_ERROR": (.unauthenticated, "Auth error from APNS or Web Push Service")
             case "UNAVAILABLE": (.unavailable, Self.unavailable.message)
             default: (.internalError, "Internal error encountered.")
             }

@@ -77,8 +77,7 @@ struct LegacyMessage: Sendable {
     func payload(for token: String) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: shared.count + token.utf8.count + 10)
         json.beginObject()
-        json.key("to")
-        json.string(token)
+        json.member("to", token)
         json.endObject()
         let member = json.bytes.dropFirst().dropLast()
         return shared + (shared.count > 1 ? [0x2C] : []) + member + [0x7D]
@@ -155,34 +154,31 @@ extension LegacyMessage {
     /// The JSON of a request as a form: `registration_id` or `to`, `data.KEY`, and the options. A time to live that is
     /// not a number stays a string, so the check of types rejects it.
     static func json(of form: FormParameters) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        for (name, value) in form.all {
-            switch name {
-            case "registration_id", "to": json.member("to", value)
-            case "collapse_key", "restricted_package_name", "priority", "condition":
-                json.key(name)
-                json.string(value)
-            case "dry_run", "delay_while_idle":
-                json.key(name)
-                json.bool(value == "true" || value == "1")
-            case "time_to_live":
-                json.key(name)
-                if let life = Int64(value) { json.integer(life) } else { json.string(value) }
-            default: break
+        .jsonObject { json in
+            for (name, value) in form.all {
+                switch name {
+                case "registration_id", "to": json.member("to", value)
+                case "collapse_key", "restricted_package_name", "priority", "condition":
+                    json.key(name)
+                    json.string(value)
+                case "dry_run", "delay_while_idle":
+                    json.key(name)
+                    json.bool(value == "true" || value == "1")
+                case "time_to_live":
+                    json.key(name)
+                    if let life = Int64(value) { json.integer(life) } else { json.string(value) }
+                default: break
+                }
+            }
+            let data = form.all.filter { $0.name.hasPrefix("data.") }
+            if !data.isEmpty {
+                json.object("data") { json in
+                    for (name, value) in data {
+                        json.key(String(name.dropFirst(5)))
+                        json.string(value)
+                    }
+                }
             }
         }
-        let data = form.all.filter { $0.name.hasPrefix("data.") }
-        if !data.isEmpty {
-            json.key("data")
-            json.beginObject()
-            for (name, value) in data {
-                json.key(String(name.dropFirst(5)))
-                json.string(value)
-            }
-            json.endObject()
-        }
-        json.endObject()
-        return json.bytes
     }
 }

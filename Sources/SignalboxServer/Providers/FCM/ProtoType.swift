@@ -61,8 +61,7 @@ indirect enum ProtoType: Sendable {
         case .structure where value.isObject: break
         // A single value is read as a list of one.
         case .repeated(let element): element.check(value, at: path, &violations)
-        case _ where isScalar && value.isObject:
-            violations.invalid(path, name, "Starting an object on a scalar field")
+        case _ where isScalar && value.isObject: violations.invalid(path, name, "Starting an object on a scalar field")
         default:
             guard !accepts(value) else { return }
             if case .enumeration = self, value.isString, violations.passesUnknownName() { return }
@@ -118,8 +117,7 @@ struct ProtoMessage: Sendable {
     /// `fields`: in snake case; requests may spell them in camel case too. `oneOf`: fields of which at most one may be
     /// set.
     init(_ name: String, oneOf: (group: String, fields: [String]) = ("", []), _ fields: [String: ProtoType]) {
-        self.name = name
-        self.oneOf = oneOf
+        (self.name, self.oneOf) = (name, oneOf)
         var spelled = fields
         for (name, type) in fields { spelled[Self.camelCase(name)] = type }
         self.fields = spelled

@@ -45,8 +45,7 @@ struct ServiceAssertion: Sendable {
         guard let claims else { throw Invalid(description: "Invalid JWT: Failed to read the claims.") }
         guard let issuedAt = claims.from, let expiresAt = claims.until else { throw Self.notShortLived }
         issuer = claims.issuer
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
+        (self.issuedAt, self.expiresAt) = (issuedAt, expiresAt)
         audience = claims.for ?? ""
         signed = token.signedBytes
         signature = token.signature

@@ -18,8 +18,7 @@ final class FailedProofs: Sendable {
 
     /// One for the process: a reload must not reset the counts of an attack.
     init(logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        self.logger = logger
-        self.now = now
+        (self.logger, self.now) = (logger, now)
     }
 
     /// Returns how long to hold the answer; nil to send it at once. Networks beyond the bound are never slowed down,

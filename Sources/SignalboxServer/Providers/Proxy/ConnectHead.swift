@@ -105,9 +105,7 @@ struct ConnectHead {
         guard name.utf8.allSatisfy({ $0.isLetterOrDigit || "-._:[]".utf8.contains($0) }) else {
             throw .malformed("its target is not host:port")
         }
-        guard let host = ProviderHost.named(name, port: port) else {
-            throw .otherHost("\(name.prefix(253)):\(port)")
-        }
+        guard let host = ProviderHost.named(name, port: port) else { throw .otherHost("\(name.prefix(253)):\(port)") }
         return host
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Opens the tunnel that a sender requests from the proxy. The tunnel ends here: TLS of the gateway begins in it, and
-/// ``ProtocolSniffer`` serves what it carries. The proxy itself connects to nothing.
+/// ``ProtocolSniffer`` serves the requests in it. The proxy itself connects to nothing.
 ///
 /// Runs before the sniffer, whose limits apply: it admits the connection, and closes one that takes too long.
 final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
@@ -24,8 +24,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
 
     /// `sniffer`: the next handler of the channel. `limit`: the most bytes of a head.
     init(_ tls: ProviderTLS, before sniffer: ProtocolSniffer, limit: Int) {
-        self.tls = tls
-        self.sniffer = sniffer
+        (self.tls, self.sniffer) = (tls, sniffer)
         head = ConnectHead(limit: limit)
     }
 

@@ -41,10 +41,7 @@ private final class BodyMemory: Sendable {
     private let holder: BodyHolder
     private let bytes = Atomic(0)
 
-    init(_ budget: BodyBudget, _ holder: BodyHolder) {
-        self.budget = budget
-        self.holder = holder
-    }
+    init(_ budget: BodyBudget, _ holder: BodyHolder) { (self.budget, self.holder) = (budget, holder) }
 
     deinit { budget.release(bytes.load(ordering: .relaxed), of: holder) }
 

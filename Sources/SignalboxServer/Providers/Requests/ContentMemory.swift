@@ -18,8 +18,7 @@ final class ContentMemory: Sendable {
         private let bytes: Atomic<Int>
 
         fileprivate init(_ bytes: Int, of holder: BodyHolder?, in budget: BodyBudget) {
-            self.budget = budget
-            self.holder = holder
+            (self.budget, self.holder) = (budget, holder)
             self.bytes = Atomic(bytes)
         }
 

@@ -215,9 +215,7 @@ struct ProviderEndpoints: Sendable {
         for (position, endpoint) in all.enumerated() {
             guard var verdict = endpoint.verdict(on: request) else { continue }
             if !isValid { verdict = .reply(endpoint.invalidRun(request)) }
-            if let captures {
-                verdict = captures.watching(verdict, of: request) { endpoint.refusedPush(of: request) }
-            }
+            if let captures { verdict = captures.watching(verdict, of: request) { endpoint.refusedPush(of: request) } }
             return verdict.measured(by: position < timers.count ? timers[position] : nil, request)
         }
         return nil

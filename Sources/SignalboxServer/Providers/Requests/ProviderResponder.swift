@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -16,8 +15,7 @@ struct ProviderResponder {
         switch endpoints.verdict(on: provider) {
         case nil: return nil
         case .reply(let reply): return await response(reply, to: request)
-        case .body(let reading):
-            return await response(await answer(request, reading, peer: context.peer), to: request)
+        case .body(let reading): return await response(await answer(request, reading, peer: context.peer), to: request)
         }
     }
 
@@ -61,9 +59,8 @@ extension ProviderRequest {
             headers: head.headerFields.map { ($0.name.canonicalName, $0.value) },
             bodyLength: Self.length(of: head),
             connection: ProviderConnection(
-                peer: context.peer, address: address?.ipAddress ?? "", isTLS: false,
-                isLoopback: ListenAddress(host: address?.ipAddress ?? "", port: 0).isLoopback, version: .http1,
-                isOfOneRequest: true))
+                peer: context.peer, address: address?.ipAddress ?? "",
+                isLoopback: ListenAddress(host: address?.ipAddress ?? "", port: 0).isLoopback, isOfOneRequest: true))
     }
 
     /// Nil for a chunked body.

@@ -1,0 +1,157 @@
+"""The console in trouble: expired tokens, destinations that wait, filters of failures, problems of a config."""
+
+import pathlib
+import tempfile
+import unittest
+
+from browser import Browser, Keys
+from gateway import alert, gateway
+
+
+class Expiry(unittest.TestCase):
+    """An operator whose token is replaced while the page is open."""
+
+    def setUp(self):
+        self.token = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "ann.token")
+        self.token.write_text("first-token")
+        self.gateway = self.enterContext(gateway(
+            admin={"tokens": {"ann": {"bearer": f"file:{self.token}", "role": "operator"}}},
+            sources={"mobile": {"auth": {"bearer": ["env:WEBHOOK_SECRET"]}}}))
+        self.browser = Browser(self.gateway.url)
+        self.addCleanup(self.browser.quit)
+        self.browser.size(1280)
+
+    def sign_in(self, token):
+        self.browser.shows("Sign in")
+        self.browser.all("input[name=token]")[0].send_keys(token)
+        self.browser.press(Keys.ENTER)
+        self.browser.until("signed in", lambda: "Sign in" not in self.browser.text("main h1"))
+        self.browser.settle()
+
+    def replace_token(self):
+        self.token.write_text("second-token")
+        self.gateway.reload()
+        self.gateway.until("the new token", lambda: self.gateway.request(
+            "GET", "/v1/whoami", authorization="Bearer second-token")[0] == 200)
+
+    def test_a_page_that_reads_again_asks_for_a_token_once(self):
+        self.browser.driver.get(f"{self.browser.url}#/destinations")
+        self.sign_in("first-token")
+        self.replace_token()
+        self.browser.run(
+            "window.asked = 0; const former = window.fetch;"
+            "window.fetch = (...values) => { window.asked += 1; return former(...values); };"
+            "window.timers = []; window.setTimeout = (run) => { window.timers.push(run); return 0; };")
+        self.browser.shows("Sign in")
+        asked = self.browser.run("return window.asked")
+        self.browser.run("window.timers.forEach((run) => run())")
+        self.assertEqual(self.browser.run("return window.asked"), asked)
+        self.sign_in("second-token")
+        self.browser.shows("destinations", "main .listfacts")
+
+    def test_the_live_page_asks_for_a_token(self):
+        self.browser.driver.get(f"{self.browser.url}#/live")
+        self.sign_in("first-token")
+        self.browser.shows("Connected")
+        self.replace_token()
+        self.sign_in("second-token")
+        self.browser.shows("Connected")
+
+
+class Failures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gateway = cls.enterClassContext(gateway())
+        url = cls.gateway.peer_url
+        cls.gateway.reload(
+            destinations={
+                "crm": {"url": url + "/ok", "secret": "env:WEBHOOK_SECRET"},
+                "erp": {"url": url + "/dead", "secret": "env:WEBHOOK_SECRET"},
+                "down": {"url": url + "/down", "secret": "env:WEBHOOK_SECRET",
+                         "retry": {"attempts": 50, "base": "20ms", "max": "50ms"},
+                         "breaker": {"failures": 3, "probe": "10m"}},
+            },
+            routes=[{"name": "all", "match": {}, "to": ["crm", "erp", "down"]}])
+        cls.gateway.until("the destinations", lambda: {"crm", "erp", "down"} <= {
+            row["name"] for row in cls.gateway.get("/v1/destinations")["destinations"] if row["state"] == "active"})
+        for number in range(3):
+            cls.gateway.send(alert(f"Event {number}"))
+        cls.gateway.until("the breaker opens", lambda: cls.state("down") == "breaker_open")
+        cls.gateway.until("dead letters", lambda: cls.gateway.has_dead(3))
+        cls.browser = Browser(cls.gateway.url)
+        cls.addClassCleanup(cls.browser.quit)
+
+    @classmethod
+    def state(cls, name):
+        return cls.gateway.get(f"/v1/destinations/{name}")["state"]
+
+    def setUp(self):
+        self.browser.size(1280)
+
+    def test_an_open_breaker_is_resumed(self):
+        self.browser.open("destinations/down")
+        self.assertEqual([button.text for button in self.browser.all("main .buttons button")],
+                         ["Resume …", "Pause …", "Test …"])
+        self.browser.press(".")
+        self.browser.shows("Resume down …", "dialog")
+        self.browser.press(Keys.ENTER)
+        self.browser.shows("one of them first", "dialog")
+        self.browser.press(Keys.ENTER)
+        self.browser.shows("Resumed.", "dialog")
+        self.assertEqual(self.gateway.get("/v1/actions?limit=1")["actions"][0]["operation"], "destinations.resume")
+
+    def test_a_class_of_statuses_is_a_filter(self):
+        self.browser.open("deliveries?status=4xx")
+        self.assertEqual(self.browser.run("return document.querySelector('[data-filter=status]').value"), "4xx")
+        self.assertEqual(len(self.browser.all("tbody tr")), 3)
+        self.browser.open("deliveries?status=2xx&state=dead")
+        self.browser.shows("No entry matches: clear a filter")
+        self.assertEqual(self.browser.log(), [])
+
+    def test_a_broken_pattern_of_an_address_finds_no_event(self):
+        self.browser.open("events?pattern=%7B")
+        self.browser.shows("The pattern is not valid", ".problem")
+        self.assertEqual(self.browser.all("tbody tr"), [])
+
+    def test_only_deliveries_that_can_be_retried_have_a_retry(self):
+        for state, verbs in (("dead", ["retry", "purge"]), ("delivered", ["purge"]), ("expired", ["purge"])):
+            self.browser.open(f"deliveries?state={state}")
+            self.assertEqual([button.get_attribute("data-bulk") for button in self.browser.all("[data-bulk]")], verbs)
+
+    def test_a_search_that_stopped_early_goes_on(self):
+        words = self.browser.driver.execute_async_script(
+            "import(`${document.baseURI.split('#')[0]}console/ui.js`).then(({ none }) => arguments[0]("
+            "[none({ state: 'dead' }, { complete: false }, 'No delivery'), none({}, {}, 'No delivery')]))")
+        self.assertEqual(words, ["No entry matches so far: search on.", ["No delivery"]])
+
+    def test_a_problem_of_another_file_names_the_file(self):
+        folder = pathlib.Path(self.gateway.directory, "routes.d")
+        folder.mkdir()
+        file = folder / "late.json"
+        self.addCleanup(folder.rmdir)
+        self.addCleanup(file.unlink)
+        file.write_text('{"routes": [{"name": "late", "match": {}, "to": ["nowhere"]}]}')
+        self.browser.open("routes")
+        self.browser.run(
+            "const text = [...document.querySelectorAll('textarea')].pop(); text.value = '{}';"
+            "text.dispatchEvent(new Event('input', { bubbles: true }));"
+            "[...document.querySelectorAll('button')].find((button) => button.textContent === 'Check').click()")
+        self.browser.shows("late.json:1:")
+
+    def test_an_explanation_has_results_and_failed_checks(self):
+        form = {"vendor": "braze", "kind": "modal", "triggers": [{"type": "sessionStart"}], "content": {}}
+        for name, more in (("shown", {}), ("later", {"schedule": {"start": "2100-01-01T00:00:00Z"}})):
+            status, _, body = self.gateway.request("PUT", f"/v1/inapp/messages/{name}", {**form, **more})
+            self.assertEqual(status, 201, body)
+        self.browser.open("inapp")
+        self.browser.run(
+            "document.querySelector('details').open = true;"
+            "[...document.querySelectorAll('button')].find((button) => button.textContent === 'Explain').click()")
+        self.browser.shows("schedule.not-started")
+        text = self.browser.text("table[role=table]")
+        self.assertIn("shown", text)
+        self.assertNotIn("not offered", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
