@@ -37,7 +37,7 @@ private struct Fuzzing {
     /// Returns early for an unreadable payload: no vendor could read it either.
     func events(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard isRead(bytes, as: nil) else { return }
-        for case let detector as any VendorDetector in Vendors.all { _ = isRead(bytes, as: detector.vendor) }
+        for detector in Vendors.detectors { _ = isRead(bytes, as: detector.vendor) }
         readByCatalogue(bytes)
     }
 

@@ -41,7 +41,7 @@ public enum Stages {
     /// parsed. Both are measured payload by payload in turn, so that the load of the machine affects both alike. The
     /// means of eight repetitions, summed over all payloads.
     public static func chain(_ payloads: [[UInt8]]) -> (without: Duration, with: Duration) {
-        let without = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
+        let without = Vendors.detectors.map(\.name)
         guard let small = try? VendorChain(named: without) else { preconditionFailure("The registry knows its names.") }
         let large = VendorChain()
         let parser = Normalizer.makeParser()
@@ -111,7 +111,7 @@ public enum Stages {
     }
 
     /// The vendors that code recognises; data describes all others.
-    public static let vendorsWithCode = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
+    public static let vendorsWithCode = Vendors.detectors.map(\.name)
 
     /// Its key is random, which does not affect the time.
     private static func makeNormalizer() -> Normalizer {

@@ -10,9 +10,7 @@ struct GatewayOption: ParsableArguments {
     var url: String?
 
     /// Rejects an invalid address. ArgumentParser calls it before the command runs.
-    func validate() throws {
-        try checkUsage { if let url { _ = try GatewayURL.read(url, [:]) } }
-    }
+    func validate() throws { try checkUsage { if let url { _ = try GatewayURL.read(url, [:]) } } }
 
     func connection(token: String? = nil) throws -> GatewayConnection {
         GatewayConnection(try GatewayURL.read(url), token: token)

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import Logging
 import SignalboxCommands
@@ -20,9 +19,7 @@ extension GatewayOptions {
 
     /// The config; an empty one if the command line names none and the default file does not exist. For commands that
     /// work without a config. Throws for a config that exists and has errors.
-    func optionalConfig() throws -> RoutedConfig {
-        isConfigMissing ? RoutedConfig() : try loadConfig()
-    }
+    func optionalConfig() throws -> RoutedConfig { isConfigMissing ? RoutedConfig() : try loadConfig() }
 
     /// Reads the secrets of the config, with the variables of this process.
     var secretResolver: SecretResolver { SecretResolver(path: configPath) }
@@ -45,7 +42,7 @@ extension GatewayOptions {
         } catch {
             let reason = (error as? ConfigRefusal)?.problems.joined(separator: " ") ?? "\(error)"
             StandardError.warn(
-                "The gateways' key cannot be read: device tokens have other hashes than there. \(reason)")
+                "The gateways' key cannot be read, so hashes of device tokens differ from theirs. \(reason)")
             return nil
         }
         return existingTokenKey(in: dataDirectory(file: config.gateway.dataDirectory))
@@ -64,7 +61,8 @@ extension GatewayOptions {
             reason = error.reason
         }
         StandardError.warn(
-            "The gateway's key \(file) cannot be read: device tokens have other hashes than there. \(reason).")
+            "The gateway's key \(file) cannot be read, so hashes of device tokens differ from the gateway's. "
+                + "\(reason).")
         return nil
     }
 
@@ -142,8 +140,7 @@ struct GatewayOpening: Sendable {
                 metadata: ["queue": "\(path)", "waiting": "\(waiting)"])
         } catch {
             logger.warning(
-                "Reading the former queue failed; its deliveries are not sent.",
-                metadata: ["error": "\(error)"])
+                "Reading the former queue failed; its deliveries are not sent.", metadata: ["error": "\(error)"])
         }
     }
 

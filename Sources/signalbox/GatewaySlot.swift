@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import SignalboxGateway
-import SignalboxNotification
 import SignalboxStore
 import Synchronization
 

@@ -4,8 +4,6 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
-import SignalboxNotification
-import SignalboxRouting
 
 /// Positions of payload, time and token in recordings of other tools. Shared by `normalize` and `replay`.
 struct EnvelopeOptions: ParsableArguments {
@@ -17,7 +15,7 @@ struct EnvelopeOptions: ParsableArguments {
     /// Nil: the recorded text is the payload.
     @Option(
         help: ArgumentHelp(
-            "Position of the payload in each recorded text, such as /payload: an object, or a string that holds one.",
+            "Position of the payload in each recorded text, such as /payload: an object, or a string that contains one.",
             valueName: "pointer"),
         transform: EnvelopeOptions.pointer)
     var payloadAt: JSONPointer?
@@ -55,9 +53,7 @@ struct SelectionOptions: ParsableArguments {
     var filter: String?
 
     /// Inclusive. An age is relative to the start of the run.
-    @Option(
-        help: ArgumentHelp(
-            "Only payloads recorded since this time (RFC 3339) or age (24h).", valueName: "time"))
+    @Option(help: ArgumentHelp("Only payloads recorded since this time (RFC 3339) or age (24h).", valueName: "time"))
     var since: String?
 
     /// Exclusive.
@@ -69,9 +65,7 @@ struct SelectionOptions: ParsableArguments {
     var limit: Int?
 
     /// Vendors are checked later, because the config may add some.
-    func validate() throws {
-        try checkUsage { _ = try request.selection(now: Date()) }
-    }
+    func validate() throws { try checkUsage { _ = try request.selection(now: Date()) } }
 
     /// The texts as given; times relative to now are resolved when the run begins.
     var request: SelectionRequest {
@@ -100,8 +94,7 @@ struct UploadOptions: ParsableArguments {
     var token: SecretReference?
 
     /// From 1 to 256.
-    @Option(
-        help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
+    @Option(help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
     var connections: Int?
 
     /// Rejects options that need `--to`, and addresses with credentials.

@@ -21,9 +21,7 @@ struct GatewayOptions: ParsableArguments {
     var dataDir: String?
 
     /// Wins over the config. Never has a password: every user of the machine sees the command line.
-    @Option(
-        help: "Store: sqlite, or a postgres:// URL without a password (SIGNALBOX_STORE; default: sqlite)."
-    )
+    @Option(help: "Store: sqlite, or a postgres:// URL without a password (SIGNALBOX_STORE; default: sqlite).")
     var store: String?
 
     @OptionGroup var log: LogOptions
@@ -96,9 +94,7 @@ struct LogOptions: ParsableArguments {
 
     @Option(
         help: "Minimum log level: \(LogOptions.levels) (SIGNALBOX_LOG_LEVEL).",
-        transform: argument({ Logger.Level(rawValue: $0) }) {
-            "Unknown log level \($0): write \(LogOptions.levels)."
-        })
+        transform: argument({ Logger.Level(rawValue: $0) }) { "Unknown log level \($0): write \(LogOptions.levels)." })
     /// Nil: the environment, then notice.
     var logLevel: Logger.Level?
 
@@ -125,8 +121,7 @@ struct LogOptions: ParsableArguments {
     func makeLogger() -> Logger {
         let format = usedLogFormat
         var logger = Logger(label: "signalbox") { _ in LineLogHandler(format, write: StandardError.write) }
-        logger.logLevel =
-            logLevel ?? variable("LOG_LEVEL").flatMap { Logger.Level(rawValue: $0) } ?? .notice
+        logger.logLevel = logLevel ?? variable("LOG_LEVEL").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import SignalboxCommands
 
 /// The command line. Without a subcommand it prints the help. Each subcommand has a file in the folder `Commands`;

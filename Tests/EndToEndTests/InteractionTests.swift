@@ -111,6 +111,21 @@ import Testing
         }
     }
 
+    /// A request may have many reports about one event, and one character any number of marks.
+    @Test func namesLongButtonsInPart() async throws {
+        try await Gateway.run { gateway, _, _ in
+            let value = "x" + String(repeating: "\u{301}", count: 100_000)
+            let payload =
+                #"{"aps":{"alert":"x"},"notification-action":{"type":"url","value":"https://ibm.com"},"#
+                + #""category-name":"c","category-actions":[{"name":"n","type":"other","value":"\#(value)"}]}"#
+            let sent = try await gateway.post(Data(payload.utf8), to: "/v1/notifications")
+            let id = try #require(sent.json["id"] as? String)
+            let answer = try await gateway.post(report("nope", on: id), to: "/v1/interactions")
+            let detail = try #require(answer.json["detail"] as? String)
+            #expect(detail.contains("other:") && (2_000..<2_500).contains(detail.unicodeScalars.count))
+        }
+    }
+
     @Test func rejectsUnsafeURLs() async throws {
         try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)

@@ -212,7 +212,7 @@ import Testing
             try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/cases.json"))
             let result = try await binary.run(["routes", "test", "cases.json"], in: directory)
             #expect(result.status == 2)
-            #expect(result.errors.contains("it should hold a JSON array of cases"), "\(result.errors)")
+            #expect(result.errors.contains("it should contain a JSON array of cases"), "\(result.errors)")
         }
     }
 }

@@ -59,6 +59,26 @@ import Testing
         }
     }
 
+    /// The gateway neither waits for a reader nor claims to have shown everything.
+    @Test func aGatewayWhoseOutputIsNotReadReportsTheLoss() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            let gateway = try await Gateway.start(
+                in: directory, config: config,
+                behind: ["sh", "-c", "mkfifo unread && exec 3<>unread && exec \"$0\" \"$@\" >&3"])
+            let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 100))"}}"# + "\n"
+            for _ in 0..<4 {
+                #expect(try await gateway.post(Data(String(repeating: payload, count: 500).utf8)).status == 202)
+            }
+            while try await !gateway.get("/v1/ledger").text.contains(#""delivered":2000"#) { await Task.yield() }
+            #expect(await gateway.stop() == 2)
+            #expect(await gateway.process.errors.text().contains("nothing reads it; some of it is lost"))
+        }
+    }
+
     /// Long-running commands continue: their output is lost, and the exit code reports it.
     @Test func continuesWhenTheInboxCannotBePrintedAndReportsIt() async throws {
         try await withTemporaryDirectory { directory in

@@ -81,6 +81,43 @@ import Testing
         }
     }
 
+    /// They wait for the rate of their destination. Only the gateway itself can tell them from attempts in progress.
+    @Test func deliveriesInTheGatewaysMemoryAreReportedToTheCommandAndPurgedOverHTTP() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let config = """
+                    { "egress": { "allow": ["127.0.0.0/8"] }, "destinations": { "crm": { "url": "\(receiver.url)",
+                      "secret": "env:WEBHOOK_SECRET", "rate": "1/h" } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
+                    """
+                let gateway = try await Gateway.start(in: directory, config: config)
+                #expect(try await gateway.post(Data(payload.utf8)).status == 202)
+                while try await !gateway.get("/v1/deliveries").text.contains("delivered") {}
+                for _ in 0..<3 { #expect(try await gateway.post(Data(payload.utf8)).status == 202) }
+                let command = try await binary.run(
+                    ["deliveries", "purge", "--state", "waiting"], in: directory)
+                #expect(command.output == "0 deliveries removed\n")
+                #expect(
+                    command.errors == """
+                        signalbox: Not removed: 3 deliveries with an attempt that has begun, or in the gateway's memory. \
+                        Pause the destination and repeat, or purge over HTTP.
+
+                        """)
+                let filter = #""filter": {"state": "waiting"}"#
+                let preview = try await gateway.post(
+                    Data("{\(filter), \"dryRun\": true}".utf8), to: "/v1/deliveries/purge")
+                #expect(preview.json["count"] as? Int == 3)
+                let token = try #require(preview.json["confirm"] as? String)
+                let run = try await gateway.post(
+                    Data(#"{\#(filter), "confirm": "\#(token)", "reason": "wrong campaign"}"#.utf8),
+                    to: "/v1/deliveries/purge")
+                #expect(run.json["removed"] as? Int == 3)
+                try await expectConsistentLedger(in: directory)
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
     /// While the gateway starts with a backlog, an operator purges it.
     @Test func acceptedDeliveriesArriveOrArePurged() async throws {
         try await withTemporaryDirectory { directory in

@@ -191,11 +191,11 @@ import Testing
                     cases.json:2:26: error: /0/file: this file cannot be read: No such file or directory
                        2 |   { "name": "x", "file": "nope.json", "expect": [] },
                          |                          ^~~~~~~~~~~
-                      hint: it should hold the payload or the event
+                      hint: it should contain the payload or the event
                     cases.json:3:26: error: /1/file: this file cannot be read: it is a device, not a file
                        3 |   { "name": "y", "file": "/dev/zero", "expect": [] }
                          |                          ^~~~~~~~~~~
-                      hint: it should hold the payload or the event
+                      hint: it should contain the payload or the event
                     cases.json: 2 errors
 
                     """)
@@ -216,7 +216,7 @@ import Testing
             #expect(bad.status == 2)
             #expect(bad.errors.hasPrefix("standard input:1:"), "\(bad.errors)")
             let empty = try await binary.run(["routes", "test", "-"], in: directory)
-            #expect(empty.status == 2 && empty.errors.contains("it should hold a JSON array of cases"))
+            #expect(empty.status == 2 && empty.errors.contains("it should contain a JSON array of cases"))
         }
     }
 

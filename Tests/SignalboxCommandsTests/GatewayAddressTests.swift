@@ -54,6 +54,21 @@ import Testing
         #expect(answer.json(connection).hasPrefix(#"{"ready":false,"url":"http://127.0.0.1:1","reason":"#))
     }
 
+    @Test(arguments: ["<html>", #"{"status":"UP"}"#])
+    func aServerThatAnswersEveryPathIsNotReady(_ body: String) async throws {
+        let reply = #"HTTP/1.1 200 OK\r\ncontent-length: \#(body.utf8.count)\r\n\r\n"# + body
+        let answer = try await Peer.run(["canned", "--reply", reply]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            defer { connection.stop() }
+            return await ReadinessCheck(connection, timeout: .seconds(60)).ask()
+        }
+        guard case .notReady(let reason) = answer else {
+            Issue.record("The server is not a gateway.")
+            return
+        }
+        #expect(reason.hasSuffix("answered 200, but not as a Signalbox gateway does; check the address."))
+    }
+
     @Test func forwardsWebhooksUnchanged() async throws {
         try await ReceivingServer.run(answer: { _ in 422 }) { receiver in
             let forwarder = try WebhookForwarder(receiver.url)

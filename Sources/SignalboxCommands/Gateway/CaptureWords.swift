@@ -1,14 +1,11 @@
-import Foundation
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxNotification
 
 /// The texts and arguments of `signalbox capture`.
 package enum CaptureWords {
-    /// Why a wait ended without enough pushes, as whole lines. `nearMisses`: lines without line ends; none means that
-    /// no push arrived at all.
-    package static func report(_ nearMisses: [String], after time: Duration) -> String {
-        let heading = "signalbox: The pushes did not arrive within \(time.text)."
+    /// Why a wait ended without enough pushes, as whole lines. `arrived`: the pushes that count. `nearMisses`: lines
+    /// without line ends; none means that no other push arrived.
+    package static func report(_ arrived: Int, of count: Int, _ nearMisses: [String], after time: Duration) -> String {
+        let heading = "signalbox: \(arrived) of \(count) \(count == 1 ? "push" : "pushes") arrived within \(time.text)."
         guard !nearMisses.isEmpty else { return heading + " No other push arrived.\n" }
         return heading + " Other pushes, newest first:\n" + nearMisses.map { $0 + "\n" }.joined()
     }

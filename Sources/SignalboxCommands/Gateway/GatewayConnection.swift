@@ -3,7 +3,6 @@ package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxGateway
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxServer
 
 /// The requests of a command to a running gateway. The operator typed the address, so the egress policy does not apply.
@@ -17,8 +16,7 @@ package struct GatewayConnection: Sendable {
 
     /// Makes no connection yet; the first request does.
     package init(_ address: GatewayAddress, token: String?) {
-        self.address = address
-        self.token = token
+        (self.address, self.token) = (address, token)
         http = OutboundHTTP(policy: .unrestricted)
     }
 
@@ -53,10 +51,15 @@ extension OutboundReply {
         let parser = JSONParser()
         return withExtendedLifetime(parser) {
             guard let root = try? parser.parse(excerpt), root.isObject else {
-                return "The server answered \(status), but not as a Signalbox gateway does; check the address."
+                return otherServerDetail
             }
             return root["detail"]?.string ?? root["reason"]?.string ?? "The gateway answered \(status)."
         }
+    }
+
+    /// The sentence for an answer that no gateway gives.
+    var otherServerDetail: String {
+        "The server answered \(status), but not as a Signalbox gateway does; check the address."
     }
 
     /// True for an answer about the credential.
@@ -99,8 +102,7 @@ package enum CommandToken {
     /// is set. `option`: takes the reference. An empty variable counts as unset. Throws for a secret that cannot be
     /// read, without repeating it.
     package static func read(
-        _ reference: SecretReference?, option: String, variable: String?,
-        _ environment: [String: String]? = nil
+        _ reference: SecretReference?, option: String, variable: String?, _ environment: [String: String]? = nil
     ) throws(CommandFailure) -> String? {
         let environment = environment ?? ProcessInfo.processInfo.environment
         let implied = variable.flatMap { environment[$0, default: ""].isEmpty ? nil : SecretReference.environment($0) }

@@ -26,8 +26,7 @@ package enum LiveLine {
             func number(_ name: String) -> String? { root.member(name).map { JSONText($0).string } }
             let parts: [String?] =
                 switch frame.name {
-                case "event":
-                    [value("subject"), value("title"), "-> " + routes(root), value("id")]
+                case "event": [value("subject"), value("title"), "-> " + routes(root), value("id")]
                 case "delivery":
                     [
                         value("destination"), value("outcome"), number("status") ?? value("error"),

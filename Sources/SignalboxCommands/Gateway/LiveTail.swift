@@ -28,11 +28,7 @@ package struct LiveTail: Sendable {
             guard pattern == nil else { throw .refused("Use --vendor or --filter, not both.") }
             self.vendor = vendor
             pattern = JSONText.members { json in
-                json.key("data")
-                json.beginObject()
-                json.key("vendor")
-                json.strings([vendor])
-                json.endObject()
+                json.object("data") { json in json.member("vendor", [vendor]) }
             }
         }
 
@@ -73,9 +69,7 @@ package struct LiveTail: Sendable {
 
     /// `clock`: measures the pauses between connections; tests replace it.
     package init(_ connection: GatewayConnection, _ request: Request, clock: any Clock<Duration> = ContinuousClock()) {
-        self.connection = connection
-        self.request = request
-        self.clock = clock
+        (self.connection, self.request, self.clock) = (connection, request, clock)
     }
 
     /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
@@ -83,9 +77,7 @@ package struct LiveTail: Sendable {
     /// connection fails or the gateway refuses a request, and ``CommandFailure/interrupted`` after
     /// ``GatewayConnection/stop()``. A later connection resumes behind the last frame that was shown, and the gateway
     /// reports a gap.
-    package func run(
-        asJSON: Bool, show: (String) -> Void, warn: (String) -> Void
-    ) async throws(CommandFailure) {
+    package func run(asJSON: Bool, show: (String) -> Void, warn: (String) -> Void) async throws(CommandFailure) {
         try await checkSelection(warn)
         var (position, shown, hasConnected) = (String?.none, 0, false)
         while true {

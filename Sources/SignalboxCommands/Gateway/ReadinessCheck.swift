@@ -6,7 +6,7 @@ import SignalboxJSON
 package struct ReadinessCheck: Sendable {
     /// The answer of a gateway, or of the attempt to reach it.
     package enum Answer: Sendable, Equatable {
-        /// `GET /readyz` answered 200: the queue can be written.
+        /// `GET /readyz` answered 200 as a gateway does: the queue can be written.
         case ready
         /// A sentence.
         case notReady(String)
@@ -14,8 +14,7 @@ package struct ReadinessCheck: Sendable {
         /// `{"ready":true,"url":…}`, with a `reason` if it is not ready.
         package func json(_ connection: GatewayConnection) -> String {
             JSONText.members { json in
-                json.key("ready")
-                json.bool(self == .ready)
+                json.member("ready", self == .ready)
                 json.member("url", connection.address.root)
                 if case .notReady(let reason) = self { json.member("reason", reason) }
             }
@@ -27,8 +26,15 @@ package struct ReadinessCheck: Sendable {
 
     /// `timeout`: for the whole request.
     package init(_ connection: GatewayConnection, timeout: Duration) {
-        self.connection = connection
-        self.timeout = timeout
+        (self.connection, self.timeout) = (connection, timeout)
+    }
+
+    /// Whether a gateway that is ready gave the answer. Many web servers answer 200 to any path.
+    private static func isReady(_ reply: OutboundReply) -> Bool {
+        let parser = JSONParser()
+        return withExtendedLifetime(parser) {
+            reply.status == 200 && (try? parser.parse(reply.excerpt))?["status"]?.string == "ready"
+        }
     }
 
     /// Asks once. A gateway that cannot be reached is not ready. Never throws; an interruption counts as not ready.
@@ -37,7 +43,9 @@ package struct ReadinessCheck: Sendable {
             method: .get, url: connection.address.root + "/readyz", timeout: timeout, keptBytes: 64 * 1024)
         do throws(CommandFailure) {
             let reply = try await connection.answer(to: request)
-            return reply.status == 200 ? .ready : .notReady("\(connection.address.root) is not ready: \(reply.detail)")
+            if Self.isReady(reply) { return .ready }
+            let reason = reply.status == 200 ? reply.otherServerDetail : reply.detail
+            return .notReady("\(connection.address.root) is not ready: \(reason)")
         } catch {
             switch error {
             case .refused(let sentence), .incomplete(let sentence): return .notReady(sentence)

@@ -14,8 +14,7 @@ package struct SampleSender: Sendable {
 
     /// `source`: nil lets the token decide.
     package init(_ connection: GatewayConnection, source: SourceName?) {
-        self.connection = connection
-        self.source = source
+        (self.connection, self.source) = (connection, source)
     }
 
     /// Sends one payload; returns the receipt, as the API words it. Throws ``CommandFailure/incomplete(_:)`` with the

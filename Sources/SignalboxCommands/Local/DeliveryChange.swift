@@ -36,6 +36,10 @@ package struct DeliveryChange: Sendable {
             let words = "\(Counted.words(count, "delivery")) \(verb)"
             print(asJSON ? JSONText.members { $0.member("count", count) } : words)
         }
+        if kind == .purge, conditions.ids.isEmpty {
+            let left = try await queue.inProgressCount(try conditions.filter(now: Date()))
+            if let sentence = UnchangedDeliveries.inProgress(left) { StandardError.write("signalbox: \(sentence)\n") }
+        }
         guard count < Set(conditions.ids).count else { return }
         throw CommandFailure.incomplete(exceptions ?? "Some of the deliveries changed meanwhile: list them and repeat.")
     }

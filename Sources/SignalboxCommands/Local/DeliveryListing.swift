@@ -9,10 +9,7 @@ package struct DeliveryListing: Sendable {
     private let waits: DeliveryWaits
 
     /// `waits`: explains why deliveries wait.
-    package init(_ queue: any InspectionStore, _ waits: DeliveryWaits) {
-        self.queue = queue
-        self.waits = waits
-    }
+    package init(_ queue: any InspectionStore, _ waits: DeliveryWaits) { (self.queue, self.waits) = (queue, waits) }
 
     /// A row or an object for each delivery, the newest first. An empty result has the heading only. `limit`: at
     /// least 1.
@@ -29,7 +26,7 @@ package struct DeliveryListing: Sendable {
             throw CommandFailure.incomplete("There is no delivery \(id). List them with: signalbox deliveries list.")
         }
         let (wait, attempts) = (waits.wait(of: record), try await queue.attempts(of: id))
-        if asOneObject { return print(JSONText.object { $0.delivery(record, wait: wait, attempts: attempts) }) }
+        if asOneObject { return print(JSONText.value { $0.delivery(record, wait: wait, attempts: attempts) }) }
         print(record.json(wait))
         for attempt in attempts { print(attempt.json) }
         if let body = try await queue.body(ofEvent: record.event) { print(String(decoding: body, as: UTF8.self)) }

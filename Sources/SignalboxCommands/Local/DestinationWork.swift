@@ -16,8 +16,7 @@ package enum DestinationWork {
     {
         if let destination = config.destinations.first(where: { $0.name.name == name }) { return destination }
         let known = config.destinations.map(\.name.name)
-        throw .refused(
-            KnownNames.refusal("destination", name, among: known, else: "\(file) has none of that name."))
+        throw .refused(KnownNames.refusal("destination", name, among: known, else: "\(file) has none of that name."))
     }
 
     /// A line for each destination of the config or the queue, sorted by name. Counts are read from indexes. With
@@ -35,9 +34,7 @@ package enum DestinationWork {
         _ destination: Destination, until: String?, reason: String?, in queue: any Store, now: Date, asJSON: Bool
     ) async throws -> String {
         let end = until.flatMap { PauseEnd.date($0, now: now) }
-        if let until, end == nil {
-            throw CommandFailure.refused("Invalid end \(until): write \(PauseEnd.words).")
-        }
+        if let until, end == nil { throw CommandFailure.refused("Invalid end \(until): write \(PauseEnd.words).") }
         try await queue.set(
             .paused, of: destination.name, until: end,
             as: .command("destinations.pause", target: destination.name.name, until: end, reason: reason))
@@ -83,8 +80,7 @@ package enum DestinationWork {
         let ping = await sender.ping(lease)
         guard asJSON else { return ("\(destination.name): \(ping.words)", ping.wasTaken) }
         let json = JSONText.members { json in
-            json.key("taken")
-            json.bool(ping.wasTaken)
+            json.member("taken", ping.wasTaken)
             json.member("status", ping.status)
             json.member("durationMs", ping.duration)
             json.member("detail", ping.words)

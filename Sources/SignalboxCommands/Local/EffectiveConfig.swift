@@ -1,7 +1,6 @@
 package import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
-import SignalboxNotification
 
 /// The output of `signalbox config show`: the settings with their origins, and the values of the config.
 /// Secrets are hidden.
@@ -51,23 +50,19 @@ package struct EffectiveConfig: Sendable {
     /// One object with the members `settings` and `values`.
     package var json: String {
         JSONText.members { json in
-            json.key("settings")
-            json.beginObject()
-            for setting in settings {
-                json.key(setting.name)
-                json.beginObject()
-                json.member("value", setting.value)
-                json.member("from", setting.from.rawValue)
-                json.endObject()
+            json.object("settings") { json in
+                for setting in settings {
+                    json.key(setting.name)
+                    json.beginObject()
+                    json.member("value", setting.value)
+                    json.member("from", setting.from.rawValue)
+                    json.endObject()
+                }
             }
-            json.endObject()
-            json.array("values", of: listing.entries) { json, entry in
-                json.beginObject()
+            json.objects("values", of: listing.entries) { json, entry in
                 json.member("pointer", entry.pointer)
-                json.key("value")
-                json.raw(Array(entry.value.utf8))
+                json.member("value", raw: Array(entry.value.utf8))
                 json.member("from", entry.file ?? "default")
-                json.endObject()
             }
         }
     }

@@ -13,8 +13,7 @@ package struct EventAnswer: Sendable {
 
     /// `destination`: any name; one without deliveries is a valid question.
     package init(_ detail: EventDetail, _ destination: DestinationName) {
-        self.detail = detail
-        self.destination = destination
+        (self.detail, self.destination) = (detail, destination)
     }
 
     /// Those to this destination. Manual ones count too.
@@ -37,24 +36,15 @@ package struct EventAnswer: Sendable {
             json.member("event", detail.record.id)
             json.member("destination", destination.name)
             json.member("answer", sentence)
-            json.key("deliveries")
-            json.beginArray()
-            for delivery in deliveries {
+            json.array("deliveries", of: deliveries) { json, delivery in
                 json.delivery(delivery, wait: waits.wait(of: delivery), attempts: attempts[delivery.id] ?? [])
             }
-            json.endArray()
             guard deliveries.isEmpty else { return }
-            json.key("routes")
-            json.beginArray()
-            for route in namedRoutes {
-                json.beginObject()
+            json.objects("routes", of: namedRoutes) { json, route in
                 json.member("name", route.name)
-                json.key("taken")
-                json.bool(route.verdict == .taken)
+                json.member("taken", route.verdict == .taken)
                 json.member("reason", route.verdict.words)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

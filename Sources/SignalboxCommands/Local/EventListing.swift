@@ -12,10 +12,7 @@ package struct EventListing: Sendable {
     private let config: GatewayConfig
 
     /// `config`: has the vendors and the destinations that the command line may name.
-    package init(_ queue: any Store, _ config: GatewayConfig) {
-        self.queue = queue
-        self.config = config
-    }
+    package init(_ queue: any Store, _ config: GatewayConfig) { (self.queue, self.config) = (queue, config) }
 
     /// A row or an object for each event, the newest first. An empty result has the heading only. `limit`: at
     /// least 1. Throws for an unknown vendor and for invalid conditions.
@@ -25,7 +22,7 @@ package struct EventListing: Sendable {
         FilterCheck.warnings(about: search.pattern, vendors: Set(config.vendorNames)).forEach(StandardError.warn)
         if !asJSON { print(EventTable.heading) }
         try await EventSearch.newest(limit, filter, in: queue) { record in
-            print(asJSON ? JSONText.object { $0.event(record) } : EventTable.row(record))
+            print(asJSON ? JSONText.value { $0.event(record) } : EventTable.row(record))
         }
     }
 
@@ -42,7 +39,7 @@ package struct EventListing: Sendable {
         }
         try await KnownNames.check(destination: destination, config, queue)
         let waits = DeliveryWaits(isComplete ? config : nil, try await queue.statuses())
-        if asJSON, destination == nil { return print(JSONText.object { $0.event(detail) { waits.wait(of: $0) } }) }
+        if asJSON, destination == nil { return print(JSONText.value { $0.event(detail) { waits.wait(of: $0) } }) }
         let attempts = try await detail.attempts(in: queue)
         guard let destination else { return detail.lines(attempts: attempts, waits: waits).forEach(print) }
         let answer = EventAnswer(detail, DestinationName(destination))

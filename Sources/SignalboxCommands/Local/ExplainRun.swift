@@ -32,7 +32,7 @@ package struct ExplainRun: Sendable {
             guard asJSON else { return try explanation.explain(body, print: print) }
             let explainer = PayloadExplainer(normalizer, config, vendors: vendors)
             let result = try await explainer.explanation(of: body, from: source, at: Date())
-            print(JSONText.object { $0.explanation(result) })
+            print(JSONText.value { $0.explanation(result) })
         } catch {
             throw CommandFailure.incomplete(
                 explanation.holdsSeveral(body)

@@ -1,4 +1,3 @@
-import Foundation
 package import SignalboxConfig
 package import SignalboxGateway
 package import SignalboxInApp
@@ -51,7 +50,7 @@ package enum InputTexts {
             bytes = try isFile ? ConfigText.contents(of: path, upTo: most, orPipe: true) : input(upTo: most)
         } catch let error as UnreadableFile {
             throw CommandFailure.refused(
-                "Cannot read \(path): \(error.reason). It must hold a JSON array of cases.")
+                "Cannot read \(path): \(error.reason). It must contain a JSON array of cases.")
         }
         let text = ConfigText(name: isFile ? path : "standard input", bytes: bytes)
         do throws(InvalidConfig) { return (text, try RouteCase.read(text, for: config)) } catch {

@@ -1,8 +1,6 @@
 package import SignalboxConfig
-import SignalboxGateway
 import SignalboxInApp
 import SignalboxNotification
-import SignalboxRouting
 package import SignalboxStore
 
 /// Checks names on the command line: a mistyped one would select nothing, silently.
@@ -57,8 +55,7 @@ package enum KnownNames {
         guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
         if first == "help" { return unknownCommand(Array(arguments.dropFirst()), among: commands) }
         guard let members = commands[first] else {
-            return refusal(
-                "command", first, among: commands.keys.sorted(), else: "Run signalbox --help for the list.")
+            return refusal("command", first, among: commands.keys.sorted(), else: "Run signalbox --help for the list.")
         }
         let rest = arguments.dropFirst().drop { $0 == "help" }
         guard let second = rest.first, !members.isEmpty, !second.hasPrefix("-"), !members.contains(second)

@@ -15,8 +15,7 @@ package struct MediaUpkeep: Sendable {
     /// `queue`: of the gateway. `files`: the directory of the files; nil for `media` in the data directory. Locks
     /// neither.
     package init(_ queue: any Store, dataDirectory path: String, files: String?) {
-        self.queue = queue
-        self.path = path
+        (self.queue, self.path) = (queue, path)
         store = MediaStore(besideOwnerOf: files ?? path + "/media")
     }
 
@@ -57,10 +56,8 @@ package struct MediaUpkeep: Sendable {
     private static func result(intact: Int, missing: [String], damaged: [String]) -> String {
         JSONText.members { json in
             json.member("intact", intact)
-            json.key("missing")
-            json.strings(missing)
-            json.key("damaged")
-            json.strings(damaged)
+            json.member("missing", missing)
+            json.member("damaged", damaged)
         }
     }
 

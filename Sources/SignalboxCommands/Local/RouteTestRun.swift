@@ -24,7 +24,8 @@ package struct RouteTestRun {
             } catch {
                 guard case .file(_, let location) = item.input else { continue }
                 diagnostics.error(
-                    at: location, "this file cannot be read: \(error.reason); it should hold the payload or the event")
+                    at: location,
+                    "this file cannot be read: \(error.reason); it should contain the payload or the event")
             }
         }
         do throws(InvalidConfig) { try diagnostics.throwErrors(in: [text]) } catch {

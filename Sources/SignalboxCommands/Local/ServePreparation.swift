@@ -1,4 +1,3 @@
-import Foundation
 package import Logging
 package import SignalboxConfig
 package import SignalboxGateway

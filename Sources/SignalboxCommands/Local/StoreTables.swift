@@ -44,15 +44,11 @@ package struct StoreCheck: Sendable {
     /// null.
     package var json: String {
         JSONText.members { json in
-            json.key("tables")
-            json.beginObject()
-            json.key("fit")
-            json.bool(tables.fits)
-            json.key("pending")
-            json.strings(tables.pending)
-            json.key("later")
-            json.strings(tables.unknown)
-            json.endObject()
+            json.object("tables") { json in
+                json.member("fit", tables.fits)
+                json.member("pending", tables.pending)
+                json.member("later", tables.unknown)
+            }
             json.key("audit")
             if let audit { json.raw(Array(audit.json.utf8)) } else { json.null() }
         }
@@ -60,12 +56,7 @@ package struct StoreCheck: Sendable {
 
     /// The result of a migration. `applied`: names of migrations.
     package static func migrated(_ applied: [String], asJSON: Bool) -> String {
-        guard !asJSON else {
-            return JSONText.members { json in
-                json.key("applied")
-                json.strings(applied)
-            }
-        }
+        guard !asJSON else { return JSONText.members { json in json.member("applied", applied) } }
         return applied.isEmpty
             ? "No migration was pending."
             : "Applied \(Counted.words(applied.count, "migration")): \(applied.joined(separator: ", "))."

@@ -1,3 +1,4 @@
+import SignalboxNotification
 package import SignalboxStore
 
 /// The deliveries that a retry or a purge names and does not change, with the reasons. Pure.
@@ -28,6 +29,15 @@ package struct UnchangedDeliveries: Sendable, Equatable {
         case (.purge, .waiting) where record.isInProgress: return "an attempt is in progress"
         default: return nil
         }
+    }
+
+    /// The number of deliveries that a purge by conditions left, and the remedy; nil for 0.
+    package static func inProgress(_ count: Int) -> String? {
+        guard count > 0 else { return nil }
+        return """
+            Not removed: \(Counted.words(count, "delivery")) with an attempt that has begun, or in the gateway's \
+            memory. Pause the destination and repeat, or purge over HTTP.
+            """
     }
 
     /// `Not requeued: 2, 3 (delivered); 99 (unknown).`; nil if there are none. `verb`: such as `requeued`.

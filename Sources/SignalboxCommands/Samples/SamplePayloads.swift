@@ -58,8 +58,7 @@ package enum SamplePayloads {
         vendors.map { vendor in
             JSONText.members { json in
                 json.member("vendor", vendor.name)
-                json.key("kinds")
-                json.strings(vendor.payloads.map(\.kind))
+                json.member("kinds", vendor.payloads.map(\.kind))
             }
         }
     }

@@ -3,7 +3,6 @@ import Foundation
 import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
@@ -100,8 +99,9 @@ struct Deliveries: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry", abstract: "Requeue deliveries, with a new budget of attempts.",
             discussion: """
-                A running gateway attempts them at once; otherwise the next start does. Name deliveries by number, or \
-                give conditions: without --state, they select dead deliveries. --dead alone selects all of those.
+                A running gateway attempts them within a second, unless their destination waits; otherwise the next \
+                start does. Name deliveries by number, or give conditions: without --state, they select dead \
+                deliveries. --dead alone selects all of those.
                 """)
 
         /// Only the data directory and the names are read from the config, which may be missing.

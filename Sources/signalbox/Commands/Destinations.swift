@@ -2,10 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxCommands
 import SignalboxConfig
-import SignalboxGateway
-import SignalboxNotification
 import SignalboxRouting
-import SignalboxStore
 
 /// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too. A destination
 /// of the config that has never had a delivery is listed too.

@@ -2,7 +2,6 @@ import ArgumentParser
 import SignalboxCommands
 import SignalboxConfig
 import SignalboxGateway
-import SignalboxInApp
 import SignalboxRouting
 
 /// Groups the commands about in-app messages.

@@ -26,8 +26,6 @@ struct Keys: ParsableCommand {
 
         /// Keys come from the system's random generator. The formats are those of Standard Webhooks. Reads no config.
         /// Each run makes another key.
-        func run() {
-            print(Results.key(ed25519 ? .ed25519() : .symmetric(), asJSON: json))
-        }
+        func run() { print(Results.key(ed25519 ? .ed25519() : .symmetric(), asJSON: json)) }
     }
 }

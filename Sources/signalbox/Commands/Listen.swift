@@ -75,8 +75,7 @@ struct Listen: AsyncParsableCommand {
         let forwarder = try forwardTo.map { (url) throws(CommandFailure) in try WebhookForwarder(url) }
         let desk = WebhookDesk(
             keys: try InputTexts.webhookKeys(secret, ProcessInfo.processInfo.environment), status: status ?? 204,
-            form: quiet ? .none : json ? .json : .lines,
-            color: StandardOutput.hasColor
+            form: quiet ? .none : json ? .json : .lines, color: StandardOutput.hasColor
         ) { Terminal.show($0) }
         let delay = delay.flatMap { Duration(text: $0) }
         let receiver = WebhookReceiver(

@@ -48,8 +48,7 @@ struct Replay: AsyncParsableCommand {
     var dryRun = false
 
     /// In the order of the input, with counters that begin at 0.
-    @Flag(
-        help: "Apply the failure rules of the config: reject the payloads that a rule answers with a failure.")
+    @Flag(help: "Apply the failure rules of the config: reject the payloads that a rule answers with a failure.")
     var failures = false
 
     /// In events per second. Nil: as fast as the receiver accepts.
@@ -68,8 +67,7 @@ struct Replay: AsyncParsableCommand {
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
     /// same ids.
-    @Option(
-        help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
+    @Option(help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
     /// Also for the tables on standard error and for the built-in inbox. Other diagnostics stay text.

@@ -33,8 +33,9 @@ struct Serve: AsyncParsableCommand {
     static func prepare() {
         // Before other threads allocate.
         ProcessMemory.limitArenas()
-        // Unstructured, because nothing waits for it: the config waits for the declarations themselves.
+        // Unstructured, because nothing waits for them: the config waits for the declarations themselves.
         Task.detached { ConfigReading.prepare() }
+        Task.detached { _ = Vendors.all }
     }
 
     /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
@@ -66,9 +67,7 @@ struct Serve: AsyncParsableCommand {
         }
         let slot = try await start(opening, logger)
         opening.reportReach()
-        if acceptQueueLoss {
-            try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil)
-        }
+        if acceptQueueLoss { try await slot.gateway.queue.record(.command("queue.accept-loss"), count: nil) }
         let server = GatewayServer(
             try preparation.surface(slot.gateway, slot.gateway.plan), addresses: addresses, logger: logger,
             probe: { await slot.gateway.fault() },
