@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// A package of its own, like Benchmarks: every module that it builds is instrumented for libFuzzer and the address
-// sanitizer, which nothing else should be. `make fuzz` passes the flags.
+// A separate package, like Benchmarks: it builds every module with libFuzzer and the address sanitizer, which the
+// product must not contain. `make fuzz` passes the flags.
 let package = Package(
     name: "signalbox-fuzz",
     dependencies: [.package(name: "signalbox", path: "..")],

@@ -81,4 +81,20 @@ import Testing
             #expect(polls == [false, true])
         }
     }
+
+    /// The digest of the config changes with each reload, so the poll after a reload compares other files.
+    @Test func noticesAFileThatCameIntoTheFolderAfterAReload() async throws {
+        try await withTemporaryDirectory { directory in
+            let (own, folder) = (directory + "/routes.json", directory + "/routes.d")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try Self.write("{}", to: own)
+            var changes = ConfigChanges(FileStamps(of: .init(files: [own], folder: folder)))
+            try Self.write("{}", to: folder + "/crm.json")
+            let newest = GatewayConfig.Origin(files: [own], folder: folder)
+            changes.rebase(FileStamps(of: newest).keeping(changes.loaded))
+            let stamps = FileStamps(of: newest)
+            let polls = [changes.settled(stamps), changes.settled(stamps), changes.settled(stamps)]
+            #expect(polls == [false, true, false])
+        }
+    }
 }

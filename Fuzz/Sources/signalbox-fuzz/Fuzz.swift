@@ -11,8 +11,8 @@ private func runDriver(
 /// C's `char **`.
 typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-/// The package manager links an executable's `main` under the name of its module. Written out, because libFuzzer wants
-/// the arguments and libFuzzer's own `main` is left out.
+/// Replaces libFuzzer's own `main`, which is not linked, and passes the arguments on. SwiftPM links the `main` of an
+/// executable under this name, which begins with that of its module.
 @_cdecl("signalbox_fuzz_main")
 func start(_ count: CInt, _ arguments: Arguments) -> CInt {
     var count = count
