@@ -66,14 +66,16 @@ struct Gateway {
         return Gateway(directory: directory, process: process, url: url)
     }
 
+    /// `keeping`: the largest response in bytes.
     func post(
-        _ body: Data, to path: String = "/v1/notifications", headers: [(name: String, value: String)] = []
+        _ body: Data, to path: String = "/v1/notifications", headers: [(name: String, value: String)] = [],
+        keeping bytes: Int = 1024
     ) async throws -> (status: Int, json: [String: Any]) {
         let reply = try await http.send(
             OutboundRequest(
                 url: url + path, headers: headers + [("content-type", "application/json")], body: Array(body),
-                timeout: .seconds(120)))
-        try AnswerRecorder.record("POST", url + path, status: reply.status, body: whole(reply, of: 1024))
+                timeout: .seconds(120), keptBytes: bytes))
+        try AnswerRecorder.record("POST", url + path, status: reply.status, body: whole(reply, of: bytes))
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 

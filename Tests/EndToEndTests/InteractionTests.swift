@@ -120,7 +120,7 @@ import Testing
                 + #""category-name":"c","category-actions":[{"name":"n","type":"other","value":"\#(value)"}]}"#
             let sent = try await gateway.post(Data(payload.utf8), to: "/v1/notifications")
             let id = try #require(sent.json["id"] as? String)
-            let answer = try await gateway.post(report("nope", on: id), to: "/v1/interactions")
+            let answer = try await gateway.post(report("nope", on: id), to: "/v1/interactions", keeping: 64 * 1024)
             let detail = try #require(answer.json["detail"] as? String)
             #expect(detail.contains("other:") && (2_000..<2_500).contains(detail.unicodeScalars.count))
         }
