@@ -92,7 +92,7 @@ extension SQLiteQueue {
     ) async throws(StoreError) -> Int {
         try await giveBackFresh(for: filter)
         let (condition, arguments) = BulkChange.purge.sql(
-            filter, sparingUndelivered: sparingUndelivered, leased: leased(by: filter))
+            filter, sparingUndelivered: sparingUndelivered, leased: noneLeased)
         let lanes = file.lanes
         let purged = try await change(.purge, filter, sparingUndelivered: sparingUndelivered, as: action) {
             db, ids, _, now in
@@ -132,6 +132,10 @@ extension SQLiteQueue {
         return "[\(ids.map(\.description).joined(separator: ","))]"
     }
 
+    /// For the steps of a purge, which look at the leases of this process themselves: those change meanwhile. Nil next
+    /// to the owner.
+    private var noneLeased: String? { isOwner ? "[]" : nil }
+
     /// Runs the steps of a change, from old deliveries to new ones. `step` changes some deliveries in a transaction,
     /// after `done` others, and returns their number. The first step makes the row of the action, unless it changes
     /// nothing and `recordingNone` is false; the other steps add to its count.
@@ -140,8 +144,7 @@ extension SQLiteQueue {
         recordingNone: Bool = true,
         step: @escaping @Sendable (Database, _ ids: [Int64], _ done: Int, Date) throws -> Int, afterStep: () -> Void
     ) async throws(StoreError) -> Int {
-        let (condition, arguments) = change.sql(
-            filter, sparingUndelivered: sparingUndelivered, leased: change == .purge ? leased(by: filter) : nil)
+        let (condition, arguments) = change.sql(filter, sparingUndelivered: sparingUndelivered, leased: noneLeased)
         var (changed, position, entry) = (0, Int64?.some(0), Int64?.none)
         while let start = position {
             let (ids, next) = try await file.read { db in

@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxEgress
-import SignalboxJSON
+package import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
@@ -26,16 +26,23 @@ extension MediaFileRecord {
     /// `milliseconds` is the duration of audio and video. `usedAt` is exact to the hour.
     package var json: String {
         JSONText.members { json in
-            json.member("sha256", file.sha256)
-            json.member("contentType", file.contentType)
-            json.member("bytes", file.bytes)
-            json.member("width", file.width)
-            json.member("height", file.height)
-            json.member("milliseconds", file.milliseconds)
+            json.members(of: file)
             json.member("keptAt", Timestamp(keptAt).text)
             json.member("usedAt", Timestamp(usedAt).text)
             json.member("urls", urls)
         }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the properties of a stored file into an open object. Absent ones are left out.
+    package mutating func members(of file: MediaFile) {
+        member("sha256", file.sha256)
+        member("contentType", file.contentType)
+        member("bytes", file.bytes)
+        member("width", file.width)
+        member("height", file.height)
+        member("milliseconds", file.milliseconds)
     }
 }
 

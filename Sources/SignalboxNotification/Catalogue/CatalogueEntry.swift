@@ -79,6 +79,8 @@ struct CatalogueFields: Sendable {
     var body: CataloguePaths = []
     /// The name of a sound.
     var sound: CataloguePaths = []
+    /// The condition under which the sound is the device's default. Nil for a vendor that always names the sound.
+    var defaultSound: CatalogueCondition?
     /// A number of 0 or more; relative badges are not read.
     var badge: CataloguePaths = []
     /// Android's notification channel.

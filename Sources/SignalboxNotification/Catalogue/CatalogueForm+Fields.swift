@@ -30,13 +30,14 @@ extension CatalogueForm {
                 "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
             ],
             and: [
-                "types", "links", "linkPrefix", "media", "buttons", "carousel", "campaign", "schedule", "shown",
-                "silent", "control", "liveActivity", "ignored",
+                "types", "links", "linkPrefix", "defaultSound", "media", "buttons", "carousel", "campaign", "schedule",
+                "shown", "silent", "control", "liveActivity", "ignored",
             ])
         guard var fields = filled else { return CatalogueFields() }
         fields.tap.types = types("types", of: value)
         fields.tap.links = types("links", of: value)
         fields.linkPrefix = value["linkPrefix"].flatMap { text($0) }
+        fields.defaultSound = value["defaultSound"].flatMap { condition($0) }
         for media in objects("media", of: value) { fields.media.append(self.media(media)) }
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }

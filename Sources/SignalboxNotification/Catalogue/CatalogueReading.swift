@@ -123,8 +123,8 @@ struct CatalogueReading {
         if let subtitle { notification.content.subtitle = subtitle }
         replacesTexts = title != nil || body != nil || subtitle != nil
         if let sound = takeText(fields.sound, in: payload) {
-            // CleverTap sends `true` for the device's default sound (CoreNotificationRenderer.kt, `setSound`).
-            notification.content.sound = sound == "true" ? "default" : sound
+            let isDefault = fields.defaultSound?.holds(in: payload) ?? false
+            notification.content.sound = isDefault ? "default" : sound
         }
         let badge = take(fields.badge, in: payload, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }

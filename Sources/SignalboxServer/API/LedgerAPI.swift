@@ -83,15 +83,9 @@ extension JSONWriter {
 
     /// A stored file. `usedAt` is exact to the hour. `href`: a link to the file; nil for a reader without content.
     fileprivate mutating func file(_ record: MediaFileRecord, href: String?, hidesPath: Bool) {
-        let file = record.file
         object { json in
             json.member("state", MediaURLRecord.State.stored.rawValue)
-            json.member("sha256", file.sha256)
-            json.member("contentType", file.contentType)
-            json.member("bytes", file.bytes)
-            json.member("width", file.width)
-            json.member("height", file.height)
-            json.member("milliseconds", file.milliseconds)
+            json.members(of: record.file)
             json.member("keptAt", record.keptAt)
             json.member("usedAt", record.usedAt)
             json.member("href", href)
