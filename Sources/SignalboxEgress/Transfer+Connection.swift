@@ -38,6 +38,7 @@ extension Transfer {
             return false
         }
         let ssl = sb_curl_get_ssl(handle)
+        closeNotice = request.sink == nil ? nil : ssl.map { CloseNotice.of($0) }
         let connects = Self.number(CURLINFO_NUM_CONNECTS, of: handle)
         if connects > start?.connects ?? 0 {
             sockets.record(opened, as: connection)

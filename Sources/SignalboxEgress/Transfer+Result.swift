@@ -15,11 +15,23 @@ extension Transfer {
             let error = TransportError.interrupted("the reply ended within its header")
             return result(.failure(error), Self.remoteAddress(of: handle))
         }
+        guard wasCut || !mayBeCut(handle) else {
+            let error = TransportError.interrupted("TLS ended without close_notify, so the reply may be incomplete")
+            return result(.failure(error), Self.remoteAddress(of: handle))
+        }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders
         let reply = OutboundReply(
             status: status, excerpt: excerpt, retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
             headers: keptHeaders(of: handle, and: further))
         return result(.success(reply), Self.remoteAddress(of: handle))
+    }
+
+    /// Whether a body for a sink ended with its connection, and the server did not announce that end.
+    private func mayBeCut(_ handle: UnsafeMutableRawPointer) -> Bool {
+        guard let closeNotice, !closeNotice.hasArrived else { return false }
+        var announced: curl_off_t = -1
+        sb_curl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced)
+        return announced < 0 && header("transfer-encoding", of: handle) == nil
     }
 
     /// Whether an HTTP/2 server sent a whole response before it had read the request, and then reset the stream without

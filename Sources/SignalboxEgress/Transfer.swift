@@ -41,6 +41,8 @@ final class Transfer: @unchecked Sendable {
     var rejection: Rejection?
     /// The connection on which libcurl began to send the request; nil before.
     var start: Start?
+    /// The end of the TLS connection that the sink's body arrives on; nil without a sink, and without TLS.
+    var closeNotice: CloseNotice?
     /// libcurl writes its error here, ending in zero.
     var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 

@@ -1,6 +1,7 @@
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxServerTesting
+import SignalboxTesting
 import Synchronization
 import Testing
 
@@ -33,13 +34,16 @@ import Testing
     }
 
     private func ask(
-        _ mode: [String], into recorder: Recorder, lists: [String] = [], slowest: OutboundRequest.Pace? = nil
+        _ mode: [String], into recorder: Recorder, lists: [String] = [], slowest: OutboundRequest.Pace? = nil,
+        tls: TransportOptions.TLS? = nil
     ) async throws -> OutboundResult {
         try await Peer.run(mode) { peer in
             let http = OutboundHTTP(policy: try loopback())
             defer { http.stop() }
             var request = OutboundRequest(
-                method: .get, url: "http://127.0.0.1:\(peer.port)/", timeout: .seconds(60), keptHeaders: ["x-a"])
+                method: .get, url: "\(tls == nil ? "http" : "https")://127.0.0.1:\(peer.port)/",
+                timeout: .seconds(60), keptHeaders: ["x-a"])
+            if let tls { request.transport = TransportOptions(tls: tls) }
             request.sink = recorder.sink
             request.keptLists = lists
             request.slowest = slowest
@@ -106,6 +110,24 @@ import Testing
             return
         }
         #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
+    }
+
+    /// A body without a length is whole only if TLS announced the end of the connection (RFC 9112, 9.8).
+    @Test(arguments: ["", "--close-notify"], [#""#, #"content-length: 5\r\n"#])
+    func anUnannouncedEndOfTLSIsAFailure(notice: String, length: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let recorder = Recorder()
+            let arguments =
+                ["cut-off", "--certificate", files.path("good.pem"), "--key", files.path("server.key")]
+                + ["--reply", #"HTTP/1.1 200 OK\r\n"# + length + #"\r\nhello"#] + (notice.isEmpty ? [] : [notice])
+            let result = try await ask(arguments, into: recorder, tls: .init(authorities: files.path("ca.pem")))
+            #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
+            switch result.answer {
+            case .success(let reply): #expect(!(notice + length).isEmpty && reply.status == 200)
+            case .failure(let error): #expect((notice + length).isEmpty && error.code == "reset", "\(error)")
+            }
+        }
     }
 
     @Test func joinsLists() async throws {

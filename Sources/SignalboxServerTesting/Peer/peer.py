@@ -21,6 +21,7 @@ options.add_argument("--key")
 options.add_argument("--client-authority")
 options.add_argument("--newest", choices=["1.1", "1.2"])
 options.add_argument("--alpn")
+options.add_argument("--close-notify", action="store_true")
 options.add_argument("--reply", action="append", default=[])
 options.add_argument("--script")
 options.add_argument("--status", type=int, default=200)
@@ -229,9 +230,11 @@ def proxy(connection):
 
 
 def cut_off(connection):
-    """Sends --reply, and ends the connection."""
+    """Sends --reply, and ends the connection. With --close-notify, TLS announces the end."""
     read_request(connection)
     connection.sendall(unescaped(options.reply[0]))
+    if options.close_notify:
+        connection.unwrap()
 
 
 def http2(connection):
