@@ -35,7 +35,8 @@ extension Metric {
             samples: { $0.attempts.map { Sample([$0.key.name], $0.series.durations) } }),
         Metric(
             "signalbox_delivery_lag_seconds", .histogram, ["destination"],
-            "Time from when a delivery could be sent first (accepted, or later by its schedule) to its success.",
+            "Time from the first moment a delivery could be sent (its acceptance, or the start of its schedule) to its "
+                + "success.",
             samples: { $0.attempts.map { Sample([$0.key.name], $0.series.lags) } }),
         perDestination(
             "signalbox_deliveries_waiting", .gauge, "Deliveries that have not ended."
@@ -51,8 +52,8 @@ extension Metric {
     static let destinations: [Metric] = [
         Metric(
             "signalbox_destination_up", .gauge, ["destination"],
-            "1 while a destination accepts deliveries, 0 while it is paused, disabled, failing or without permission; "
-                + "signalbox_destination_state tells the causes apart."
+            "1 while a destination accepts deliveries, 0 while it is paused, disabled or without permission, or while its "
+                + "circuit breaker is open; signalbox_destination_state tells the causes apart."
         ) { values in values.destinations.map { ([$0.name], values.statuses[$0]?.isDown ?? false ? 0 : 1) } },
         Metric(
             "signalbox_destination_state", .gauge, ["destination", "state"],

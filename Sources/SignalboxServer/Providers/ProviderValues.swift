@@ -85,13 +85,13 @@ extension Metric {
         ) { [([], Double($0.providers.evicted))] },
         Metric(
             "signalbox_provider_failed_proofs_total", .counter, ["provider", "reason"],
-            "Rejected proofs of identity at provider endpoints since the start, in the provider's words."
+            "Rejected credentials at provider endpoints since the start, with the reason that the provider would give."
         ) { values in
             FailedProof.all.map { ([$0.provider, $0.reason], Double(values.providers.failedProofs[$0] ?? 0)) }
         },
         Metric(
             "signalbox_provider_slowed_total", .counter, [],
-            "Rejected proofs of identity whose answer was held, because their address sent too many, since the start."
+            "Rejected credentials whose answer was delayed because the same address sent too many, since the start."
         ) { [([], Double($0.providers.slowed))] },
         Metric(
             "signalbox_provider_limited_total", .counter, ["limit"],
