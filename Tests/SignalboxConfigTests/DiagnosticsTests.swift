@@ -65,6 +65,17 @@ import Testing
         #expect(mistakes.filter { $0.severity == .error }.map(\.message) == ["an error", "another error"])
     }
 
+    /// The bound counts what is cut: letters of two bytes are not two.
+    @Test func onlyLongMessagesAreCut() {
+        let start = ConfigLocation(pointer: "")
+        let long = String(repeating: "ä", count: 1_000)
+        var diagnostics = ConfigDiagnostics()
+        diagnostics.error(at: start, long)
+        diagnostics.error(at: start, long + "ä")
+        let mistakes = diagnostics.mistakes(in: [ConfigText(name: "routes.json", bytes: Array("{}".utf8))])
+        #expect(mistakes.map(\.message) == [long, long + "…"])
+    }
+
     @Test func aCorrectConfigHasNoWarnings() throws {
         let config =
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},"stop":true}]}"#

@@ -50,9 +50,9 @@ import Testing
 
     /// Errors name the line, never its text.
     @Test(arguments: [
-        ("hunter2", "line 1 is neither NAME=VALUE nor a comment"),
-        ("A=1\nexport B=hunter2", "line 2 is neither NAME=VALUE nor a comment"),
-        ("A=\"hunter2", "line 1 is neither NAME=VALUE nor a comment"),
+        ("hunter2", "line 1 must be NAME=VALUE with closed quotes, or a comment"),
+        ("A=1\nexport B=hunter2", "line 2 must be NAME=VALUE with closed quotes, or a comment"),
+        ("A=\"hunter2", "line 1 must be NAME=VALUE with closed quotes, or a comment"),
         ("A=hunter2\nA=1", "line 2 sets a variable of an earlier line again; remove one"),
         ((0...1_000).map { "A\($0)=hunter2\n" }.joined(), "it has more than 1000 variables"),
     ])

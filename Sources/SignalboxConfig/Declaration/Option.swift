@@ -1,7 +1,7 @@
 import SignalboxJSON
 
-/// The description of one option, for the schema and the reference page. Free of Swift types, so options of all roots
-/// fit into one table. Made once from the declaration; the reader of a config does not use it.
+/// The description of one option, for the schema and the reference page. Not generic, so options of all sections fit
+/// into one table. Made once from the declaration; the reader of a config does not use it.
 struct OptionInfo: Sendable {
     /// The name of the member. Case matters. Keys of one section are different.
     let key: String
@@ -46,7 +46,7 @@ struct Option<Root: Sendable>: Sendable {
     private var defaultValue: @Sendable (Root) -> JSONNode? = { _ in nil }
 
     /// `required`: the error if the option is missing. `adding`: combines the values of several files; without it, only
-    /// the config's own file may have the option.
+    /// the main file (`routes.json`) may have the option.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ type: OptionType<Value>,
         required missing: String? = nil, adding: (@Sendable (inout Value, Value) -> Void)? = nil,
@@ -71,7 +71,7 @@ struct Option<Root: Sendable>: Sendable {
     }
 
     /// An object whose options are properties of the same root. Keys must be different. The group's defaults are
-    /// those of the root, and its checks run when the group was read.
+    /// those of the root, and its checks run after the group has been read.
     init(_ key: String, group section: Section<Root>, _ documentation: String) {
         self.init(key, .section(section), nil, documentation) { section.read($0, into: &$1, &$2) }
     }
@@ -119,11 +119,11 @@ enum OptionBuilder<Root: Sendable> {
     static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
 }
 
-/// The options of one object. Unknown and repeated keys are errors. Checks run after all options of the section were
-/// read. Safe to share: a section has no state, and reading changes only the root and the reader that are passed in.
-/// Options are read in the order of their declaration, not in that of the text.
+/// The options of one object. Unknown and repeated keys are errors. Checks run after all options of the section have
+/// been read. Safe to share: a section has no state, and reading changes only the root and the reader that are passed
+/// in. Options are read in the order of their declaration, not in that of the text.
 struct Section<Root: Sendable>: Sendable {
-    /// Runs also after errors, so it must expect defaults in place of invalid values. `value`: the object, for the
+    /// Runs even after errors, so it must expect defaults instead of invalid values. `value`: the object, for the
     /// location of an error.
     typealias Check = @Sendable (_ root: inout Root, _ value: JSONValue, _ reader: inout ConfigReader) -> Void
 
@@ -137,10 +137,10 @@ struct Section<Root: Sendable>: Sendable {
     private let keys: [String]
     /// Whether an option has a secret.
     let hasSecret: Bool
-    /// Runs once for each object that is read, also for one with mistakes.
+    /// Runs once for each object that is read, even if it has mistakes.
     private let check: Check
 
-    /// `rules`: members of the schema that constrain several options. `check`: checks them after they were read.
+    /// `rules`: members of the schema that constrain several options. `check`: checks them after they have been read.
     init(
         _ defaults: Root, rules: JSONNode = [:], @OptionBuilder<Root> _ options: () -> [Option<Root>],
         check: @escaping Check = { _, _, _ in }
@@ -166,15 +166,15 @@ struct Section<Root: Sendable>: Sendable {
         return schema.adding(rules).adding(["properties": .object(properties)])
     }
 
-    /// Reads an object; nil for any other value. A missing or wrong option keeps its default and is recorded. Members
-    /// that are valid count even if others are not.
+    /// Reads an object; nil for any other value. An invalid option, or a required one that is missing, keeps its
+    /// default and is recorded. Members that are valid count even if others are not.
     func read(_ value: JSONValue, _ reader: inout ConfigReader) -> Root? {
         var root = defaults
         return read(value, into: &root, &reader) ? root : nil
     }
 
-    /// Reads into a root that already has values. False for a value that is not an object. Options that share the error
-    /// for their absence record it once.
+    /// Reads into a root that already has values. False for a value that is not an object. If several missing options
+    /// have the same error, it is recorded once.
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
         guard reader.isObject(value, keys: keys, isOfSecret: hasSecret) else { return false }

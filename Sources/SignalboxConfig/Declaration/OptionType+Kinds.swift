@@ -23,7 +23,7 @@ extension OptionType {
     }
 
     /// A value that `convert` accepts; `expected` is the error for any other. `convert` decides alone; the schema is
-    /// for editors. `write`: the default as JSON; nil does not show it.
+    /// for editors. `write`: the default as JSON; nil if the reference does not show it.
     static func value(
         _ info: TypeInfo, expected: String, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
         _ convert: @escaping @Sendable (JSONValue) -> Value?
@@ -39,8 +39,8 @@ extension OptionType {
 // MARK: Words
 
 extension OptionType<String> {
-    /// One of several words; an error names the `noun` and suggests one. For long or open lists: the error suggests
-    /// the nearest word. Case matters.
+    /// One of several words; the error names the `noun` and suggests the nearest word. For long or open lists. Case
+    /// matters.
     static func word(_ noun: String, among known: [String]) -> OptionType {
         OptionType(TypeInfo(kind(of: known), ["enum": .strings(known)])) { value, reader in
             guard let text = reader.text(value) else { return nil }
@@ -81,8 +81,8 @@ extension OptionType where Value: RawRepresentable & CaseIterable, Value.RawValu
 }
 
 extension OptionType where Value: OptionSet & Sendable, Value.Element == Value {
-    /// An array of words for parts of the set. `known`: the word for each part. The reference page shows the empty
-    /// array as default, and no other. Repeated words have no effect.
+    /// An array of words for parts of the set. `known`: the word for each part. The reference page shows a default only
+    /// if it is the empty array. Repeated words have no effect.
     static func parts(_ words: OptionType<[String]>, _ known: [(name: String, part: Value)]) -> OptionType {
         OptionType(words.info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
             words.read(value, &reader).map { words in Value(known.filter { words.contains($0.name) }.map(\.part)) }
@@ -113,17 +113,16 @@ extension OptionType<Int> {
         }
     }
 
-    /// A number of bytes with a unit, such as `256KB`. `orNumber`: without a unit too. Units are those of
+    /// A number of bytes with a unit, such as `256KB`. `orNumber`: also a number without a unit. Units are those of
     /// ``ByteCount``: `KB` is 1000 bytes, `KiB` is 1024. Both bounds are accepted.
     static func size(_ range: ClosedRange<Int>, example: String, orNumber: Bool = true) -> OptionType {
         let bounds = "\(ByteCount.text(range.lowerBound)) to \(ByteCount.text(range.upperBound))"
-        let large = orNumber ? "GB|KiB|MiB|GiB" : "KiB|MiB"
-        let text: JSONNode = ["type": "string", "pattern": .string("^[0-9]+(B|KB|MB|\(large))$")]
+        let text: JSONNode = ["type": "string", "pattern": "^[0-9]+(B|KB|MB|GB|KiB|MiB|GiB)$"]
         let info = TypeInfo(
             orNumber ? "size or number of bytes" : "size", limits: bounds,
             orNumber ? ["anyOf": [whole(range).info.schema, text]] : text)
-        let units = orNumber ? "B, KB, MB, GB, KiB, MiB or GiB" : "B, KB, MB, KiB or MiB"
         let number = orNumber ? "a number of bytes, or " : ""
+        let units = "B, KB, MB, GB, KiB, MiB or GiB"
         return value(
             info, expected: "this must be \(number)a size such as \"\(example)\", with \(units), from \(bounds)",
             write: { .string(ByteCount.text($0)) }
@@ -140,7 +139,7 @@ extension OptionType<Int64> {
 }
 
 extension OptionType<Double> {
-    /// Any finite number; bounds are for the caller.
+    /// Any finite number; the caller checks bounds.
     static var number: OptionType {
         value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
     }
@@ -161,7 +160,7 @@ extension OptionType<Double> {
         }
     }
 
-    /// Events in a second, written as `200/s`, `60/m` or `1000/h`. From 1 to 1,000,000 events per unit, so at most
+    /// Events per second, written as `200/s`, `60/m` or `1000/h`. From 1 to 1,000,000 events per unit, so at most
     /// 1,000,000 a second. The value is in events per second.
     static var rate: OptionType {
         string("rate", pattern: "^[+]?[0-9]+/[smh]$") {
@@ -206,7 +205,7 @@ extension OptionType<Timestamp> {
             "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
         return value(
             TypeInfo("RFC 3339 time", ["type": "string", "pattern": .string(pattern)]),
-            expected: "this must be an instant such as \"2026-11-27T08:00:00+01:00\" (RFC 3339)"
+            expected: "this must be a time such as \"2026-11-27T08:00:00+01:00\" (RFC 3339)"
         ) { value in
             value.utf8.flatMap { Timestamp(iso8601: $0) }
         }

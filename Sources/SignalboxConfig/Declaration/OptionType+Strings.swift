@@ -18,7 +18,7 @@ extension OptionType<String> {
         OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.line(value) }
     }
 
-    /// Relative paths count from the working directory. The file is not opened here. Any text on one line.
+    /// Any text on one line. Relative paths are resolved against the working directory. The file is not opened here.
     static var path: OptionType {
         var type = line
         type.info.kind = "path"
@@ -34,10 +34,10 @@ extension OptionType<String> {
         ) { NameRule.allows($0) ? $0 : nil }
     }
 
-    /// An http or https URL. Errors hide one that may contain a password. The text is kept as it is written. The
-    /// address policy is applied later, to the resolved addresses.
+    /// An http or https URL. Errors do not show a URL that may contain a password. The text is kept as it is written.
+    /// The address policy is applied later, to the resolved addresses.
     static var url: OptionType {
-        let pattern: JSONNode = ##"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\\#@]+$"##
+        let pattern: JSONNode = ##"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\\#@/?]+([/?][^\s\\#]*)?$"##
         return OptionType(TypeInfo("URL", ["type": "string", "pattern": pattern]), write: { .string($0) }) {
             value, reader in
             guard let text = reader.text(value) else { return nil }
@@ -48,7 +48,7 @@ extension OptionType<String> {
         }
     }
 
-    /// Bytes of a URL: the minimum that RFC 9110, 4.1 recommends supporting.
+    /// The most bytes of a URL. RFC 9110, 4.1, recommends supporting at least this many.
     private static let longestURL = 8_000
 
     /// Accepts at most 8000 bytes of visible characters: a scheme of http or https, a host, an optional port, no
@@ -79,7 +79,7 @@ extension OptionType<JSONPointer> {
 }
 
 extension OptionType<SecretReference> {
-    /// The error never shows the value: it may be the secret itself. `env:NAME` or `file:/path`. The secret is read
+    /// `env:NAME` or `file:/path`. The error never shows the value: it may be the secret itself. The secret is read
     /// later, by ``SecretResolver``.
     static var reference: OptionType {
         let info = TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])

@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxNotification
 
 /// The steps from a text of a config to a value in it.
 struct ConfigPath: Sendable, Equatable {
@@ -32,11 +33,12 @@ package struct ConfigLocation: Sendable, Equatable {
 }
 
 /// Collects the errors and warnings of a config. Positions in the text are computed only for those that are listed.
-/// Never throws while a config is read; ``throwErrors(in:)`` ends the reading.
+/// Never throws while a config is read; ``throwErrors(in:naming:)`` ends the reading.
 package struct ConfigDiagnostics: Sendable {
-    /// After this many errors the rest is only counted. As many warnings are listed, so they hide no error.
+    /// The most errors that are listed, and the most warnings; further errors are only counted. Warnings have their own
+    /// limit, so they hide no error.
     package static let most = 100
-    /// Longest message, in characters; names in a config may be long.
+    /// Unicode scalars of the longest message; names in a config may be long.
     private static let longestMessage = 1_000
 
     /// Another location that a finding is about, with its own message.
@@ -66,7 +68,7 @@ package struct ConfigDiagnostics: Sendable {
     /// True when further errors are only counted.
     package var isFull: Bool { isFull(of: .error) }
 
-    /// Errors and warnings have room of their own.
+    /// Errors and warnings have separate limits.
     private func isFull(of severity: ConfigMistake.Severity) -> Bool { listed[severity, default: 0] >= Self.most }
 
     /// Without findings.
@@ -82,7 +84,7 @@ package struct ConfigDiagnostics: Sendable {
         add(.error, location, message, related, mayBeSecret: mayBeSecret)
     }
 
-    /// Records an unusual but harmless value. A warning never makes the config invalid.
+    /// Records a warning. Warnings do not make the config invalid.
     package mutating func warning(
         at location: ConfigLocation, _ message: @autoclosure () -> String, also related: [Related] = []
     ) { add(.warning, location, message, related, mayBeSecret: false) }
@@ -94,7 +96,9 @@ package struct ConfigDiagnostics: Sendable {
     ) {
         guard !isFull(of: severity) else { return }
         var message = message()
-        if message.utf8.count > Self.longestMessage { message = message.prefix(Self.longestMessage) + "…" }
+        if message.unicodeScalars.count > Self.longestMessage {
+            message = message.beginning(ofScalars: Self.longestMessage) + "…"
+        }
         list(
             Finding(
                 severity: severity, location: location, message: message, related: related, mayBeSecret: mayBeSecret))
@@ -121,9 +125,9 @@ package struct ConfigDiagnostics: Sendable {
     }
 
     /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the
-    /// config, because findings refer to them by index. Reads a file once for all values that were read, once more for
-    /// each other finding, and counts its lines once. Findings at one position keep the order of reading. Traps for an
-    /// index without a file.
+    /// config, because findings refer to them by index. Parses each file once for the findings with a `path`, and once
+    /// for each finding that has only a pointer. Findings at one position keep the order of reading. Traps for an index
+    /// without a file.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
         var lines: [Int: TextLines] = [:]
         for finding in findings where lines[finding.location.file] == nil {

@@ -2,10 +2,10 @@ import SignalboxJSON
 
 /// The difference between two configs, value by value, without secrets. Pure.
 package struct ConfigDiff: Sendable, Equatable {
-    /// A value that only one of the configs has, or both have differently.
+    /// A value that only one of the configs has, or that differs between them.
     package struct Change: Sendable, Equatable {
-        /// JSON Pointer to the value in the newer config; of a removed value in the former one. Names of unknown
-        /// options are left out.
+        /// JSON Pointer to the value in the newer config; of a removed value in the former one. Ends with `…` at the
+        /// name of an unknown option.
         package let pointer: String
         /// The value in the former config, as JSON text; nil for an added one. Masked by ``ConfigMask``.
         package let from: String?
@@ -15,8 +15,6 @@ package struct ConfigDiff: Sendable, Equatable {
 
     /// The most changes that are listed.
     package static let mostChanges = 200
-    /// The most values of a config that are compared.
-    private static let mostValues = 200_000
 
     /// In the order of the newer config, then the removed ones in the order of the former config.
     package private(set) var changes: [Change] = []
@@ -26,7 +24,7 @@ package struct ConfigDiff: Sendable, Equatable {
     /// Compares the files of two configs as one. Elements of arrays that have a name are compared by it, so a new route
     /// does not change those after it. A file that is not JSON has no values.
     package init(from former: [ConfigText], to newer: [ConfigText]) {
-        let (old, new) = (ConfigValues(former, upTo: Self.mostValues), ConfigValues(newer, upTo: Self.mostValues))
+        let (old, new) = (ConfigValues(former), ConfigValues(newer))
         for value in new.all {
             let other = old.byKey[value.key].map { old.all[$0] }
             if other?.text == value.text { continue }
@@ -47,9 +45,9 @@ package struct ConfigDiff: Sendable, Equatable {
 struct ConfigValues {
     /// A string, a number, a boolean, null, or an empty object or array.
     struct Value {
-        /// The path with names of elements instead of their positions.
+        /// The path. A named element has its name instead of its index, any other element its file and index.
         let key: String
-        /// To the value in its file. Masked: names of unknown options are left out.
+        /// To the value in its file. Masked: ends with `…` at the name of an unknown option.
         let pointer: String
         /// The value as JSON text.
         let text: String
@@ -61,11 +59,11 @@ struct ConfigValues {
     private(set) var all: [Value] = []
     /// Positions in ``all``. The last one of repeated keys counts.
     private(set) var byKey: [String: Int] = [:]
-    private let limit: Int
+    /// The most values of all files; a config that was read without errors has fewer.
+    private static let most = 200_000
 
-    /// Values beyond `limit` are left out without a mark. A file that is not JSON has none.
-    init(_ files: [ConfigText], upTo limit: Int) {
-        self.limit = limit
+    /// Silently leaves out values beyond ``most``. A file that is not JSON has none.
+    init(_ files: [ConfigText]) {
         for (number, file) in files.enumerated() {
             let parser = JSONParser()
             withExtendedLifetime(parser) {
@@ -76,10 +74,10 @@ struct ConfigValues {
         }
     }
 
-    /// `path`: unescaped tokens. Nesting is limited by the parser. An element with a name has it in its key, so it is
-    /// found at another position too.
+    /// `path`: unescaped tokens. Nesting is limited by the parser. The key of a named element contains the name instead
+    /// of the index, so the element may move.
     private mutating func read(_ value: JSONValue, _ path: [String], key: String, pointer: String, file: Int) {
-        guard all.count < limit else { return }
+        guard all.count < Self.most else { return }
         if value.isObject, !value.isEmptyContainer {
             for (name, member) in value.members {
                 let name = String(decoding: name, as: UTF8.self)

@@ -6,7 +6,7 @@ package struct ConfigListing: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         /// The name of the file; nil for a default.
         package let file: String?
-        /// JSON Pointer to the value. Names of unknown options are left out.
+        /// JSON Pointer to the value. Ends with `…` at the name of an unknown option.
         package let pointer: String
         /// The value as JSON text. Masked by ``ConfigMask``.
         package let value: String
@@ -15,14 +15,11 @@ package struct ConfigListing: Sendable, Equatable {
     /// The values in the order of the files, then the defaults in the order of their declarations.
     package let entries: [Entry]
 
-    /// The most values of one file that are listed; a config that was read without errors has fewer.
-    private static let mostValues = 200_000
-
-    /// `files`: a config that was read without errors. Options of entries, such as those of a destination, have their
-    /// defaults in the reference only.
+    /// `files`: a config that was read without errors. Leaves out the defaults of options in named objects and arrays,
+    /// such as those of a destination.
     package init(_ files: [ConfigText]) {
         let values = files.flatMap { file in
-            ConfigValues([file], upTo: Self.mostValues).all.map {
+            ConfigValues([file]).all.map {
                 Entry(file: file.name, pointer: $0.pointer, value: $0.shown)
             }
         }
@@ -30,7 +27,7 @@ package struct ConfigListing: Sendable, Equatable {
         entries = values + Self.defaults(GatewayConfig.options.infos, below: "", without: known)
     }
 
-    /// The defaults of options that are not in an array or under a name of its own.
+    /// The defaults of options that are neither in an array nor in an object that the operator names.
     private static func defaults(_ options: [OptionInfo], below path: String, without known: Set<String>) -> [Entry] {
         options.flatMap { option -> [Entry] in
             let pointer = "\(path)/\(JSONPointer.escape(option.key))"

@@ -1,3 +1,5 @@
+import SignalboxNotification
+
 /// Hides possible secrets in the text of a config, which need not be JSON. Asterisks replace them byte by byte, so that
 /// everything else keeps its position.
 ///
@@ -269,12 +271,6 @@ struct SecretScan {
 
     /// Whether a key may contain the byte: Base64 (RFC 4648) in either alphabet.
     private static func isOfKey(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "+/-_=".utf8.contains(byte)
     }
 }

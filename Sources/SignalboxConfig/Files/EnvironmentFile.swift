@@ -1,11 +1,13 @@
+import SignalboxNotification
+
 /// The variables of `gateway.environmentFile`, in the form that systemd's `EnvironmentFile` and containers share.
 ///
-/// A line is `NAME=VALUE`, a comment that begins with `#`, or empty. White space around a value, and one pair of
-/// quotes around it, do not count. References to other variables stay as they are, and a value ends with its line.
+/// A line is `NAME=VALUE`, a comment that begins with `#`, or empty. White space around a value, and one pair of quotes
+/// around it, are removed. References to other variables are not expanded, and a value ends with its line.
 struct EnvironmentFile {
-    /// Bytes of a file.
+    /// The most bytes of a file.
     static let mostBytes = 64 << 10
-    /// Variables of a file.
+    /// The most variables of a file.
     static let mostVariables = 1_000
 
     /// By name.
@@ -16,7 +18,8 @@ struct EnvironmentFile {
         let message: String
     }
 
-    /// Reads the text of a file. Throws for the first line that is none of the three forms, and for a repeated name.
+    /// Reads the text of a file. Throws for the first line of another form, for a repeated name, and for more than
+    /// ``mostVariables``.
     init(_ text: String) throws(Mistake) {
         let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
         for (number, line) in lines.enumerated() {
@@ -24,7 +27,7 @@ struct EnvironmentFile {
             guard !line.isEmpty, line.first != "#" else { continue }
             let sides = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard sides.count == 2, Self.isName(sides[0]), let value = Self.unquoted(sides[1]) else {
-                throw Mistake(message: "line \(number + 1) is neither NAME=VALUE nor a comment")
+                throw Mistake(message: "line \(number + 1) must be NAME=VALUE with closed quotes, or a comment")
             }
             guard variables.updateValue(value, forKey: String(sides[0])) == nil else {
                 throw Mistake(message: "line \(number + 1) sets a variable of an earlier line again; remove one")
@@ -37,17 +40,8 @@ struct EnvironmentFile {
 
     /// A letter or `_`, then letters, digits and `_`, in ASCII.
     private static func isName(_ text: Substring) -> Bool {
-        guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
-            return false
-        }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        guard let first = text.utf8.first, !first.isDigit else { return false }
+        return text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
     }
 
     /// Nil for a quote that is not closed at the end of the line. Escapes have no meaning: a backslash is part of the

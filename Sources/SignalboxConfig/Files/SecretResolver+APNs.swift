@@ -18,7 +18,7 @@ extension SecretResolver {
             let option = "/sources/\(name)/apns"
             var keys: [Secret] = []
             for (position, key) in apns.keys.enumerated() {
-                guard let reference = key.publicKey else { continue }
+                guard let reference = key.publicKey else { preconditionFailure("A valid key has a publicKey.") }
                 keys += try secrets([reference], "\(option)/keys/\(position)/publicKey")
             }
             all[name] = APNsSecrets(publicKeys: keys, pathSecrets: try secrets(apns.secrets, "\(option)/secrets"))
@@ -26,8 +26,8 @@ extension SecretResolver {
         return all
     }
 
-    /// The error for two sources with the same proof, which would not tell them apart. `proof`: its name in the
-    /// sentence. `option`: below the source's `apns`.
+    /// The error for two sources with the same key, certificate or secret, which could not tell them apart. `proof`:
+    /// its name in the sentence. `option`: below the source's `apns`.
     package func refusal(of proof: String, shared source: SourceName, with other: SourceName, option: String)
         -> ConfigRefusal
     {

@@ -1,3 +1,5 @@
+import SignalboxNotification
+
 extension GatewayConfig {
     /// The identities of a source at the endpoints that are compatible with FCM.
     package struct FCM: Sendable, Equatable {
@@ -62,17 +64,8 @@ extension GatewayConfig.FCM {
     ) {
         "\"\($0)\" is not a project id, such as \"my-app-1a2b3\""
     } _: { name in
-        let isValid =
-            (1...128).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "._:-".utf8.contains(byte)
-                }
-            }
-        return isValid ? name : nil
+        guard (1...128).contains(name.utf8.count) else { return nil }
+        return name.utf8.allSatisfy { $0.isLetterOrDigit || "._:-".utf8.contains($0) } ? name : nil
     }
 }
 

@@ -1,8 +1,8 @@
-// The only tests of ASCII characters in this target and in those that check names.
+// Tests of ASCII characters. Other targets use the ones that are `package`.
 
 extension UInt8 {
     /// True for a decimal digit.
-    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a hexadecimal digit, in either case.
     package var isHexDigit: Bool { isDigit || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self | 0x20 }
