@@ -1,8 +1,8 @@
 /// Writes compact JSON into memory that grows as needed. The writer places commas; the caller alternates keys and
 /// values. The writer does not check that brackets match, that keys alternate with values, or that keys differ.
 ///
-/// Not a wrapper of an array, whose checks at every append cost more than the writing. One owner at a time
-/// (`~Copyable`).
+/// It does not wrap an array, because the checks of an array at every append cost more than the writing. One owner at a
+/// time (`~Copyable`).
 @usableFromInline
 package struct JSONWriter: ~Copyable, @unchecked Sendable {
     // Sendable: the memory has one owner.
@@ -191,8 +191,8 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = true
     }
 
-    /// The shortest text that reads back as the same number. An infinity or NaN stops the process: check numbers from
-    /// outside before.
+    /// The shortest text that reads back as the same number. Traps for an infinity or NaN: check untrusted numbers
+    /// first.
     package mutating func double(_ number: Double) {
         precondition(number.isFinite, "JSON has no infinities and no NaN.")
         literal(number.description)
@@ -253,8 +253,8 @@ extension JSONWriter {
         if capacity - count < more { grow(by: more) }
     }
 
-    @usableFromInline @inline(never)
     /// At least doubles the capacity, so that writing takes linear time. Allocates at least 256 bytes.
+    @usableFromInline @inline(never)
     mutating func grow(by more: Int) {
         let larger = max(capacity * 2, count + more, 256)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
@@ -264,21 +264,21 @@ extension JSONWriter {
         capacity = larger
     }
 
-    @inlinable @inline(__always)
     /// Writes the comma that is due. The caller has reserved a byte for it.
+    @inlinable @inline(__always)
     mutating func separate() {
         if needsComma { put(UInt8(ascii: ",")) }
     }
 
-    @inlinable @inline(__always)
     /// Writes a byte without a check of the capacity.
+    @inlinable @inline(__always)
     mutating func put(_ byte: UInt8) {
         memory[count] = byte
         count += 1
     }
 
-    @inlinable @inline(__always)
     /// Writes a text in quotes, unescaped, without a check of the capacity.
+    @inlinable @inline(__always)
     mutating func putQuoted(_ text: StaticString) {
         put(UInt8(ascii: "\""))
         (memory + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)

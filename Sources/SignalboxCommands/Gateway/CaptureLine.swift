@@ -23,7 +23,7 @@ enum CaptureLine {
         let status = capture["status"]?.integer.map { String($0) }
         let detail = text("detail").map { "(\($0))" }
         let answer = [status, text("outcome"), text("reason"), detail].compactMap { $0 }.joined(separator: " ")
-        let token = text("token").map { $0.utf8.count > shownToken ? "\($0.prefix(shownToken))…" : $0 }
+        let token = text("token").map { $0.count > shownToken ? "\($0.prefix(shownToken))…" : $0 }
         let topic = text("topic") ?? text("condition") ?? text("channel") ?? text("project")
         let content = event?["data"]?["content"]
         let parts: [String?] = [

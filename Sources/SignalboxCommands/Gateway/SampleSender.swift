@@ -9,10 +9,10 @@ package struct SampleSender: Sendable {
     /// Part of the path of each request; nil posts to `/v1/notifications`.
     private let source: SourceName?
 
-    /// Bytes of a receipt.
+    /// The most bytes of a receipt.
     private static let longestReply = 1 << 20
 
-    /// `source`: nil lets the token decide.
+    /// `source`: the source in the path; nil if the token determines it.
     package init(_ connection: GatewayConnection, source: SourceName?) {
         (self.connection, self.source) = (connection, source)
     }
@@ -22,7 +22,7 @@ package struct SampleSender: Sendable {
     /// Waits for the answer at most a minute.
     package func send(_ payload: JSONText) async throws(CommandFailure) -> JSONText {
         guard let endpoint = GatewayAddress(connection.address.root, source: source) else {
-            throw .refused("Invalid gateway address.")
+            throw .refused("Invalid gateway address: use http://HOST:PORT or https://HOST.")
         }
         let reply = try await connection.answer(
             to: OutboundRequest(
@@ -30,7 +30,7 @@ package struct SampleSender: Sendable {
                 body: payload.bytes, timeout: .seconds(60), keptBytes: Self.longestReply))
         guard reply.status == 202 else {
             if reply.isAboutAccess {
-                throw .refused("\(reply.detail) Name the token of a source with --token or SIGNALBOX_TOKEN.")
+                throw .refused("\(reply.detail) Pass the token of a source with --token or SIGNALBOX_TOKEN.")
             }
             throw reply.status == 404 ? CommandFailure.refused(reply.detail) : .incomplete(reply.detail)
         }

@@ -10,10 +10,10 @@ struct ServerSentEvents {
         var id: String?
     }
 
-    /// The stream sent a longer line than ``longest``.
+    /// A line, or the data of a frame, is longer than ``longest``.
     struct TooLong: Error, Equatable {}
 
-    /// Bytes of a line, and of the data of a frame.
+    /// The most bytes of a line, and of the data of a frame.
     static let longest = 1 << 20
 
     /// The beginning of a line whose end has not arrived.
@@ -25,7 +25,8 @@ struct ServerSentEvents {
     /// The last position of the stream.
     private(set) var lastID: String?
 
-    /// Passes each whole frame to `body`. Comments and frames without data are left out. Lines end in LF or CR LF.
+    /// Passes each whole frame to `body`. Comments and frames without data are left out. Lines end in LF; CR is
+    /// ignored. A lone CR, which the standard also permits, does not end a line.
     mutating func read(_ bytes: some Sequence<UInt8>, _ body: (Frame) -> Void) throws(TooLong) {
         for byte in bytes {
             switch byte {

@@ -28,8 +28,8 @@ package enum DestinationWork {
             : DestinationTable.lines(config, statuses, gauges)
     }
 
-    /// Pauses a destination; returns the result as text. `until`: RFC 3339, or a time from now; nil for a pause without
-    /// an end. Durable when it returns. Throws for a text that is neither.
+    /// Pauses a destination; returns the result as text. `until`: RFC 3339, or a duration from now; nil for a pause
+    /// without an end. Durable when it returns. Throws for a text that is neither.
     package static func pause(
         _ destination: Destination, until: String?, reason: String?, in queue: any Store, now: Date, asJSON: Bool
     ) async throws -> String {
@@ -38,7 +38,7 @@ package enum DestinationWork {
         try await queue.set(
             .paused, of: destination.name, until: end,
             as: .command("destinations.pause", target: destination.name.name, until: end, reason: reason))
-        guard asJSON else { return "\(destination.name) is paused; its deliveries wait" }
+        guard asJSON else { return "\(destination.name) paused; its deliveries wait." }
         return JSONText.members { json in
             json.member("name", destination.name.name)
             json.member("state", "paused")

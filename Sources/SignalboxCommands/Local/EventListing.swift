@@ -14,8 +14,8 @@ package struct EventListing: Sendable {
     /// `config`: has the vendors and the destinations that the command line may name.
     package init(_ queue: any Store, _ config: GatewayConfig) { (self.queue, self.config) = (queue, config) }
 
-    /// A row or an object for each event, the newest first. An empty result has the heading only. `limit`: at
-    /// least 1. Throws for an unknown vendor and for invalid conditions.
+    /// A row or an object for each event, the newest first. An empty table has the heading only, empty JSON no line.
+    /// `limit`: at least 1. Throws for an unknown vendor and for invalid conditions.
     package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         try KnownNames.check(vendor: search.vendor, config)
         let filter = try search.filter(now: Date())
@@ -26,9 +26,9 @@ package struct EventListing: Sendable {
         }
     }
 
-    /// One event with its routes, deliveries, interactions and files; only the answer for a destination if one is
-    /// named. `trials`: evaluates the routes of the config. `isComplete`: whether there is a config. Throws for an
-    /// unknown event or destination.
+    /// One event with its routes, deliveries, interactions and files; with `destination`, only why the event reached
+    /// that destination or did not. `trials`: evaluates the routes of the config. `isComplete`: false without a config;
+    /// then every destination counts as known. Throws for an unknown event or destination.
     package func show(
         _ id: String, to destination: String?, trials: RouteTrials, isComplete: Bool, asJSON: Bool,
         print: (String) -> Void

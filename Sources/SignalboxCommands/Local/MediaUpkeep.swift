@@ -4,7 +4,7 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxStore
 
-/// The work of `signalbox media`: on the queue and the directory of its files, also while a gateway runs.
+/// The work of `signalbox media` on the queue and its media directory. Works while a gateway runs.
 package struct MediaUpkeep: Sendable {
     private let queue: any Store
     /// Without the lock of the directory, because a gateway may hold it.
@@ -19,8 +19,8 @@ package struct MediaUpkeep: Sendable {
         store = MediaStore(besideOwnerOf: files ?? path + "/media")
     }
 
-    /// Prints one page of files, or of pending and failed downloads. The page is the first one. `limit`: at least
-    /// 1.
+    /// Prints the first page of files, or of pending and failed downloads. `limit`: at least 1. `print` receives a line
+    /// without its line end.
     package func list(downloads: Bool, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
         if downloads {
             if !asJSON { print(MediaURLRecord.heading) }
@@ -61,9 +61,9 @@ package struct MediaUpkeep: Sendable {
         }
     }
 
-    /// Removes files beyond the retention; returns the result as a sentence or an object. Files in use stay, also
-    /// beyond the quota. Removes files from the disk only under the lock of the data directory; without it, the
-    /// gateway that holds the lock does. The bytes of the object are those by which the known files shrank.
+    /// Removes files beyond the retention; returns the result as a sentence or an object. Files in use stay, even
+    /// beyond the quota. Removes files from the disk only under the lock of the data directory; without it, the gateway
+    /// that holds the lock does. The member `bytes` of the object is the decrease of the total size of known files.
     package func prune(_ retention: GatewayConfig.Media.Retention, asJSON: Bool) async throws -> String {
         let pruning = OperatorAction.command(
             "media.prune", parameters: ["unused": retention.age.text, "bytes": String(retention.bytes)])

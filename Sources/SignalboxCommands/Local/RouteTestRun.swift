@@ -10,9 +10,9 @@ package struct RouteTestRun {
     private let results: [RouteCaseResult]
     private let failed: Int
 
-    /// Runs every case of a file, also after a failed one, in their order. `path`: `-` is standard input. `now`: the
-    /// time of cases without one. Files that cases name are relative to the folder of `path`. Throws for a file that
-    /// cannot be read, and all mistakes of the cases. Files of cases that cannot be read are such mistakes.
+    /// Runs the cases of a file in their order, even after a failed one. `path`: `-` is standard input. `now`: the time
+    /// of cases without one. Files that cases name are relative to the folder of `path`. Throws if `path` cannot be
+    /// read. Also throws all mistakes of the cases together, including files that they name and that cannot be read.
     package init(_ path: String, for config: GatewayConfig, by trials: RouteTrials, at now: Date) throws {
         let folder = path.parentPath
         let (text, cases) = try InputTexts.cases(path, for: config)

@@ -12,7 +12,7 @@ package enum StarterConfig {
             "  with a key of signalbox keys new in the environment variable CRM_SECRET.",
             "routes: every route whose pattern matches sends the event to its destinations. An empty one matches",
             "  every event; { \\"data\\": { \\"vendor\\": [\\"braze\\"] } } matches those of one vendor.",
-            "sources: senders and their tokens. They are required when serve listens on more than this machine.",
+            "sources: senders and their tokens. They are required unless serve listens on loopback only.",
             "  One looks like this:",
             "  \\"app\\": { \\"auth\\": { \\"bearer\\": [\\"env:APP_TOKEN\\"] } }",
             "Check a change with signalbox routes check; a running gateway reads the file again by itself."
@@ -37,7 +37,7 @@ package enum StarterConfig {
             guard errno == EEXIST else {
                 throw .refused("Cannot create \(path): \(String(cString: strerror(errno))).")
             }
-            throw .refused("\(path) exists already, and was not changed. Name another file: signalbox init FILE.")
+            throw .refused("\(path) already exists and was not changed. Choose another file: signalbox init FILE.")
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do { try file.write(contentsOf: Data(text.utf8)) } catch {

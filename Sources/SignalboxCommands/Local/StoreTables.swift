@@ -9,13 +9,14 @@ package struct StoreCheck: Sendable {
     /// Nil for tables that this version cannot read.
     private let audit: Audit?
 
-    /// `audit`: nil without an audit, which tables of another version do not permit.
+    /// `audit`: nil if the tables are of another version, because they cannot be audited.
     package init(_ tables: TableStatus, _ audit: Audit?) { (self.tables, self.audit) = (tables, audit) }
 
     /// Whether the tables fit, and the audit found neither loss nor damage.
-    package var isRight: Bool { tables.fits && audit?.isRight ?? false }
+    package var isRight: Bool { tables.fits && (audit?.isRight ?? false) }
 
-    /// The result for people: the tables, then the accounts. Empty for tables that do not fit; ``findings`` says why.
+    /// The result as text: the tables, then the table of the ledger. Empty for tables that do not fit; ``findings``
+    /// says why.
     package var lines: [String] {
         guard tables.fits else { return [] }
         let later = tables.unknown.isEmpty ? "" : "; a later version added \(tables.unknown.joined(separator: ", "))"

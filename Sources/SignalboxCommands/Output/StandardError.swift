@@ -16,13 +16,13 @@ package enum StandardError {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    /// Decides whether a command may show lines of the config.
+    /// True if standard error is a terminal. Commands show lines of the config only then.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// True if a command may ask a question: both the question and the answer have a terminal.
+    /// True if a command may ask a question: standard input and standard error are terminals.
     package static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isTerminal }
 
-    /// True to use colours.
+    /// True if output to standard error uses colours.
     package static var hasColor: Bool { isTerminal && StandardOutput.wantsColor }
 
     /// Tells a person at the terminal that the command waits for their input. `paths`: the inputs, where `-` and

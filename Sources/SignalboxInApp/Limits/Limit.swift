@@ -1,6 +1,6 @@
 package import Foundation
 
-/// At most `count` displays in a window. Free while committed plus reserved displays are fewer.
+/// At most `count` displays in a window. It permits another display while fewer than `count` are committed or reserved.
 package struct Limit: Sendable, Hashable {
     /// The displays that count.
     package var owner: Owner
@@ -31,7 +31,7 @@ package struct Limit: Sendable, Hashable {
         case named(String)
     }
 
-    /// The owner of the displays that a limit adds up.
+    /// The scope of a limit: it adds up the displays of one user, one device or all users.
     package enum Subject: String, Sendable, Hashable {
         case user, device
         /// Every user together: the cap of a campaign. Only for the owner `message` and the window `lifetime`.
@@ -48,11 +48,11 @@ package struct Limit: Sendable, Hashable {
         case day(Zone)
         /// Calendar weeks from Monday (ISO 8601).
         case week(Zone)
-        /// Without an end. A full one stays full.
+        /// Without an end: once the limit is reached, it stays reached.
         case lifetime
 
-        /// The window of a config: `session`, `day`, `week`, `lifetime`, or nil with the span of a rolling one. Throws
-        /// for any other word: an unknown kind must never count as another one.
+        /// The window of a config: `session`, `day`, `week`, `lifetime`, or nil or `rolling` with a span. Throws for
+        /// any other word: an unknown kind must not become a known one.
         package init(kind: String?, span: Span? = nil, zone: Zone = .user, at pointer: String) throws(InputFault) {
             switch (kind, span) {
             case ("session", nil): self = .session
@@ -69,7 +69,7 @@ package struct Limit: Sendable, Hashable {
         var longest: Span? {
             switch self {
             case .rolling(let span): span
-            // With an hour of daylight saving.
+            // Plus the hour that the end of daylight saving time adds.
             case .day: 25 * 3_600_000
             case .week: 169 * 3_600_000
             case .session, .lifetime: nil
@@ -84,7 +84,7 @@ package struct Limit: Sendable, Hashable {
         case fixed(TimeZone)
     }
 
-    /// Throws for a count or a window that is not possible, with a pointer below `pointer`.
+    /// Throws for an invalid count or window, with a pointer below `pointer`.
     func validate(at pointer: String) throws(InputFault) {
         guard count >= 1 else { throw InputFault(.outOfRange, pointer + "/count", "at least 1") }
         if window != .lifetime && count > Bounds.limitCount {
@@ -94,7 +94,8 @@ package struct Limit: Sendable, Hashable {
             throw InputFault(.outOfRange, pointer + "/window", "at least 1 ms")
         }
         if per == .everyone && (owner != .message || window != .lifetime) {
-            throw InputFault(.contradictory, pointer + "/per", "everyone: only of one message, and for its lifetime")
+            throw InputFault(
+                .contradictory, pointer + "/per", "everyone requires the owner message and the window lifetime")
         }
     }
 

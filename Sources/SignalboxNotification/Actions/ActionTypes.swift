@@ -11,7 +11,7 @@ package struct ActionTypes: Sendable, Equatable {
     /// No types of the app, and every scheme except the unsafe ones.
     package init() {}
 
-    /// A type that the app handles itself, as one registered with MCE's `MCEActionRegistry`.
+    /// A type that the app handles itself, like one registered with MCE's `MCEActionRegistry`.
     package struct CustomType: Sendable, Equatable {
         /// The required form of the action's arguments; nil for any.
         package var arguments: ArgumentSchema?
@@ -56,7 +56,7 @@ package struct ActionTypes: Sendable, Equatable {
         return problems
     }
 
-    /// Records a missing value, a syntax error, a missing TLS scheme (`isSecure`) or a scheme that is not allowed.
+    /// Records a missing value, a syntax error, a scheme other than https (`isSecure`) or a scheme that is not allowed.
     private func checkLink(_ action: Action, isSecure: Bool, _ problems: inout [ActionProblem]) {
         guard var value = action.value, !value.isEmpty else {
             problems.append(ActionProblem(.valueMissing, "This type of action needs an address to open."))
@@ -77,7 +77,7 @@ package struct ActionTypes: Sendable, Equatable {
             problems.append(
                 ActionProblem(
                     .schemeNotAllowed, at: "/value",
-                    "Add \"\(link.schemeText(of: value))\" to actions.schemes in the config to allow links of this scheme."
+                    "The scheme \"\(link.schemeText(of: value))\" is not allowed; see actions.schemes in the config."
                 ))
         }
     }

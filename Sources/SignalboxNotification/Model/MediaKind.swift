@@ -1,4 +1,4 @@
-/// The type of a file, determined from its content rather than from its name or the server's header.
+/// The type of a file, determined by its content, not by its name or the server's header.
 package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     case png, jpeg, gif, webp, heic, avif
     case aiff, wav, mp3
@@ -6,9 +6,9 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     case m4a
     /// MPEG-4 with video, according to its brands.
     case mp4
-    /// A program stream, or bare MPEG-1 video.
+    /// An MPEG program stream, or an MPEG-1 video elementary stream.
     case mpeg
-    /// Bare MPEG-2 video.
+    /// An MPEG-2 video elementary stream.
     case mpeg2
     /// An MPEG transport stream.
     case transportStream
@@ -112,8 +112,8 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The kind with this MIME type as its ``contentType``, otherwise one whose ``contentTypes`` contain it; nil
-    /// unless the type is one of pictures, sounds or films. `mediaType`: in lower case, without parameters.
+    /// The kind with this MIME type as its ``contentType``, otherwise one whose ``contentTypes`` contain it; nil unless
+    /// it is an image, audio or video type. `mediaType`: in lower case, without parameters.
     package init?(mediaType: String) {
         let media = Self.allCases.filter { $0.family != nil }
         guard

@@ -37,7 +37,7 @@ extension Arrival {
     }
 
     /// Opens a request to ADM. The vendor's keys are in `data`, without keys of the platform among them. The platform
-    /// is unknown in events, because the contract knows APNs and FCM only.
+    /// is unknown in events, because events know only APNs and FCM as platforms.
     func adm() -> PlatformPayload {
         payload(
             .unknown, .adm, layers: .of(root["data"], .none), notifications: notification,
@@ -71,7 +71,7 @@ extension Arrival {
         payload(.unknown, .inApp, layers: layer(.none), warnings: WellFormedness(of: self).warnings)
     }
 
-    /// Any other object: the body of a web push, in-app content. Vendors are searched in the object itself.
+    /// Any other object: the body of a web push, in-app content. Detectors examine the object itself.
     func other() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.warnOfWrongAPS(in: self)

@@ -1,8 +1,8 @@
 import SignalboxJSON
 
-/// The requirements of one alternative of a pattern at a path of the event: a tree, because the fields below an array
-/// must match within one element. A node may require both a value and fields below it, because an array can hold
-/// both. Built once for each alternative, and immutable afterwards.
+/// The requirements that one alternative of a pattern has at a path of the event. It is a tree, because the fields
+/// below an array must match within one element. A node may require both a value and fields below it, because an array
+/// can hold both. Built once for each alternative, and immutable afterwards.
 struct PatternNode: Sendable, Equatable {
     /// One must match a value here; empty if no value is required.
     private(set) var conditions: [Pattern.Condition] = []
@@ -32,8 +32,8 @@ extension PatternNode {
     /// The tree of the fields of one alternative.
     ///
     /// `exists: false` is checked in the element of an array that earlier fields match in, otherwise in all elements.
-    /// Earlier are fields whose path, its keys joined with dots, sorts before in UTF-16: the order in which Ruler
-    /// takes them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`). `fields`: those of one
+    /// A field is earlier if its path, with its keys joined by dots, sorts before the other one in UTF-16: the order in
+    /// which Ruler takes them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`). `fields`: those of one
     /// alternative, each path once.
     init(of fields: [Pattern.Field]) {
         let hasAbsence = fields.contains(where: \.isAbsence)
@@ -60,15 +60,15 @@ extension PatternNode {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen
-    /// the elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field
-    /// decides, because it chooses the whole element.
+    /// The longest prefix that a path shares with one of the other paths, in keys. Down to this depth, earlier fields
+    /// have chosen the elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this
+    /// field decides, because it chooses the whole element.
     private static func binding(of path: [[UInt8]], to others: [[[UInt8]]]) -> (depth: Int, isAtValue: Bool) {
         var deepest = (depth: 0, isAtValue: false)
         for other in others {
             let common = zip(other, path).prefix { $0 == $1 }.count
             let isAtValue = common == other.count
-            if common > deepest.depth || common == deepest.depth && !isAtValue { deepest = (common, isAtValue) }
+            if common > deepest.depth || (common == deepest.depth && !isAtValue) { deepest = (common, isAtValue) }
         }
         return deepest
     }
@@ -132,7 +132,7 @@ extension PatternNode {
         Self.lacks(absences, in: value, &work) && members.indices.allSatisfy { members[$0].matches(in: value, &work) }
     }
 
-    /// Whether none of the paths has a value. False for a value that is not an object, if a path is not empty.
+    /// Whether none of the paths has a value. A scalar has a value at the empty path only.
     private static func lacks(_ paths: [[[UInt8]]], in value: JSONValue, _ work: inout MatchWork) -> Bool {
         paths.allSatisfy { !Pattern.anyValue(at: $0[...], in: value, &work) { _, _ in true } }
     }
@@ -152,6 +152,8 @@ extension PatternNode {
         in value: JSONValue?, at pointer: String, _ work: inout MatchWork
     ) -> (pointer: String, found: JSONValue?)? {
         guard conditions.isEmpty, !(value?.isArray ?? false) else { return (pointer, value) }
+        // A missing value satisfies an absence, but does not match this node. The loop stops there nevertheless, and
+        // `obstacle` returns the pointer of this node.
         for path in absences where !(value.map { Self.lacks([path], in: $0, &work) } ?? false) {
             return Self.obstacle(at: path[...], in: value, pointer, &work)
         }

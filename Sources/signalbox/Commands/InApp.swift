@@ -7,19 +7,20 @@ import SignalboxRouting
 /// Groups the commands about in-app messages.
 struct InApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inapp", abstract: "Decide in-app messages without a gateway.", subcommands: [Simulate.self])
+        commandName: "inapp", abstract: "Simulate in-app decisions without a gateway.", subcommands: [Simulate.self])
 
     /// Opens no queue and no connection. Prints nothing of a timeline that has a mistake. Decides with the same code
     /// as the gateway, under the policy `inapp` of the config. Time comes from the timeline only, so a run does not
     /// depend on the clock.
     struct Simulate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "simulate", abstract: "Decide a timeline of messages, triggers and outcomes.",
+            commandName: "simulate",
+            abstract: "Simulate the decisions on a timeline of messages, triggers and outcomes.",
             discussion: """
                 TIMELINE is NDJSON. Each line has \"at\", an RFC 3339 time, and one of \"message\" (with \"id\"), \
                 \"withdraw\", \"trigger\", \"outcome\", \"slots\" and \"policy\". \"as\" names the offers of a trigger, an \
-                outcome or slots; \"offer\" of an outcome is such a name, or \"last\". Equal timelines give equal \
-                results.
+                outcome or slots; a later outcome selects them by \"offer\": that name, or \"last\". Equal timelines \
+                give equal results.
                 """)
 
         /// At most ``Timeline/Bounds/bytes`` and ``Timeline/Bounds/lines``; a longer one is a mistake.

@@ -12,7 +12,7 @@ struct Granify: VendorDetector {
     static let name = "granify"
     let vendor = VendorID(Self.name)
     var looksAt: [StaticString] { [] }
-    var looksFor: String { "nothing: only a source that is configured as Granify's has its labels" }
+    var looksFor: String { "nothing; set `vendor` of a source to `granify` to read its labels" }
 
     func detect(_ payload: borrowing PlatformPayload) -> Detection? { nil }
 
@@ -36,17 +36,17 @@ struct Granify: VendorDetector {
         if notification.readsMessages { notification.bringInline(inline, of: payload.root, in: parser) }
     }
 
-    /// The documents print `product_id` without quotes.
+    /// In the documents, `product_id` is a number.
     private static let label = KeySchema(["name": .text, "product_id": .scalar, "sku": .scalar])
 }
 
 extension PushNotification {
-    /// Adds an inline message for the labelled slot. A label without a name, or with a sku of no product, is wrong and
-    /// brings none: such inlines are not displayed properly (Granify, "Inlines"). The label is all that Granify sends;
-    /// the campaign's text comes from its SDK.
+    /// Adds an inline message for the labelled slot. A label without a name, or with a `sku` but no `product_id`, is
+    /// invalid and adds no message: such inlines are not displayed properly (Granify, "Inlines"). The label is all that
+    /// Granify sends; the campaign's text comes from its SDK.
     fileprivate mutating func bringInline(_ inline: Inline, of label: JSONValue, in parser: JSONParser) {
         guard let name = inline.name, inline.sku == nil || inline.productId != nil else { return }
-        let isReadable = [label["product_id"], label["sku"]].allSatisfy { $0 == nil || $0?.scalarText != nil }
+        let isReadable = [label["product_id"], label["sku"]].compactMap(\.self).allSatisfy { $0.scalarText != nil }
         guard isReadable, [inline.productId, inline.sku].allSatisfy({ $0?.utf8.count ?? 0 <= Bounds.nameLength }) else {
             return rejectMessage(
                 "The product_id or the sku is too long, or neither a string nor a number.", at: label, in: parser)

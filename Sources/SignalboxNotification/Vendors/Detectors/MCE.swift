@@ -1,8 +1,8 @@
 import SignalboxJSON
 
 /// IBM MCE, later Acoustic Mobile Push. An APNs payload has `notification-action`, `category-actions` and other keys
-/// next to `aps`. FCM's data has an object with the texts as the JSON text `alert`. Both have the campaign in `mce`,
-/// and in-app messages in `inApp`. `MCE+Messages.swift` lists and reads the keys, `MCE+Actions.swift` reads actions.
+/// next to `aps`. On FCM, `data.alert` is JSON text of an object with the texts. Both have the campaign in `mce`, and
+/// in-app messages in `inApp`. `MCE+Messages.swift` lists and reads the keys, `MCE+Actions.swift` reads actions.
 ///
 /// Keys: IBM, "Default actions for mobile app messages"; Acoustic-Mobile-Push/iOS, plug-ins and samples;
 /// Acoustic-Mobile-Push/Android, constant values and plug-ins.
@@ -12,8 +12,8 @@ struct MCE: VendorDetector {
     var looksFor: String {
         """
         `notification-action` with a type of MCE's or a value, a list `category-actions` of named actions, `mce` with \
-        `attribution` or `mailingId`, `inApp` with rules and template, JSON text `alert` next to `mce`, or in it \
-        `notification-action`, or `subject` and `message` with another of MCE's keys
+        `attribution` or `mailingId`, `inApp` with rules and template, JSON text `alert` next to `mce`, or with \
+        `notification-action` in it, or `subject` and `message` with another of MCE's keys
         """
     }
 
@@ -47,8 +47,8 @@ struct MCE: VendorDetector {
     /// Every action of MCE has a type, a non-empty string.
     private func isTyped(_ action: JSONValue) -> Bool { action["type"]?.hasText == true }
 
-    /// An action that other apps do not send: its type is one of MCE's, or any type with a value. The carousel's type
-    /// has none (Acoustic-Mobile-Push/iOS, Image Carousel Plugin).
+    /// An action that other apps do not send: its type is one of MCE's, or any type with a value. The carousel's action
+    /// has a type but no value (Acoustic-Mobile-Push/iOS, Image Carousel Plugin).
     private func isAction(_ action: JSONValue) -> Bool {
         guard let word = action["type"]?.text else { return false }
         switch MCE.type(word) {
@@ -77,8 +77,8 @@ struct MCE: VendorDetector {
             || alert["vibratePattern"]?.isArray == true || alert["soundEnabled"]?.hasScalarText == true
     }
 
-    /// `maxViews` is required (Acoustic-Mobile-Push/iOS, MCEInAppMessage.h). A message without it has one of the SDK's
-    /// own templates, each of which shows a content; other apps have rules, templates and contents too.
+    /// `maxViews` is required (Acoustic-Mobile-Push/iOS, MCEInAppMessage.h). Without it, the message must have content
+    /// and one of the SDK's own templates: other apps also send rules, templates and content.
     private func isInApp(_ inApp: JSONValue?) -> Bool {
         guard let inApp, inApp["rules"]?.isArray == true, let template = inApp["template"]?.text else { return false }
         let own = ["default", "image", "video", "mce-mini", "mce-image", "mce-video"]

@@ -49,7 +49,7 @@ extension Synerise {
     static let banner = root(
         content: KeySchema(["campaign": .object(campaign), "page": .object(page), "auto_disappear": .object(timer)]))
 
-    /// Pages to leaf through before the user uses the app.
+    /// Onboarding pages that the app shows before its first use.
     static let walkthrough = root(content: KeySchema(["campaign": .object(campaign), "pages": .list(page)]))
 }
 
@@ -124,7 +124,7 @@ extension PushNotification {
         }
     }
 
-    /// Items without a picture are kept, with a warning.
+    /// Items without an image are kept, with a warning.
     private mutating func readCarousel(_ carousel: JSONValue?, in parser: JSONParser) {
         guard let carousel, let list = bounded(carousel["items"], "synerise.too-many-items", in: parser) else { return }
         var items: [Carousel.Item] = []
@@ -156,7 +156,7 @@ extension PushNotification {
 // MARK: Banners and walkthroughs
 
 extension PushNotification {
-    /// Synerise calls a banner that the user cannot close a mandatory upgrade; it has no type of its own.
+    /// Synerise's mandatory upgrade is a banner that the user cannot close. It has no type of its own.
     mutating func readBanner(_ content: JSONValue, _ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         kind = .banner
