@@ -89,8 +89,8 @@ struct OptionType<Value: Sendable>: Sendable {
         }
     }
 
-    /// One such value, or an array of 1 to `most` of them. `orElse`: the error for more or none. A single value is
-    /// read as an array of one. An array must have at least one entry.
+    /// One such value, or an array of 1 to `most` of them. `orElse`: the error for too many elements or none. A single
+    /// value is read as an array with one element. An array must have at least one entry.
     func oneOrMore(of plural: String, upTo most: Int, orElse problem: String) -> OptionType<[Value]> {
         let several = list(of: plural, 1...most, orElse: problem)
         let kind = "\(info.kind), or array of 1 to \(most)"
@@ -163,7 +163,7 @@ struct KeyRule: Sendable {
     var isCaseInsensitive = false
     /// True if keys must be fit for one line of a log.
     var isLine = false
-    /// The error for an invalid key. The key is in lower case if ``isCaseInsensitive``. Nil for a valid one.
+    /// The error for an invalid key. The key is in lower case if ``isCaseInsensitive``. Nil for a valid name.
     var problem: @Sendable (String) -> String? = { _ in nil }
 
     /// A name by ``NameRule``, unique over all files. Names become labels of metrics and parts of URLs, hence the

@@ -17,7 +17,7 @@ package struct ConfigLocation: Sendable, Equatable {
     package var pointer: String
     /// True for the value's key instead of the value.
     package var isKey = false
-    /// The steps that lead to a value that was read, also if keys repeat. Nil for a location that was made from its
+    /// The steps that lead to a value that was read, even if keys repeat. Nil for a location that was made from its
     /// pointer, which leads to the last value.
     var path: ConfigPath?
 

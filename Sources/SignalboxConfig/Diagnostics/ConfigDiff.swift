@@ -9,14 +9,14 @@ package struct ConfigDiff: Sendable, Equatable {
         package let pointer: String
         /// The value in the former config, as JSON text; nil for an added one. Masked by ``ConfigMask``.
         package let from: String?
-        /// The value in the newer config; nil for a removed one.
+        /// The value in the newer config; nil for a removed value.
         package let to: String?
     }
 
     /// The most changes that are listed.
     package static let mostChanges = 200
 
-    /// In the order of the newer config, then the removed ones in the order of the former config.
+    /// In the order of the newer config, then the removed values in the order of the former config.
     package private(set) var changes: [Change] = []
     /// Further changes, which are counted only.
     package private(set) var more = 0
@@ -62,7 +62,7 @@ struct ConfigValues {
     /// The most values of all files; a config that was read without errors has fewer.
     private static let most = 200_000
 
-    /// Silently leaves out values beyond ``most``. A file that is not JSON has none.
+    /// Silently leaves out values beyond ``most``. A file that is not JSON has no values.
     init(_ files: [ConfigText]) {
         for (number, file) in files.enumerated() {
             let parser = JSONParser()

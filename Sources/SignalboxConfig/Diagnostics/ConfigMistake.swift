@@ -57,7 +57,7 @@ package struct ConfigMistake: Sendable, Equatable {
 
     /// The message without its remedy.
     package var problem: String { ConfigReport.parts(of: message).problem }
-    /// The remedy; nil for a message without one.
+    /// The remedy; nil for a message without a remedy.
     package var hint: String? { ConfigReport.parts(of: message).hint }
 
     /// Computes ``position`` from `place`, for which it reads the text up to there: for a single mistake of a file.

@@ -17,7 +17,7 @@ struct ConfigPlaces {
     private struct Node {
         /// The key with its quotes; nil for an element and for a root.
         var key: Range<Int>?
-        /// Of an object or array only the opening bracket; nil until the text was read.
+        /// Of an object or array only the opening bracket; nil until the text has been read.
         var value: Range<Int>?
         /// The members or elements to find, by position.
         var children: [Int: Node] = [:]

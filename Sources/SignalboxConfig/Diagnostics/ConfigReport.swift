@@ -28,7 +28,7 @@ package struct ConfigReport {
         mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
     }
 
-    /// Mistakes that ``lines(of:in:)`` shows.
+    /// The most mistakes that ``lines(of:in:)`` shows.
     private static let mostLines = 20
 
     /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: the names
@@ -66,8 +66,8 @@ package struct ConfigReport {
         return (isKey ? "\(mistake.pointer.dropLast(key.count))…" : mistake.pointer, message)
     }
 
-    /// `routes.json: 2 errors, 1 warning`, with a line feed. Names the config's own file, also if the mistakes are in
-    /// others.
+    /// `routes.json: 2 errors, 1 warning`, with a line feed. Names the config's own file, even if the mistakes are in
+    /// other files.
     package func summary(of mistakes: [ConfigMistake]) -> String {
         let counts = [ConfigMistake.Severity.error, .warning].compactMap { severity -> String? in
             let count = mistakes.count { $0.severity == severity }

@@ -25,7 +25,7 @@ extension ConfigText {
         return mistake.message.contains(String(decoding: bytes[place], as: UTF8.self))
     }
 
-    /// The whole value at the place of a mistake, or behind it if it is the place of a key. Nil for a place outside of
+    /// The whole value at the place of a mistake, or after it if it is the place of a key. Nil for a place outside of
     /// the text.
     private func value(at place: Range<Int>?) -> Range<Int>? {
         guard let place, bytes.indices.contains(place.lowerBound), place.upperBound <= bytes.count else { return nil }

@@ -10,7 +10,7 @@ enum DisplayWidth {
         return columns
     }
 
-    /// The columns of a scalar that stands alone. Everything below the combining marks has one.
+    /// The columns of a scalar that stands alone. Everything below the combining marks has one column.
     private static func columns(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {

@@ -3,7 +3,7 @@ import SignalboxNotification
 /// Hides possible secrets in the text of a config, which need not be JSON. Asterisks replace them byte by byte, so that
 /// everything else keeps its position.
 ///
-/// Hides the value behind each key with a name such as `bearer` or `clientSecret`, keys of Standard Webhooks, and user
+/// Hides the value after each key with a name such as `bearer` or `clientSecret`, keys of Standard Webhooks, and user
 /// names and passwords in URLs. Shows references such as `env:NAME`, and the words `true`, `false` and `null`. Takes
 /// time linear in the size of the text. Errs on the safe side: harmless text may be hidden as well.
 struct SecretScan {
@@ -13,7 +13,7 @@ struct SecretScan {
     /// Offsets of values that stay visible.
     private let exceptions: Set<Int>
 
-    /// `exceptions`: offsets of values behind such keys that are not secrets.
+    /// `exceptions`: offsets of values after such keys that are not secrets.
     init(_ text: [UInt8], except exceptions: Set<Int> = []) {
         (self.text, self.exceptions) = (text, exceptions)
         shown = text
@@ -82,8 +82,8 @@ struct SecretScan {
         return !isLetter || begins("orization", at: end, in: text)
     }
 
-    /// The value behind a key whose name ends at an offset, nil if it is not a key. The quotes and the colon
-    /// may be missing, and the colon may be an equals sign.
+    /// The value after a key whose name ends at an offset, nil if it is not a key. The quotes and the colon may be
+    /// missing, and the colon may be an equals sign.
     private func value(behindKeyTo end: Int) -> Int? {
         let behind = end + quoteLength(at: end)
         if let colon = self.colon(at: behind) {
@@ -97,8 +97,8 @@ struct SecretScan {
         return ":,{}[]\r\n".utf8.contains(text[value]) ? nil : value
     }
 
-    /// Hides all values in an object or array, also nested ones, but not the keys. Returns the end: behind the bracket
-    /// that closes it, at one that closes something else, or that of the text.
+    /// Hides all values in an object or array, including nested ones, but not the keys. Returns the end: after the
+    /// bracket that closes it, at one that closes something else, or that of the text.
     private mutating func hideContents(of start: Int) -> Int {
         var open: [UInt8] = []
         var place = start
@@ -127,7 +127,7 @@ struct SecretScan {
         return hideScalar(at: value)
     }
 
-    /// Hides a string, a number or a word. Returns its end, which is behind its start.
+    /// Hides a string, a number or a word. Returns its end, which is after its start.
     private mutating func hideScalar(at start: Int) -> Int {
         let first = start + quoteLength(at: start)
         let isReference = ["env:", "file:"].contains { text[first...].starts(with: $0.utf8) }
@@ -166,7 +166,7 @@ struct SecretScan {
         return end
     }
 
-    /// The colon or equals sign behind a key with or without quotes; nil if the entry that begins here has no key.
+    /// The colon or equals sign after a key with or without quotes; nil if the entry that begins here has no key.
     private func colon(behindKeyAt start: Int) -> Int? {
         if text[start] == UInt8(ascii: "\"") { return stringEnd(from: start).flatMap { colon(at: $0) } }
         let end = keyEnd(from: start + quoteLength(at: start))
@@ -180,7 +180,7 @@ struct SecretScan {
             ? place : nil
     }
 
-    /// The first byte at or behind an offset that is not white space.
+    /// The first byte at or after an offset that is not white space.
     private func spaceEnd(from start: Int) -> Int { text[start...].firstIndex { $0 > 0x20 } ?? text.count }
 
     /// The end of a string in double quotes; nil for anything else, and for a string that its line does not close.
@@ -261,7 +261,7 @@ struct SecretScan {
         return position + 1
     }
 
-    /// Hides the userinfo of a URL (RFC 3986, 3.2.1), also in values that no option reads, and also if a password has
+    /// Hides the userinfo of a URL (RFC 3986, 3.2.1), even in values that no option reads, and even if a password has
     /// invalid characters.
     private mutating func hideUserinfo(from start: Int) -> Int {
         let end = text[start...].firstIndex { "/\"\r\n".utf8.contains($0) } ?? text.count

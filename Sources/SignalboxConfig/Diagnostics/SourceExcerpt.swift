@@ -77,7 +77,7 @@ struct SourceExcerpt {
         var head: [Character]
         /// Empty for a mark at the end of a line.
         var marked: [Character]
-        /// The rest of the line behind the mark.
+        /// The rest of the line after the mark.
         var tail: [Character]
 
         /// The line, with `…` where it was cut.
@@ -87,8 +87,8 @@ struct SourceExcerpt {
         /// At least one column, so that a mark at the end of a line is visible.
         var width: Int { max(1, Self.columns(marked)) }
 
-        /// Keeps the beginning of the marked part visible. `isCutBefore`, `isCutBehind`: whether the line was cut
-        /// already, when it was read.
+        /// Keeps the beginning of the marked part visible. `isCutBefore`, `isCutBehind`: whether the line was already
+        /// cut when it was read.
         mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
             var isCutBefore = isCutBefore
             var isCutBehind = isCutBehind

@@ -44,7 +44,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         return secret
     }
 
-    /// Bytes of a secret's file.
+    /// The most bytes of a secret's file.
     package static let largestFile = 64 << 10
 
     /// Nil for a file that cannot be read, is too large, or is not UTF-8.

@@ -27,7 +27,7 @@ extension SecretResolver {
     }
 
     /// The error for two sources with the same key, certificate or secret, which could not tell them apart. `proof`:
-    /// its name in the sentence. `option`: below the source's `apns`.
+    /// the name of the credential in the sentence. `option`: below the source's `apns`.
     package func refusal(of proof: String, shared source: SourceName, with other: SourceName, option: String)
         -> ConfigRefusal
     {

@@ -12,8 +12,8 @@ extension SecretResolver {
     }
 
     /// The identities of all sources. Throws for a secret that cannot be read, and for one that two sources, or a
-    /// source and the operators, share. Compares the secrets of every kind with each other: a token that identifies
-    /// one source at Expo and another one at FCM would not identify the sender.
+    /// source and the operators, share. Compares the secrets of every kind with each other: a token that identifies one
+    /// source at Expo and another source at FCM would not identify the sender.
     package func providerIdentities(
         _ config: GatewayConfig
     ) throws(ConfigRefusal) -> [SourceName: ProviderIdentities] {

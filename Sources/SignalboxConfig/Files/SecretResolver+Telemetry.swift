@@ -1,8 +1,8 @@
 import Foundation
 
 extension SecretResolver {
-    /// The export of telemetry with its secrets: the options of the config, and for absent ones the environment
-    /// variables of OpenTelemetry.
+    /// The export of telemetry with its secrets: the options of the config; for options that are absent, the
+    /// environment variables of OpenTelemetry.
     package struct Telemetry: Sendable, Equatable {
         /// The base URL, without a slash at its end.
         package let endpoint: String

@@ -1,7 +1,7 @@
 package import SignalboxNotification
 
 extension SecretResolver {
-    /// Bytes of a file of hashes: enough for 50,000.
+    /// The most bytes of a file of hashes: enough for 50,000 hashes.
     private static let largestList = 4 << 20
 
     /// The devices whose pushes each source forwards in the mode `only`, as events name them. Throws for a file that

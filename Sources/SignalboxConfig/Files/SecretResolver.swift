@@ -4,7 +4,7 @@ package import SignalboxNotification
 /// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
 /// reference, never the secret.
 ///
-/// Reads files at each call, so a reload sees replaced ones. The environment of a process does not change: variables
+/// Reads files at each call, so a reload sees replaced files. The environment of a process does not change: variables
 /// that change are in `gateway.environmentFile`, which ``reading(_:)`` adds.
 package struct SecretResolver: Sendable {
     /// Every refusal begins with it.
@@ -38,7 +38,7 @@ package struct SecretResolver: Sendable {
         fileprivate let option: String
     }
 
-    /// The secrets and TLS files of a webhook. Requests with equal ones may share connections.
+    /// The secrets and TLS files of a webhook. Requests with equal values may share connections.
     package struct Webhook: Sendable, Equatable {
         /// The URL of the config, or the one that its reference leads to.
         package let url: String
@@ -182,7 +182,7 @@ package struct SecretResolver: Sendable {
         }
     }
 
-    /// Bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
+    /// The most bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
     static let largestFile = 4 << 20
 
     /// The contents of the files of `tls`. An unreadable one would fail every request later. In the order `ca`,

@@ -4,7 +4,7 @@ import Foundation
 package struct UnreadableFile: Error, Sendable, Equatable {
     /// A clause without a full stop: of the system, or about the kind of the file.
     package let reason: String
-    /// True if there is no file of this name, or a link leads to none.
+    /// True if there is no file of this name, or a link leads to a missing file.
     package let isMissing: Bool
 
     /// `number`: the error number of the system.

@@ -24,7 +24,7 @@ extension GatewayConfig.Categories {
         Option("retention", group: retention, "How long categories are stored that payloads define.")
     }
 
-    /// Concerns categories of payloads only. Declared ones are never removed.
+    /// Concerns categories of payloads only. Declared categories are never removed.
     private static let retention = Section(GatewayConfig.Categories()) {
         Option(
             "age", \.age, .duration(from: "1h", to: "3660d", example: "90d"),

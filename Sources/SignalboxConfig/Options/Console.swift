@@ -25,7 +25,7 @@ extension GatewayConfig {
             )
             Option(
                 "keepPayloads", \.keepPayloads, .choice(expected: "this must be \"none\", \"dead\" or \"all\""),
-                "Payloads that the queue keeps, with device tokens, for `GET /v1/events/{id}/payload`: `all` as long as their events, `dead` until every delivery of the event was delivered or has expired, `none` but those that a destination receives."
+                "Payloads that the queue keeps, with device tokens, for `GET /v1/events/{id}/payload`: `all` as long as their events, `dead` until every delivery of the event has been delivered or has expired, `none` only those that a destination receives."
             )
         }
     }

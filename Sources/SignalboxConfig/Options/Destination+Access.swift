@@ -91,7 +91,7 @@ extension Destination.Handshake {
         }
     }
 
-    /// Defaults that depend on other options are filled in after all files were read.
+    /// Defaults that depend on other options are filled in after all files have been read.
     private static let options = Section(Destination.Handshake()) {
         Option(
             "origin", \.origin, hostName,
@@ -141,8 +141,8 @@ extension Destination.Header {
         return isReserved(name) ? "the gateway sets the header \"\(name)\" itself, or HTTP does; remove it" : nil
     }
 
-    /// A value that looks like a reference is one. Errors about it never show the value. Nil, with an error, for
-    /// another type and for an invalid reference.
+    /// A value that looks like a reference is a reference. Errors about it never show the value. Nil, with an error,
+    /// for another type and for an invalid reference.
     private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
         guard let text = value.string else {
             if isSecret(name) {

@@ -228,7 +228,7 @@ extension Destination {
             ],
         ]
 
-        /// Schemas of which one applies: a secret is there, or the format needs none.
+        /// Schemas, one of which applies: a secret is there, or the format needs none.
         private static let signedOrNot: [JSONNode] = {
             let unsigned = Format.Name.allCases.filter { !$0.isSigned }.map(\.rawValue)
             let other: JSONNode = ["required": ["format"], "properties": ["format": ["enum": .strings(unsigned)]]]

@@ -1,7 +1,7 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// A rule by which provider endpoints answer pushes otherwise than the service would: with a failure, late, or over a
+/// A rule by which provider endpoints answer pushes differently from the service: with a failure, late, or over a
 /// connection that ends. For tests of senders.
 package struct FailureRule: Sendable, Equatable {
     /// The location of its object in the config.
@@ -15,7 +15,7 @@ package struct FailureRule: Sendable, Equatable {
     package var source: SourceName?
     /// Nil for pushes to all services.
     package var platform: PushService?
-    /// Nil for pushes of all runs, and of none.
+    /// Nil for all pushes, with or without a run.
     package var run: String?
     /// Device tokens, in clear or as events show them; empty for all pushes. Must not be logged.
     package var tokens: [String] = []

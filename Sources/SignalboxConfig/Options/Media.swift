@@ -2,7 +2,7 @@ import SignalboxJSON
 package import SignalboxNotification
 
 extension GatewayConfig {
-    /// Downloads of the pictures, sounds and films that payloads link to.
+    /// Downloads of the images, audio and video that payloads link to.
     package struct Media: Sendable, Equatable {
         /// The largest file of each family, in bytes.
         package var maxBytes = MediaLimits()
@@ -93,13 +93,13 @@ extension GatewayConfig.Media {
         media.perHost = min(media.perHost, media.concurrency)
     }
 
-    /// Kinds of pictures, sounds and films; not calendars.
+    /// Kinds of images, audio and video; not calendars.
     private static let known = MediaKind.allCases.filter { $0.family != nil }
 
     /// The types by ``MediaKind/contentType``, from any of their names.
     private static let mediaTypes = OptionType<String>.string("MIME type") { name in
         let advice = ConfigReader.suggestion(for: name.lowercased(), among: known.map(\.contentType))
-        return "\"\(name.lowercased())\" is not a known type of pictures, sounds or films" + advice
+        return "\"\(name.lowercased())\" is not a known image, audio or video type" + advice
     } _: {
         MediaKind(mediaType: $0.lowercased())?.contentType
     }.schema([
@@ -116,9 +116,9 @@ extension GatewayConfig.Media {
 extension MediaLimits {
     /// From 1 byte to 1 GiB each.
     fileprivate static let options = Section(MediaLimits()) {
-        Option("image", \.image, .size(1...(1 << 30), example: "10MB"), "Largest picture.")
-        Option("audio", \.audio, .size(1...(1 << 30), example: "5MB"), "Largest sound.")
-        Option("video", \.video, .size(1...(1 << 30), example: "50MB"), "Largest film.")
+        Option("image", \.image, .size(1...(1 << 30), example: "10MB"), "Largest image.")
+        Option("audio", \.audio, .size(1...(1 << 30), example: "5MB"), "Largest audio file.")
+        Option("video", \.video, .size(1...(1 << 30), example: "50MB"), "Largest video.")
     }
 }
 

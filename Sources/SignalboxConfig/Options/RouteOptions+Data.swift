@@ -3,7 +3,7 @@ import SignalboxJSON
 // The options of a route that change the data of events.
 
 extension RouteOptions.Redaction {
-    /// Pointers of one route.
+    /// The most pointers of one route.
     private static let most = 100
 
     /// An array drops each value that it names; an object names an action for each pointer.
@@ -135,8 +135,8 @@ extension DataField {
         return fields
     }
 
-    /// `left`: names that the whole map may still have; below 0 once there were too many. A name that occurs twice in
-    /// an object is an error.
+    /// `left`: names that the whole map may still have; below 0 once there are too many. A name that occurs twice in an
+    /// object is an error.
     private static func fields(
         _ value: JSONValue, depth: Int, left: inout Int, _ reader: inout ConfigReader
     ) -> [DataField] {

@@ -28,7 +28,7 @@ package struct RouteOptions: Sendable, Equatable {
     package var sample: Double?
     /// Nil for any time.
     package var window: RouteWindow?
-    /// No pointer leads to the value of another one, or into it.
+    /// No pointer leads to the value of another pointer, or into it.
     package var redactions: [Redaction] = []
     /// Nil to send the event's own data.
     package var transform: Transform?

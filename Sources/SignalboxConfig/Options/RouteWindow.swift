@@ -79,7 +79,7 @@ package struct RouteWindow: Sendable, Equatable {
 }
 
 extension BinaryInteger {
-    /// Rounded down, also before 1970.
+    /// Rounded down, even before 1970.
     fileprivate func quotient(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -2,7 +2,7 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension GatewayConfig {
-    /// The proofs of identity and the topics of a source that sends pushes to the APNs endpoint.
+    /// The credentials and the topics of a source that sends pushes to the APNs endpoint.
     package struct APNsSource: Sendable, Equatable {
         /// Keys of provider tokens.
         package var keys: [ProviderKey] = []
@@ -46,19 +46,19 @@ extension GatewayConfig {
             package init() {}
         }
 
-        /// Without a proof: invalid.
+        /// Without a credential: invalid.
         init() {}
     }
 }
 
 extension GatewayConfig.APNsSource {
-    /// The error for a source without any proof.
+    /// The error for a source without any credential.
     private static let missing =
         "an APNs source needs a way to prove its identity: \"keys\", \"certificates\" or \"secrets\""
     private static let missingKey = "a key needs a \"team\", a \"key\" (its identifier) and a \"publicKey\""
     private static let oneProof = "a certificate must have either a \"sha256\" or a \"uid\""
 
-    /// Requires at least one proof, so that a source never accepts every client.
+    /// Requires at least one credential, so that a source never accepts every client.
     static let options = Section(GatewayConfig.APNsSource()) {
         Option(
             "keys", \.keys, OptionType.section(keyOptions).list(of: "keys"),
@@ -68,7 +68,7 @@ extension GatewayConfig.APNsSource {
             "TLS client certificates.")
         Option(
             "secrets", \.secrets, OptionType<SecretReference>.reference.list(of: "references"),
-            "Secrets in the path, for clients that send no proof: `/s/SECRET/3/device/TOKEN`.")
+            "Secrets in the path, for clients that send no other credential: `/s/SECRET/3/device/TOKEN`.")
         Option(
             "topics", \.topics, topic.list(of: "bundle identifiers"),
             "Topics that the source may send to. A bundle identifier includes its topics with a suffix such as `.voip`. Default: every topic that no other source has."

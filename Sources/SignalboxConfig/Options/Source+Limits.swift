@@ -11,7 +11,7 @@ extension GatewayConfig {
         /// Without limits.
         package init() {}
 
-        /// Applied by each gateway on its own, also if several share a store.
+        /// Each gateway applies them on its own, even if several share a store.
         static let options = Section(SourceLimits()) {
             Option(
                 "connections", \.connections, .whole(1...1_000_000),

@@ -6,7 +6,7 @@ extension GatewayConfig {
     package struct Store: Sendable, Equatable {
         /// The URL of a PostgreSQL database, without a password; nil for SQLite in the data directory.
         package var url: String?
-        /// The password; nil for the one that libpq finds (`PGPASSWORD`, `PGPASSFILE`), or none.
+        /// The password; nil for the password that libpq finds (`PGPASSWORD`, `PGPASSFILE`), if any.
         package var password: SecretReference?
         /// The schema of the tables; nil for the first of the user's `search_path`.
         package var schema: String?

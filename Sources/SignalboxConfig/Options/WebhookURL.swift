@@ -7,7 +7,7 @@ enum WebhookURL: Sendable {
     /// A URL that grants access by itself, as those of chat services do.
     case secret(SecretReference)
 
-    /// A text that begins like a reference is one. Errors about it never show the value.
+    /// A text that begins like a reference is a reference. Errors about it never show the value.
     static var type: OptionType<WebhookURL> {
         let (url, reference) = (OptionType<String>.url, OptionType<SecretReference>.reference)
         return OptionType(TypeInfo("URL, or reference", ["anyOf": [url.info.schema, reference.info.schema]])) {

@@ -111,9 +111,9 @@ package struct ConfigReader {
 
     // MARK: Values
 
-    /// True for an object; keys that are not among those given are errors, as are repeated ones. Records one error
-    /// for each such key, and returns true then too: the valid members are still read. `isOfSecret`: a member is a
-    /// secret, so another value in place of the object may be one too.
+    /// True for an object; unknown and repeated keys are errors. Records one error for each such key, and returns true
+    /// then too: the valid members are still read. `isOfSecret`: a member is a secret, so another value in place of the
+    /// object may be one too.
     package mutating func isObject(_ value: JSONValue, keys: [String], isOfSecret: Bool = false) -> Bool {
         guard value.isObject else {
             let mayBeSecret = isOfSecret && !value.elements.contains { $0.isObject }
@@ -251,7 +251,7 @@ package struct ConfigReader {
     /// An RFC 3339 time; nil, with an error, for any other value.
     package mutating func instant(_ value: JSONValue) -> Timestamp? { OptionType<Timestamp>.instant.read(value, &self) }
 
-    /// Returns the error for a text that is too long or has a control character; nil for a good one.
+    /// Returns the error for a text that is too long or has a control character; nil for a valid text.
     static func problem(ofLine text: String) -> String? {
         guard text.utf8.count <= 4 * ConfigBounds.lineCharacters, text.count <= ConfigBounds.lineCharacters else {
             return "this has more than \(ConfigBounds.lineCharacters) characters; shorten it"

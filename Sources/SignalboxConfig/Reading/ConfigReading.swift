@@ -65,8 +65,8 @@ package struct ConfigReading: Sendable {
 /// Checks that concern several options or files.
 extension ConfigReader {
     /// The values of all files. Values of several files are combined in the order of the files. Options that depend on
-    /// each other are checked after all files were read. Requests for permission without an origin receive the one of
-    /// the gateway.
+    /// each other are checked after all files have been read. Requests for permission without an origin receive the one
+    /// of the gateway.
     fileprivate mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
         for (file, root) in roots.enumerated() {
