@@ -77,7 +77,7 @@ struct BracketScan {
     }
 
     /// Continues to the end of an array's element that is not in brackets: a line end, or a comma or bracket outside
-    /// strings. Nil if the end is behind these bytes.
+    /// strings. Nil if the end is after these bytes.
     mutating func endOfScalar(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         while position < bytes.count {
             let byte = bytes[position]

@@ -1,5 +1,5 @@
 /// The first fault that keeps a text from being JSON (RFC 8259), for messages to its author. Slower than the parser:
-/// it reads texts only after they were rejected.
+/// it reads texts only after the parser has rejected them.
 package struct JSONFault: Sendable, Equatable {
     /// The fault, in the terms of the author's text.
     package let kind: Kind
@@ -39,7 +39,7 @@ package struct JSONFault: Sendable, Equatable {
         case control
         /// An unknown escape in a string.
         case escape
-        /// The escape of one half of a surrogate pair without the other.
+        /// The escape of one half of a surrogate pair without the other half.
         case halfSurrogate
         /// A closing bracket of the other kind, or without an opening one.
         case wrongClosing

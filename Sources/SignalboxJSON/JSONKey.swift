@@ -98,7 +98,7 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
     @inlinable @inline(__always)
     package var hash: UInt64 { word &* 0x5851_F42D_4C95_7F2D &+ UInt64(last) &* 0x9E37_79B9_7F4A_7C15 }
 
-    /// Hides the bytes behind a short key.
+    /// Hides the bytes after a short key.
     @inlinable @inline(__always)
     static func mask(forLength length: UInt64) -> UInt64 { length < 4 ? ~(~0 << (32 + length * 8)) : ~0 }
 }
@@ -106,7 +106,7 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
 /// A set of keys that rules out most keys that are not in it, without ever ruling out one that is (a Bloom filter).
 @usableFromInline
 package struct JSONKeyFilter: Sendable {
-    // Each key has one bit in each word and shares them with others.
+    // Each key has one bit in each word, and shares the bits with other keys.
     @usableFromInline var first: UInt64 = 0
     @usableFromInline var second: UInt64 = 0
 

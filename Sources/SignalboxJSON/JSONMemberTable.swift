@@ -1,5 +1,5 @@
 /// The members of large objects by their keys, for many lookups of similar keys: the first lookup visits every member,
-/// the others none. Valid as long as the values of its parser.
+/// later lookups visit none. Valid as long as the values of its parser.
 package final class JSONMemberTable {
     // A class because all lookups of one reading share it.
     /// An object, and the beginning of the keys in its table.

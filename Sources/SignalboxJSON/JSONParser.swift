@@ -45,7 +45,7 @@ package final class JSONParser {
         /// Texts between two resets: the payload and the JSON texts inside its strings.
         package var documents = 64
 
-        /// The default limits: 16 MiB, 256 levels, 64 texts. Payloads have lower ones, 4 MiB and 128 levels.
+        /// The default limits: 16 MiB, 256 levels, 64 texts. Payloads have lower limits, 4 MiB and 128 levels.
         package init() {}
     }
 
@@ -113,8 +113,8 @@ package final class JSONParser {
         return try parse(text, foundIn: string)
     }
 
-    /// The result of ``parseText(in:)`` for a string; nil when the string was not parsed since the last reset. Linear
-    /// in the number of parsed texts, at most ``Limits/documents``.
+    /// The result of ``parseText(in:)`` for a string; nil if the string has not been parsed since the last reset.
+    /// Linear in the number of parsed texts, at most ``Limits/documents``.
     package func opened(_ string: JSONValue) -> JSONValue? {
         guard documents.count > 1 else { return nil }
         return documents.first { $0.origin?.isSamePlace(as: string) == true }?.root

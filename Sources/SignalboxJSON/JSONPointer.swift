@@ -71,7 +71,7 @@ package struct JSONPointer: Sendable, Equatable {
             }
         }
 
-        /// Writes ``length`` bytes and moves `count` behind them.
+        /// Writes ``length`` bytes and moves `count` past them.
         func write(into text: UnsafeMutableBufferPointer<UInt8>, at count: inout Int) {
             text[count] = UInt8(ascii: "/")
             count += 1

@@ -6,7 +6,7 @@ import Foundation
 /// The splitter finds where texts end; the parser decides whether they are valid. It guarantees:
 ///
 /// - A valid text is one piece, however it is laid out.
-/// - Objects and arrays end at their closing bracket, also if the separator after them is missing. A damaged one ends
+/// - Objects and arrays end at their closing bracket, even if the separator after them is missing. A damaged text ends
 ///   at the latest before the next line that begins with `{` and is indented no deeper than the text.
 /// - Other bytes are a piece up to the end of their line; in an array, up to the next comma or bracket.
 /// - The pieces do not depend on the chunks in which the input was appended, except for ``Piece/isLine``.
@@ -37,7 +37,7 @@ package struct JSONSplitter {
     private var lineStart: Int
     private var layout = Layout.unknown
     private var stretch = Stretch.between
-    /// An element of the array has ended, and no comma after it was read.
+    /// An element of the array has ended, and no comma after it has been read.
     private var isBehindElement = false
     /// The beginning of the stretch was a piece (``Fault/tooLong``); the rest is dropped.
     private var isDropping = false
@@ -47,8 +47,8 @@ package struct JSONSplitter {
     private var strictUntil = 0
     private var isFinished = false
 
-    /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line`
-    /// and `offset`: position of the input in a larger one.
+    /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line` and
+    /// `offset`: position of the input in a larger input.
     package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0) {
         (self.limit, self.takesLines, self.line) = (limit, takesLines, line)
         lineStart = offset
@@ -225,7 +225,7 @@ package struct JSONSplitter {
         return nil
     }
 
-    /// Ends a damaged text before the line that begins another one. The scan has read further, so the next texts are
+    /// Ends a damaged text before the line that begins another text. The scan has read further, so the next texts are
     /// read a second time, and any line among them that may begin a text does. Without that rule a byte could be read
     /// many times.
     private mutating func endDamaged(at end: Int, _ pieces: inout [Piece]) -> Bool {

@@ -31,7 +31,7 @@ package struct JSONValue {
     /// its end and above 32 bits the number of its members.
     @inlinable var payload: Int { Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
-    /// The index after this value on the tape, in constant time also for containers. Numbers occupy two words.
+    /// The index after this value on the tape, in constant time, even for containers. Numbers occupy two words.
     @inlinable var next: Int {
         @inline(__always) get {
             let tag = tag
@@ -214,7 +214,7 @@ package struct JSONValue {
     /// The elements of an array in order; empty for any other value.
     @inlinable package var elements: Elements { Elements(of: self) }
 
-    /// The members of an object. Each step takes constant time, also past a nested container. `next` returns the key
+    /// The members of an object. Each step takes constant time, even past a nested container. `next` returns the key
     /// unescaped.
     @usableFromInline
     package struct Members: Sequence, IteratorProtocol {
@@ -239,7 +239,7 @@ package struct JSONValue {
         }
     }
 
-    /// The elements of an array. Each step takes constant time, also past a nested container.
+    /// The elements of an array. Each step takes constant time, even past a nested container.
     @usableFromInline
     package struct Elements: Sequence, IteratorProtocol {
         @usableFromInline let container: JSONValue

@@ -24,7 +24,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         if capacity > 0 { memory.deallocate() }
     }
 
-    /// True when nothing was written.
+    /// True if nothing has been written.
     package var isEmpty: Bool { count == 0 }
 
     /// A copy of everything written.
@@ -221,7 +221,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 // MARK: Bytes
 
 extension JSONWriter {
-    /// Writes an opening bracket, behind a comma if a value precedes it.
+    /// Writes an opening bracket, after a comma if a value precedes it.
     @inlinable
     mutating func open(_ bracket: UInt8) {
         reserve(2)

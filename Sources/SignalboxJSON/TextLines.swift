@@ -58,7 +58,7 @@ package struct TextLines: Sendable {
         return counts
     }
 
-    /// Behind the last line feed before the offset. Skips blocks without one by their counts.
+    /// The offset after the last line feed before the given one. Skips blocks without one by their counts.
     private func lineStart(of offset: Int) -> Int {
         let block = offset / Self.size
         if let feed = text[block * Self.size..<offset].lastIndex(of: Self.lineFeed) { return feed + 1 }
@@ -68,7 +68,7 @@ package struct TextLines: Sendable {
         return feed + 1
     }
 
-    /// The first line feed at the offset or behind it, or the end of the text.
+    /// The first line feed at the offset or after it, or the end of the text.
     private func lineEnd(of offset: Int) -> Int {
         let block = offset / Self.size
         if let feed = text[offset..<bytes(of: block).upperBound].firstIndex(of: Self.lineFeed) { return feed }

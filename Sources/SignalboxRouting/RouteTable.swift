@@ -56,7 +56,7 @@ package struct RouteTable: Sendable, Equatable {
 
     /// A destination of one event, with the options of the first route that leads there.
     package struct Target: Sendable, Equatable {
-        /// Receives the event once, also if several routes name it.
+        /// Receives the event once, even if several routes name it.
         package let destination: DestinationName
         /// Parts of the event's schedule that the route ignores.
         package let ignoring: ScheduleParts
@@ -72,8 +72,8 @@ package struct RouteTable: Sendable, Equatable {
         package let orderKey: String?
     }
 
-    /// Collects the routes that take the event, up to the first with `stop`; without any, the fallback decides.
-    /// Throws if that takes more work than one event may take.
+    /// Collects the routes that match the event, up to the first with `stop`; if no route matches, the fallback
+    /// decides. Throws if that takes more work than one event may take.
     ///
     /// `extra`: destinations that receive the event in addition to those of the routes, and instead of the fallback.
     /// `hasPayload`: false for an event whose payload is not stored; destinations that need it then do not receive
@@ -220,7 +220,7 @@ package struct Route: Sendable, Equatable {
         self.media = media
     }
 
-    /// Whether it takes every event unchanged, or none.
+    /// Whether it passes every event unchanged, or no event.
     fileprivate var isUnconditional: Bool {
         !isEnabled
             || match == .everything && sample == nil && window == nil && including.isEmpty && media == .link

@@ -4,9 +4,9 @@ import SignalboxNotification
 /// Warnings about a config without errors. They never change the routes. Both comparisons are bounded, so a large
 /// config gets fewer warnings instead of a slow start.
 extension RouteCompiler {
-    /// Pairs of routes that are compared for redaction; further pairs get no warning.
+    /// The most pairs of routes that are compared for redaction; further pairs get no warning.
     private static let mostComparisons = 200_000
-    /// Routes with `stop` that later routes are compared with; the first ones.
+    /// The first routes with `stop`, with which later routes are compared.
     private static let mostStoppers = 200
 
     /// Records all warnings. `routes`: compiled from the routes of the config, in the same order. Call it only after

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SplitterPropertyTests {
     private static let seed: UInt64 = 20_261_120
 
-    /// Bytes before, between and behind texts.
+    /// Bytes before, between and after texts.
     enum Frame: String, CaseIterable {
         case lines, crlf, noFinalNewline, blankLines, array, arrayOfLines, spaced, joined, marked
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Documents of which some are damaged, or random bytes, often brackets.
+    /// Documents, some of them damaged, or random bytes, often brackets.
     @Test(arguments: 0..<8)
     func piecesDoNotDependOnChunks(_ part: UInt64) {
         var random = SeededGenerator(seed: Self.seed + part)

@@ -86,7 +86,7 @@ import Testing
     }
 }
 
-/// Random pairs of patterns, of which one often requires less than the other, and events with arrays of objects. All
+/// Random pairs of patterns, one of which often requires less than the other, and events with arrays of objects. All
 /// use the same few keys and values.
 private struct RandomScope {
     private var random: SeededGenerator

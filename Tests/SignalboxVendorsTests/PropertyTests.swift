@@ -36,7 +36,7 @@ import Testing
         #expect(Unordered(other, keepsCustom: false) == plain)
     }
 
-    /// Except for repeated keys, of which the last counts. Lists that the payload orders by its keys follow them.
+    /// Except for repeated keys: the last one counts. Lists that the payload orders by its keys follow them.
     @Test(
         arguments: try Fixture.all(in: .module).filter { $0.name != "repeated-keys" && $0.name != "apple-own-category" }
     )

@@ -32,8 +32,8 @@ package struct ActionTypes: Sendable, Equatable {
 
     /// The problems of an action. `options`: those of its button; nil for a tap on the notification itself.
     ///
-    /// The app handles the types that the config names, as MCE's SDK handles a type that is registered over a
-    /// built-in one. The gateway does not check their numbers, minutes and dates, but it checks their links.
+    /// The app handles the types that the config names, as MCE's SDK lets a registered type replace a built-in type.
+    /// The gateway does not check their numbers, minutes and dates, but it checks their links.
     package func problems(with action: Action, options: Category.Options?) -> [ActionProblem] {
         var problems: [ActionProblem] = []
         let custom = custom(action)

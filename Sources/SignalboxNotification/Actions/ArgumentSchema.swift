@@ -32,8 +32,8 @@ package struct ArgumentSchema: Sendable, Equatable {
 
     /// The problems of an action's arguments. The action's value counts as an argument `value`.
     ///
-    /// A string with the text of a number or boolean is accepted as one: MCE's Android SDK converts all arguments to
-    /// strings.
+    /// A string with the text of a number or boolean is accepted as that value: MCE's Android SDK converts all
+    /// arguments to strings.
     func problems(with action: Action) -> [ActionProblem] {
         var problems: [ActionProblem] = []
         let isRead: Void? = action.arguments?.withValue { arguments in

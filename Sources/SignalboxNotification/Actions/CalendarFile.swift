@@ -52,7 +52,7 @@ extension CalendarEvent {
 struct CalendarLines {
     private(set) var bytes: [UInt8] = []
 
-    /// Octets of a line without its end.
+    /// The most octets of a line without its end.
     private static let longest = 75
 
     /// Writes a line whose value is a date, an offset or a name, which needs no escaping.

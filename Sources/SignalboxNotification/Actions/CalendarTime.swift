@@ -82,7 +82,7 @@ struct CalendarZone {
     }
 
     private let zone: TimeZone
-    /// Each onset once, also if it serves the start and the end.
+    /// Each onset once, even if it serves both the start and the end.
     private var onsets: Set<Onset> = []
 
     /// A definition without observances. Call ``cover(_:)`` before ``write(to:)``.

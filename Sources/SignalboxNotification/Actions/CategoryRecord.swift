@@ -30,7 +30,7 @@ package struct CategoryRecord: Sendable, Equatable {
 }
 
 /// A category that a payload defines, for the registry. Its definition is written only if the registry does not know
-/// it: nearly every event contains a known one.
+/// it: nearly every event contains a known definition.
 package struct DefinedCategory: Sendable {
     /// The name under which the registry stores the category.
     package let identifier: String

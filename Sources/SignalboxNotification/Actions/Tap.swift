@@ -12,7 +12,7 @@ package struct Tap: Sendable, Equatable {
     package let title: String?
     /// Options of the button; nil for the notification itself.
     package let options: Category.Options?
-    /// The reported place; for Synerise without one, the place that follows from the kind.
+    /// The reported place; for Synerise without a place, the place that follows from the kind.
     package let activity: Activity?
     /// The fate of the shown campaign; nil if the vendor has no rule for it.
     package let presentation: Activity.Presentation?

@@ -105,7 +105,7 @@ final class CatalogueCondition: Sendable, Equatable {
         return test.holds(of: value)
     }
 
-    /// The value that the condition tests. Nil if there is none, also for a test of absence that holds.
+    /// The value that the condition tests. Nil if there is none, for example for a test of absence that holds.
     func value(in payload: borrowing PlatformPayload) -> JSONValue? {
         if let path { return payload.value(at: path) }
         guard case .keyPrefix(let prefix, let scope) = subject else { return nil }

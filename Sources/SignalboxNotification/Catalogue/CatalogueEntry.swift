@@ -126,7 +126,7 @@ struct CatalogueFields: Sendable {
     /// Objects whose members are the app's own and appear in `custom` under their own names.
     var custom: CataloguePaths = []
 
-    /// Pictures, sounds or films with one role. A counted path is read up to the first gap, at most 100 elements.
+    /// Image, audio or video files with one role. A counted path is read up to the first gap, at most 100 elements.
     struct MediaField: Sendable {
         /// A URL, or a list of URLs. Other texts, such as the names of the app's own pictures, are not read.
         var url: CataloguePaths = []

@@ -11,8 +11,8 @@ extension CatalogueForm {
     }
 
     /// One condition: a path or key prefix, and at most one test. Records a mistake of any other form. `besides`:
-    /// keys of the object that do not belong to the condition. Unknown keys are mistakes, with the known ones in the
-    /// message.
+    /// keys of the object that do not belong to the condition. Unknown keys are mistakes; the message has the known
+    /// keys.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
         let tests = [
             "is", "equals", "equalsIgnoringCase", "among", "notAmong", "startsWith", "host", "moreThan", "form",

@@ -2,7 +2,7 @@ import SignalboxJSON
 
 // The fields of an entry. Each object has a table of the keys whose values are paths.
 
-/// An unknown key is a mistake, so a mistyped one cannot silently leave a field empty.
+/// An unknown key is a mistake, so a mistyped key cannot silently leave a field empty.
 extension CatalogueForm {
     /// The keys of an object whose values are paths, with their fields.
     private typealias PathTable<Fields> = KeyValuePairs<StaticString, WritableKeyPath<Fields, CataloguePaths>>
@@ -75,7 +75,7 @@ extension CatalogueForm {
         let roles = Dictionary(uniqueKeysWithValues: Media.Role.allCases.map { ($0.rawValue, $0) })
         media.role = word("role", of: value, among: roles) ?? .attachment
         media.first = whole("first", of: value, in: 0...1) ?? 0
-        if value["url"] == nil { record(value, "\"url\" is missing: the path of a picture, sound or film") }
+        if value["url"] == nil { record(value, "\"url\" is missing: the path of an image, audio or video file") }
         return media
     }
 

@@ -34,7 +34,7 @@ struct CataloguePaths: Sendable, Equatable, ExpressibleByArrayLiteral {
     /// True if keys of one of the paths count up.
     var isCounted: Bool { all.contains(where: \.isCounted) }
 
-    /// Removes every path that leads through another one.
+    /// Removes every path that leads through another path.
     mutating func remove(through path: CataloguePath) {
         guard all.contains(where: { $0.leads(through: path) }) else { return }
         self = CataloguePaths(all.filter { !$0.leads(through: path) })

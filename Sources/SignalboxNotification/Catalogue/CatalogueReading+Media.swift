@@ -28,7 +28,7 @@ extension CatalogueReading {
     /// The most elements under keys that count up.
     static let longestCount = 100
 
-    /// The links of the first alternative with any; it may lead to a string or to a list of strings.
+    /// The links of the first alternative that has links; it may lead to a string or to a list of strings.
     private mutating func links(
         _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
     ) -> [JSONValue] {
@@ -74,7 +74,7 @@ extension CatalogueReading {
         }
     }
 
-    /// The pictures of a list; skips elements without one. At most ``longestList`` elements are read.
+    /// The pictures of a list; skips elements without a picture. At most ``longestList`` elements are read.
     private mutating func listedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -137,7 +137,7 @@ private struct KnownLinks {
     /// All links, once there are more.
     private var many: Set<[UInt8]> = []
 
-    /// False if the link was inserted before.
+    /// False if the link has been inserted before.
     @discardableResult
     mutating func insert(_ link: String) -> Bool {
         if few.count == Self.most {

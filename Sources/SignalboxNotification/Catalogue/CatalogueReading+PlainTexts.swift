@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-/// Texts that the vendor's SDK replaces by its own are found by comparison with these.
+/// Texts that the vendor's SDK replaces by its own texts are found by comparison with these texts.
 extension PlatformPayload {
     /// True if the texts are those of a display block or an alert: the notification has them until a vendor's text
     /// replaces one.
@@ -17,7 +17,7 @@ extension PlatformPayload {
     }
 }
 
-/// Decides whether a plain text is still shown after the vendor's texts were read.
+/// Decides whether a plain text is still shown after the vendor's texts have been read.
 extension PushNotification.Content {
     /// True for a shown text, and for a value without a text.
     func shows(_ value: JSONValue) -> Bool {

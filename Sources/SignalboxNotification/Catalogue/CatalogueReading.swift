@@ -91,7 +91,7 @@ struct CatalogueReading {
         takeText(paths, find).map { unwrapped($0) }
     }
 
-    /// The link itself if it is percent-encoded behind ``CatalogueFields/linkPrefix``; otherwise the same text.
+    /// The link itself if it is percent-encoded after ``CatalogueFields/linkPrefix``; otherwise the same text.
     private func unwrapped(_ link: String) -> String {
         guard let prefix = fields.linkPrefix?.utf8, link.utf8.starts(with: prefix) else { return link }
         let inner = String(Substring(link.utf8.dropFirst(prefix.count))).removingPercentEncoding ?? ""

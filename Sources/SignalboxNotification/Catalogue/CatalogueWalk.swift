@@ -41,7 +41,7 @@ extension PlatformPayload {
         return walk.found
     }
 
-    /// All values at a path in every layer, also those that a more specific object overrides.
+    /// All values at a path in every layer, including those that a more specific object overrides.
     func valuesInEveryLayer(at path: CataloguePath) -> [JSONValue] {
         var walk = CatalogueWalk(parser: parser, limit: longestList)
         walk.coversEveryLayer = true

@@ -4,7 +4,7 @@ import Foundation
 package struct IPAddress: Sendable, Hashable {
     /// The address as one number: below 2³² for IPv4.
     package let bits: UInt128
-    /// True also for IPv4-mapped addresses.
+    /// Also true for IPv4-mapped addresses.
     package let isIPv6: Bool
 
     /// `bits`: below 2³² for IPv4.
@@ -57,15 +57,15 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     package let prefixLength: Int
 
     /// The block around an address, whose bits after the prefix do not count. `prefixLength`: at most the address's
-    /// width, which makes a block of one.
+    /// width, which makes a block of one address.
     package init(around address: IPAddress, prefixLength: Int) {
         precondition((0...address.width).contains(prefixLength), "A prefix is no longer than its address.")
         self.prefixLength = prefixLength
         first = IPAddress(bits: address.bits & ~Self.hostBits(address.width - prefixLength), isIPv6: address.isIPv6)
     }
 
-    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil for anything else, and when bits after
-    /// the prefix are set, which is usually a mistake.
+    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range with one address. Nil for anything else, and when
+    /// bits after the prefix are set, which is usually a mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }

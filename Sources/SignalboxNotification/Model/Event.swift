@@ -10,7 +10,7 @@ package struct Event: Sendable {
     package let source: SourceName
     /// The time of the gateway's clock; CloudEvents' `time`.
     package let acceptedAt: Date
-    /// The vendor as which the payload was read; `unknown` for a payload without one.
+    /// The vendor as which the payload was read; `unknown` for a payload without a vendor.
     package let vendor: VendorID
     /// The purpose of the push.
     package let kind: PushNotification.Kind
@@ -34,7 +34,7 @@ package struct Event: Sendable {
     package var notAfter: Date?
     /// The in-app messages that the payload brings, each id once.
     package var messages: [InAppRegistration]
-    /// Whether operators see the event among the recent ones.
+    /// Whether operators see the event among the recent events.
     package var sampling: Sampling
 
     /// Whether the live view of operators has an event. Decided when the payload is read, because its bytes are gone
@@ -49,7 +49,7 @@ package struct Event: Sendable {
     }
 
     /// `subject`: nil for `vendor/kind`. The event of a notification is made with all its values at once, because the
-    /// compiler copies a large value that is changed after it was made.
+    /// compiler copies a large value that is changed after it has been made.
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
         warnings: [String], subject: String? = nil, body: [UInt8], payload: [UInt8]? = nil,

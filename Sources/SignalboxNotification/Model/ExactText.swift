@@ -1,6 +1,6 @@
-/// A text that equals another one with the same bytes of UTF-8, and is ordered by them, as in a database.
+/// A text that is compared and ordered by its bytes in UTF-8, as in a database.
 ///
-/// A `String` equals another one with the same characters: "é" as one scalar and as two. The rows of the two differ.
+/// A `String` is compared by its characters: "é" as one scalar equals "é" as two. The rows of the two differ.
 package struct ExactText: Sendable, Hashable, Comparable {
     /// The text as it was given.
     package let text: String
@@ -25,7 +25,7 @@ package struct ExactText: Sendable, Hashable, Comparable {
     }
 }
 
-/// Texts of which no two have the same bytes; see ``ExactText``.
+/// Texts that all differ in their bytes; see ``ExactText``.
 package struct ExactTextSet: Sendable, Equatable, Sequence, ExpressibleByArrayLiteral {
     private var texts: Set<ExactText> = []
 

@@ -1,4 +1,4 @@
-/// A picture, sound or film that a payload refers to.
+/// An image, audio or video file that a payload refers to.
 package struct Media: Sendable, Equatable {
     /// The use of a file. Raw values are those of events.
     package enum Role: String, Sendable, CaseIterable {
@@ -6,7 +6,7 @@ package struct Media: Sendable, Equatable {
         case attachment
         /// One picture of a carousel.
         case carousel
-        /// Behind or within an in-app page.
+        /// In the background of an in-app page, or within it.
         case background
         /// A small picture next to the text.
         case icon
@@ -64,7 +64,7 @@ extension MediaKind.Family {
     private static func pathExtension(of url: UnsafeBufferPointer<UInt8>) -> ExtensionName? {
         let path = url[..<(url.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex)]
         guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        // A slash after another one ends the scheme: the rest is a host.
+        // Two slashes end the scheme: the rest is a host.
         guard slash == 0 || url[slash - 1] != UInt8(ascii: "/") else { return nil }
         guard let dot = path[slash...].lastIndex(of: UInt8(ascii: ".")) else { return nil }
         return ExtensionName(path[(dot + 1)...])
@@ -128,9 +128,9 @@ package struct MediaFile: Sendable, Equatable {
 package struct MediaLimits: Sendable, Equatable {
     /// The limit of pictures: 10 MiB.
     package var image = 10 << 20
-    /// The limit of sounds: 5 MiB.
+    /// The limit of audio files: 5 MiB.
     package var audio = 5 << 20
-    /// The limit of films: 50 MiB.
+    /// The limit of video files: 50 MiB.
     package var video = 50 << 20
 
     /// The longest URL that the gateway downloads or follows, in bytes.

@@ -132,7 +132,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
 package enum MediaState: Sendable, Equatable {
     /// Not downloaded yet.
     case pending
-    /// Stored; also while the gateway revalidates it.
+    /// Stored, even while the gateway revalidates it.
     case stored(MediaFile, remarks: [MediaRemark])
     /// The download failed permanently, or its retries ended.
     case failed(MediaFailure)

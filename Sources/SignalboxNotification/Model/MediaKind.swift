@@ -123,7 +123,7 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         self = kind
     }
 
-    /// The MIME type of pictures, sounds and films by the extension of a file's name, in lower case without a dot.
+    /// The MIME type of images, audio and video by the extension of a file's name, in lower case without a dot.
     static let contentTypesByExtension: [String: String] = {
         let media = allCases.filter { $0.family != nil }
         var types = Dictionary(media.map { ($0.fileExtension, $0.contentType) }) { first, _ in first }

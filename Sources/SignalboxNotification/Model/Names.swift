@@ -49,13 +49,13 @@ package enum TopicRule {
     }
 }
 
-/// Suggests the known word nearest to a misspelled one.
+/// Suggests the known word nearest to a misspelled word.
 package enum Spelling {
     /// Longest word that gets a suggestion, in bytes.
     private static let longest = 100
     /// Largest distance of a suggestion.
     private static let mostEdits = 8
-    /// Number of known words of a similar length that are compared; the rest is ignored.
+    /// The most known words of a similar length that are compared; the rest is ignored.
     private static let mostCompared = 1_000
 
     /// The nearest known word; nil when none is near enough. A suggestion differs in at most a third of the bytes of

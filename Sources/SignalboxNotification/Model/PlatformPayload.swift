@@ -144,11 +144,11 @@ struct VendorFields {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
 
-    /// False only if no layer has one of the keys, also inside a text that contains JSON.
+    /// False only if no layer has one of the keys, even inside a text that contains JSON.
     @inline(__always)
     func mayContain(anyOf other: JSONKeyFilter) -> Bool { isOpen || keys.mayIntersect(other) }
 
-    /// False only if no layer has some of the keys, also inside a text that contains JSON.
+    /// False only if no layer has some of the keys, even inside a text that contains JSON.
     @inline(__always)
     func mayContain(all other: JSONKeyFilter) -> Bool { isOpen || keys.mayContain(all: other) }
 

@@ -87,7 +87,7 @@ extension JSONWriter {
         member("arguments", action.arguments)
     }
 
-    /// Writes the buttons, also an empty list of a category that the payload only names.
+    /// Writes the buttons, even an empty list of a category that the payload only names.
     private mutating func category(_ category: Category) {
         object("category") { json in
             json.member("identifier", category.identifier)

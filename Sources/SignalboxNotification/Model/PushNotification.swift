@@ -22,7 +22,7 @@ package struct PushNotification: Sendable, Equatable {
     package var action: Action?
     /// The buttons; nil if the payload neither defines nor names any.
     package var category: Category?
-    /// Every picture, sound and film, in the order in which readers find them.
+    /// Every image, audio and video file, in the order in which readers find them.
     package var media: [Media] = []
     /// Pictures to leaf through; each refers to an element of ``media``.
     package var carousel: Carousel?

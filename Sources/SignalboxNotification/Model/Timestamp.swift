@@ -118,7 +118,7 @@ extension Timestamp {
         /// True past the last byte.
         var isAtEnd: Bool { position == text.count }
 
-        /// Skips a character; false, without moving, if another one follows.
+        /// Skips a character; false, without moving, if another character follows.
         mutating func accept(_ character: Unicode.Scalar) -> Bool {
             guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
             position += 1

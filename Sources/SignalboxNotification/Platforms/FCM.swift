@@ -78,8 +78,8 @@ extension Arrival {
         return target
     }
 
-    /// The display blocks that a device may show, the most specific first. The web's counts only without another. For
-    /// reading the content; their own mistakes are not checked.
+    /// The display blocks that a device may show, the most specific first. The web's block counts only without another
+    /// block. For reading the content; their own mistakes are not checked.
     private func notifications(of message: JSONObject) -> [JSONValue] {
         let blocks = [message["android"]?.block("notification"), message.block("notification")].compactMap(\.self)
         guard blocks.isEmpty, let block = message["webpush"]?.block("notification") else { return blocks }

@@ -26,7 +26,7 @@ package enum Platforms {
     /// Opens a payload in the first envelope that recognises it. Envelopes with keys of their own precede those that
     /// are recognised by their structure alone. The conditions must not allocate: every payload passes them.
     ///
-    /// Not a list of functions: all threads would count references to the same ones, for every payload.
+    /// Not a list of functions: all threads would count references to the same functions for every payload.
     private static func open(_ arrival: Arrival) -> PlatformPayload {
         if arrival.isAPNsThroughFCM { return arrival.apns(.apnsThroughFCM) }
         if arrival.isAPNs { return arrival.apns(.apns) }

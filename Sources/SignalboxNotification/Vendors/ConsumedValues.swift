@@ -78,7 +78,7 @@ struct ConsumedValues {
         }
     }
 
-    /// The state of a value; `consumed` also if no part of it is left.
+    /// The state of a value; also `consumed` if no part of it is left.
     func rest(of value: JSONValue, in parser: JSONParser) -> State {
         let state = state(of: value, in: parser)
         guard case .part = state, !leavesRest(of: value, in: parser) else { return state }
@@ -110,13 +110,13 @@ struct ConsumedValues {
             }
             let isEmpty = json.mark == start
             json.endObject()
-            // Of a repeated key, the last value is written; another one may leave a rest.
+            // Of a repeated key, the last value is written; another value may leave a rest.
             return !isEmpty || container.hasRepeats && container.members.contains { leavesRest(of: $1, in: parser) }
         }
         return true
     }
 
-    /// Writes the rest of a member behind its key; nothing if there is none.
+    /// Writes the rest of a member after its key; nothing if no rest is left.
     @inline(__always)
     private func writeMember(
         _ member: JSONValue, in parser: JSONParser, into json: inout JSONWriter, key: (inout JSONWriter) -> Void

@@ -58,8 +58,9 @@ extension JSONValue {
         return Double(string).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// An instant: ISO 8601, or a number of seconds or milliseconds since 1970, also as a string. Numbers from 10¹¹
-    /// on are milliseconds: as seconds they would be after the year 5138, as milliseconds they are after March 1973.
+    /// An instant: ISO 8601, or a number of seconds or milliseconds since 1970, which may be a string. Numbers from
+    /// 10¹¹ on are milliseconds: as seconds they would be after the year 5138, as milliseconds they are after March
+    /// 1973.
     var instant: Timestamp? {
         if let utf8, let date = Timestamp(iso8601: utf8) { return date }
         guard let number = number ?? decimal.flatMap({ Int64(exactly: $0.rounded(.down)) }), number > 0 else {

@@ -15,7 +15,7 @@ struct MemberNames {
     private var made: Set<[UInt8]> = []
     /// A longer name with the same prefix, such that all names between the two are taken.
     private var next: [Step: [UInt8]] = [:]
-    /// The names that were examined for a made one, as a measure of the work.
+    /// The number of names that were examined to make one, as a measure of the work.
     private(set) var examined = 0
 
     /// Takes a key of the payload. Returns false if the name is taken.

@@ -37,7 +37,7 @@ extension PushNotification {
         return objects
     }
 
-    /// Appends a picture, sound or film and returns its index in ``media``; nil without a URL. `kind`: the family
+    /// Appends an image, audio or video file and returns its index in ``media``; nil without a URL. `kind`: the family
     /// that the key of the URL names.
     @discardableResult
     mutating func addMedia(
@@ -48,7 +48,7 @@ extension PushNotification {
         return media.count - 1
     }
 
-    /// Sets the buttons that a payload defines; keeps the category unchanged without any.
+    /// Sets the buttons that a payload defines; without buttons, keeps the category unchanged.
     mutating func defineCategory(_ buttons: [Category.Button], named identifier: String? = nil) {
         guard !buttons.isEmpty else { return }
         category = Category(identifier: identifier, origin: .dynamic, actions: buttons)

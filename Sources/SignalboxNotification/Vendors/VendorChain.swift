@@ -115,7 +115,7 @@ package struct VendorChain: Sendable {
         return tokens
     }
 
-    /// The vendors that could have produced a payload. Asks every link, also after a proof, so that
+    /// The vendors that could have produced a payload. Asks every link, even after a proof, so that
     /// ``VendorMatches/all`` and the device tokens are complete.
     package func matches(for payload: borrowing PlatformPayload) -> VendorMatches {
         var matches = VendorMatches()

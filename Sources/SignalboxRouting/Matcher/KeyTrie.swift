@@ -3,7 +3,7 @@ import SignalboxJSON
 /// A trie of the paths that patterns name, keys as its edges. The nodes are numbered in preorder: the root is 0, and
 /// the descendants of a node follow it.
 struct KeyTrie: BitwiseCopyable {
-    /// A path that a pattern names, or that leads to one.
+    /// A path that a pattern names, or that leads to such a path.
     struct Node: BitwiseCopyable {
         let parent: Int32
         /// The number that follows those of all descendants.

@@ -16,7 +16,7 @@ struct RadixTree: BitwiseCopyable {
     private let nodes: UnsafeBufferPointer<Node>
     /// For each node the byte that leads to it: the first of its label, or the last in a reversed tree.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// The labels of all nodes. Each keeps the order of its text, also in a reversed tree.
+    /// The labels of all nodes. Each keeps the order of its text, even in a reversed tree.
     private let labels: UnsafeBufferPointer<UInt8>
     /// Whether it finds suffixes instead of prefixes.
     let isReversed: Bool

@@ -78,7 +78,7 @@ struct RuleSearch {
     }
 
     /// Records where the values of an object are. If a key is repeated, the last one counts: so all keys come before
-    /// the objects below them. Spends a unit for each member, also for those that no pattern names.
+    /// the objects below them. Spends a unit for each member, even if no pattern names it.
     private mutating func walk(_ object: JSONValue, from parent: Int, _ work: inout MatchWork) {
         let start = reachedCount
         var (end, members) = (start, 0)

@@ -67,9 +67,9 @@ struct CaseVariants: Sendable, Hashable {
     // MARK: Folding
 
     /// Calls `body` with a text in which all variants of a character have become one. If two texts match, their
-    /// folded texts are equal, and if one is a prefix of the other, so it is when folded; the reverse need not hold.
-    /// The folded text lives for the duration of the call. ASCII texts are folded on the stack. Takes time linear in
-    /// the text, and memory for a copy of it. Invalid UTF-8 folds to replacement characters.
+    /// folded texts are equal, and if one is a prefix of the other, the same is true of the folded texts; the reverse
+    /// need not hold. The folded text lives for the duration of the call. ASCII texts are folded on the stack. Takes
+    /// time linear in the text, and memory for a copy of it. Invalid UTF-8 folds to replacement characters.
     @inline(__always)
     static func withFolded<Result>(
         _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result

@@ -120,7 +120,7 @@ extension Pattern {
 
 /// Comparisons that count their work.
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether it starts with these bytes. Spends the length of the prefix, also when the first byte differs.
+    /// Whether it starts with these bytes. Spends the length of the prefix, even if the first byte differs.
     func hasPrefix(_ bytes: [UInt8], _ work: inout MatchWork) -> Bool {
         guard count >= bytes.count else { return false }
         work.spend(bytes.count)

@@ -106,7 +106,7 @@ extension PatternReader {
 
     // MARK: Strings
 
-    /// Any string, also the empty one, which Ruler allows nearly everywhere.
+    /// Any string, even an empty one, which Ruler allows nearly everywhere.
     private mutating func string(_ value: JSONValue) -> String? {
         if let text = value.string { return text }
         note(value, "this must be a string")
@@ -222,8 +222,8 @@ extension PatternReader {
 
     // MARK: Numbers and addresses
 
-    /// A number that can be compared with others. Comparisons need a double, because ``PatternNumber`` orders only
-    /// doubles.
+    /// A number that can be compared with other numbers. Comparisons need a double, because ``PatternNumber`` orders
+    /// only doubles.
     private mutating func bound(_ value: JSONValue) -> Double? {
         switch PatternNumber(value) {
         case .double(let number): return number

@@ -35,7 +35,7 @@ struct PatternReader {
     struct Totals {
         /// Fields and entries, and bytes of names and strings, each summed over all alternatives.
         static let (mostEntries, mostBytes) = (1_000_000, 32 << 20)
-        /// Bytes of all wildcards: the index of each takes some dozens of bytes of memory.
+        /// The most bytes of all wildcards: each byte takes some dozens of bytes of memory in the index.
         static let mostWildcardBytes = 1 << 20
 
         /// Conditions and fields so far, multiplied out.

@@ -68,7 +68,7 @@ package struct PatternScope {
     }
 }
 
-/// Exact conditions are the only ones that can be proven to exclude each other.
+/// Only exact conditions can be proven to exclude each other.
 extension Pattern.Condition {
     /// Whether exactly one value meets it.
     fileprivate var isExact: Bool {

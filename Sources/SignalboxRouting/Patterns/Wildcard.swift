@@ -6,7 +6,7 @@ struct Wildcard: Sendable, Hashable {
     /// The most asterisks, and the most bytes of the string.
     static let (most, longest) = (32, 8_192)
 
-    /// The strings between the asterisks: a text starts with the first and ends with the last. A single one if there
+    /// The strings between the asterisks: a text starts with the first and ends with the last. A single part if there
     /// is no asterisk.
     let pieces: [[UInt8]]
     /// For each piece, the failure function of Knuth, Morris and Pratt.

@@ -145,7 +145,7 @@ extension JSONParser {
 }
 
 extension JSONWriter {
-    /// Begins an event with all members of another one except its data and the schema that they follow. The caller
+    /// Begins an event with all members of another event except its data and the schema that they follow. The caller
     /// writes `data` and ends the object.
     mutating func beginEvent(like event: JSONValue?) {
         beginObject()

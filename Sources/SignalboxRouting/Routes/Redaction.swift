@@ -9,7 +9,7 @@ package struct Redaction: Sendable, Equatable {
 
     /// A token of a pointer. A leaf has an action.
     private struct Node: Sendable, Equatable {
-        /// Nil for a node on the way to others.
+        /// Nil for a node on the way to other nodes.
         var action: RedactionAction?
         /// By the pointer's next token.
         var children: [Child] = []

@@ -119,14 +119,14 @@ extension Route {
     /// Whether the route takes an event that its pattern matches. The matcher has checked the pattern before.
     func admits(_ event: JSONValue) -> Bool { isEnabled && isOpen(for: event) && samples(event) }
 
-    /// Whether the event's time is in the window; an event without a time is in none. The time is the event's `time`,
-    /// not the time of the decision.
+    /// Whether the event's time is in the window; an event without a time is in no window. The time is the event's
+    /// `time`, not the time of the decision.
     private func isOpen(for event: JSONValue) -> Bool {
         guard let window else { return true }
         return event["time"]?.utf8.flatMap { Timestamp(iso8601: $0) }.map { window.contains($0) } ?? false
     }
 
-    /// Whether the sample includes the event; an event without an id is in none. All routes with the same share
+    /// Whether the sample includes the event; an event without an id is in no sample. All routes with the same share
     /// choose the same events.
     private func samples(_ event: JSONValue) -> Bool {
         guard let sample else { return true }

@@ -61,7 +61,7 @@ struct TemplateScan {
         return nil
     }
 
-    /// Checks the tag that starts at a position; the scan is behind its opening delimiter. Comments and tags that are
+    /// Checks the tag that starts at a position; the scan is after its opening delimiter. Comments and tags that are
     /// not closed pass; the library handles them. Counts the nesting of sections by their opening and closing tags,
     /// without comparing their names.
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {

@@ -7,7 +7,7 @@ import SignalboxJSON
 ///
 /// A class because all values of a rendering share it. It is not thread-safe; a rendering runs on one thread.
 final class TemplateBudget {
-    /// Negative once more was spent than there was.
+    /// Negative once more has been spent than there was.
     private var left: Int
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int

@@ -165,7 +165,7 @@ struct BrazeConditions {
         }
     }
 
-    /// A value of the property's type, or of its own without one.
+    /// A value of the property's type; without a property type, a value of its own type.
     private mutating func value(
         _ value: JSONValue?, _ type: PropertyValue.Kind?, in object: JSONValue
     ) throws(Unreadable) -> PropertyValue {

@@ -80,7 +80,7 @@ private struct BrazeTrigger {
         }
     }
 
-    /// A number, of which the higher wins, or the name of one of the dashboard's buckets.
+    /// A number (the higher one wins), or the name of one of the dashboard's buckets.
     private mutating func rank(_ value: JSONValue?) throws(Unreadable) -> Int {
         guard let value, !value.isNull else { return VendorRules.rank(of: nil, vendor: "braze") }
         if let bucket = value.text.flatMap({ VendorRules.rank(ofBrazeBucket: $0.lowercased()) }) { return bucket }

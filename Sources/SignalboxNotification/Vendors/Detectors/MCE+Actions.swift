@@ -163,7 +163,7 @@ extension PushNotification {
             type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
             || type?.equals("next") == true || type?.equals("prev") == true
         var options: Category.Options = []
-        /// One flag of the button, as Apple's `boolValue`; warns if a required one is missing.
+        /// One flag of the button, as Apple's `boolValue`; warns if a required flag is missing.
         func flag(_ key: StaticString, default standard: Bool) -> Bool {
             if let value = button[key], !value.isNull { return value.appleFlag }
             if !hasDefaults {

@@ -91,7 +91,7 @@ extension PushNotification {
         return Action(kind, value: item?.scalarText, vendorType: word)
     }
 
-    /// Buttons keep Synerise's identifiers; without one, the action identifies the button.
+    /// Buttons keep Synerise's identifiers; without an identifier, the action identifies the button.
     private mutating func readButtons(_ list: JSONValue?, in parser: JSONParser) {
         var buttons: [Category.Button] = []
         for (_, value) in boundedObjects(list, "synerise.too-many-buttons", in: parser) {
