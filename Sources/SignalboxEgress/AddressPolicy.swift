@@ -55,7 +55,7 @@ package struct AddressPolicy: Sendable, Equatable {
         ("segment routing", ["5f00::/16"]),
     ].map { (reason, ranges) in (reason, ranges.map(range)) }
 
-    /// Parses a built-in range. A malformed one is a programming error and stops the process.
+    /// Parses a built-in range. A malformed range is a programming error and stops the process.
     private static func range(_ text: String) -> AddressRange {
         guard let range = AddressRange(text) else { preconditionFailure("\(text) is not an address range.") }
         return range

@@ -11,7 +11,7 @@ final class CloseNotice: Sendable {
 
     private init() {}
 
-    /// True once the announcement has arrived, also after the connection has closed.
+    /// True once the announcement has arrived, even after the connection has closed.
     var hasArrived: Bool { isReceived.load(ordering: .relaxed) }
 
     /// The notice of a connection, the same one for each call. `ssl`: OpenSSL's object, which is in use. OpenSSL keeps

@@ -64,9 +64,9 @@ struct ConnectionGroups {
     }
 
     /// Replaces a connection on which nothing arrived between a request and its timeout: a network may drop a
-    /// connection silently, and TCP notices that after many minutes. Requests in progress stay on it; later ones of
-    /// the group use another. Without a group, later ones to the same origin do. `set`: the connections that the
-    /// request used.
+    /// connection silently, and TCP notices that after many minutes. Requests in progress stay on it; later requests of
+    /// the group use another connection. Without a group, later requests to the same origin do. `set`: the connections
+    /// that the request used.
     mutating func replace(_ set: ConnectionSet, of request: OutboundRequest) {
         let owner = request.group.map { Owner.group($0) } ?? .origin(Self.origin(of: request.url))
         if sets[owner] === set {

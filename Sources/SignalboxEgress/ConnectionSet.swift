@@ -1,8 +1,8 @@
 internal import CCurl
 import Foundation
 
-/// One of libcurl's multi handles: connections that its transfers share, and no others. A loop has one for ordinary
-/// requests, one for each ``ConnectionGroup``, and one for each origin whose ordinary connection seems dead.
+/// One of libcurl's multi handles: connections that its transfers share with no other transfer. A loop has one for
+/// ordinary requests, one for each ``ConnectionGroup``, and one for each origin whose ordinary connection seems dead.
 ///
 /// A class because it owns a C handle, and libcurl's callbacks get its address. Only the thread of its loop uses it.
 final class ConnectionSet {

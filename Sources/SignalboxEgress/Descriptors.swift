@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file descriptors of the process, of which outgoing connections may not take all: the queue, inbound connections
+/// The file descriptors of the process. Outgoing connections may not take all of them: the queue, inbound connections
 /// and the threads of the process need some, and libdispatch ends the process if it gets none.
 package struct Descriptors: Sendable {
     /// How many this process may have open; nil if the system does not tell it.
@@ -20,7 +20,7 @@ package struct Descriptors: Sendable {
     /// `limit`: the number of descriptors; the largest number for no limit.
     init(_ limit: Int) { (self.limit, reserve) = (limit, min(64, limit / 4)) }
 
-    /// Whether outgoing connections must leave this descriptor to others.
+    /// Whether outgoing connections must leave this descriptor to the rest of the process.
     func isReserved(_ descriptor: Int32) -> Bool { Int(descriptor) >= limit - reserve }
 
     /// Idle connections that a client may keep, of `most`: at most an eighth of all descriptors.

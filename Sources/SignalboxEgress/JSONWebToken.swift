@@ -2,7 +2,7 @@
 /// with the key that the header names, after checking the header's `alg`.
 /// Source: RFC 7519, RFC 7515
 package struct JSONWebToken: Sendable, Equatable {
-    /// Longer tokens are not read. Real ones have 200 to 1,000 bytes.
+    /// Longer tokens are not read. Real tokens have 200 to 1,000 bytes.
     package static let largest = 8 * 1024
 
     /// The JSON of the header, with `alg` and `kid`; not parsed.

@@ -13,7 +13,7 @@ package final class OutboundHTTP: Sendable {
 
     /// `idleConnections`: how many idle connections are kept for later requests, fewer if the process may open few
     /// files. The thread starts with the first
-    /// request. `policy` applies to every connection, also to those to a proxy. `groups`: bounds of the connections
+    /// request. `policy` applies to every connection, including those to a proxy. `groups`: bounds of the connections
     /// of ``OutboundRequest/group``, which `idleConnections` does not count.
     package init(
         policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
@@ -50,8 +50,8 @@ package final class OutboundHTTP: Sendable {
         try await attempt(request).answer.get()
     }
 
-    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread. Returns at once;
-    /// the callers of pending requests resume when the thread has stopped. Calling it again has no effect.
+    /// Fails pending and later requests with ``TransportError/stopped`` and ends the thread. Returns at once; the
+    /// callers of pending requests resume when the thread has stopped. Calling it again has no effect.
     package func stop() { loop.stop() }
 }
 

@@ -56,8 +56,8 @@ final class OutboundLoop: @unchecked Sendable {
         for handle in idle { curl_easy_cleanup(handle) }
     }
 
-    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread. Stopping wins over
-    /// ending. Any thread may call it.
+    /// Fails pending and later requests with ``TransportError/stopped`` and ends the thread. Stopping wins over ending.
+    /// Any thread may call it.
     func stop() { wakeAfter { $0.isStopping = true } }
 
     /// Ends the thread and closes its connections once no request is pending.

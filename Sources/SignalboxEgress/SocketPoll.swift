@@ -51,13 +51,13 @@ final class SocketPoll: @unchecked Sendable {
         for descriptor in [epoll, wakeUp] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches a socket for these events (`CURL_POLL_IN` and so on) and no others. Replaces the events of a socket
-    /// that is watched already. Only the waiting thread may call it.
+    /// Watches a socket for these events (`CURL_POLL_IN` and so on) and no other events. Replaces the events of a
+    /// socket that is watched already. Only the waiting thread may call it.
     func watch(_ socket: Int32, for what: Int32) {
         let events =
             (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
         guard events != 0 else { return forget(socket) }
-        // epoll forgets a closed socket, and a new one may have its number by now.
+        // epoll forgets a closed socket, and a new socket may have its number by now.
         let isKnown = watched[socket] != nil
         let isWatched =
             control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events)

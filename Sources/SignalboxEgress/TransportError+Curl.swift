@@ -2,7 +2,7 @@ internal import CCurl
 
 extension TransportError {
     /// Why a transfer that libcurl ended with this code has no response. `wasBegun`: libcurl began to send, so the
-    /// server may have the request, also if libcurl failed to connect afterwards.
+    /// server may have the request, even if libcurl failed to connect afterwards.
     init(_ code: CURLcode, _ words: String, wasBegun: Bool) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:

@@ -59,7 +59,7 @@ package final class CertificateAuthority: @unchecked Sendable {
     // Sendable: OpenSSL locks the store.
     private let store: OpaquePointer
 
-    /// Trusts each certificate of the text, also intermediate ones. Nil without any.
+    /// Trusts each certificate of the text, including intermediate certificates. Nil if the text has none.
     package init?(pem: String) {
         let certificates = X509Certificate.all(pem: pem)
         guard !certificates.isEmpty, let store = X509_STORE_new() else { return nil }

@@ -22,7 +22,7 @@ public struct InAppMeasure {
     private let messages: ActiveMessages
     /// One for each user, with a device, a history and two offers that have ended.
     private let states: [InAppState]
-    /// 1024 different ones, so that no decision repeats the previous request.
+    /// 1024 different requests, so that no decision repeats the previous request.
     private let requests: [TriggerRequest]
 
     /// `messages`: the number of messages. They are of several vendors, have a filter and limits each, and

@@ -32,7 +32,7 @@ public struct NodeMeasure: Sendable {
         return url?.string ?? server
     }
 
-    /// Removes it, also if programs are connected to it.
+    /// Removes it, even if programs are connected to it.
     public static func removeDatabase(at server: String) throws {
         try PostgresAdmin(PostgresTarget(url: server)).run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }

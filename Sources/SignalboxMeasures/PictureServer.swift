@@ -16,7 +16,7 @@ public final class PictureServer: Sendable {
     /// `bytes`: the size of each picture.
     public init(bytes: Int) { self.bytes = bytes }
 
-    /// Requests so far. Counts every request to a path, also repeated ones.
+    /// Requests so far. Counts every request to a path, including repeated requests.
     public var requests: Int { asked.load(ordering: .relaxed) }
 
     /// Serves while `body` runs, which receives the address without a path. Listens on a free port of 127.0.0.1 and

@@ -35,7 +35,7 @@ extension GatewayOptions {
             categories: config.categories.statics)
     }
 
-    /// The key of the database or of the data directory; nil without one. Warns of a key that cannot be read.
+    /// The key of the database or of the data directory; nil if there is none. Warns of a key that cannot be read.
     private func existingTokenKey(_ config: GatewayConfig) -> [UInt8]? {
         do {
             if let target = try database(of: config) { return try PostgresTables.tokenKey(of: target) }
@@ -48,7 +48,8 @@ extension GatewayOptions {
         return existingTokenKey(in: dataDirectory(file: config.gateway.dataDirectory))
     }
 
-    /// The key of a data directory; nil without one. Warns of a key that cannot be read or that no gateway would use.
+    /// The key of a data directory; nil if there is none. Warns of a key that cannot be read or that no gateway would
+    /// use.
     private func existingTokenKey(in directory: String) -> [UInt8]? {
         let file = directory + "/token.key"
         let reason: String
@@ -94,7 +95,7 @@ extension GatewayOptions {
 
 /// The parts of a gateway whose store may have to wait for its database.
 struct GatewayOpening: Sendable {
-    /// Locked while it is alive: each gateway has a data directory of its own, also on a shared database.
+    /// Locked while it is alive: each gateway has a data directory of its own, even on a shared database.
     let directory: DataDirectory
     /// Nil for SQLite.
     let database: PostgresTarget?

@@ -38,7 +38,7 @@ struct EnvelopeOptions: ParsableArguments {
     var recorded: RecordedEnvelope { RecordedEnvelope(payload: payloadAt, time: timeAt, token: tokenAt) }
 }
 
-/// Selects payloads of a recording. All given conditions must hold. ``validate()`` rejects invalid ones before any
+/// Selects payloads of a recording. All given conditions must hold. ``validate()`` rejects invalid values before any
 /// file is opened.
 struct SelectionOptions: ParsableArguments {
     /// Any of them. Empty: all vendors.

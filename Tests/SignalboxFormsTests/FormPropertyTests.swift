@@ -117,7 +117,7 @@ extension RandomMessages {
             ]))
     }
 
-    /// Replaces a value behind a colon, a comma or a bracket by other JSON.
+    /// Replaces a value after a colon, a comma or a bracket by other JSON.
     private mutating func damage(_ json: String) -> [UInt8] {
         let bytes = Array(json.utf8)
         let marks = bytes.indices.filter {

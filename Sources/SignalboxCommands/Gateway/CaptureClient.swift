@@ -57,7 +57,7 @@ struct CaptureClient: Sendable {
     /// The time for an answer, in addition to that of a wait.
     private static let patience: Duration = .seconds(15)
 
-    /// The captures behind a cursor, the oldest first.
+    /// The captures after a cursor, the oldest first.
     func search(_ request: CaptureRequest, after cursor: String, limit: Int) async throws(CommandFailure) -> Page {
         try await send("/search", request, [("after", cursor), ("limit", String(limit))])
     }

@@ -20,7 +20,7 @@ package struct GatewayConnection: Sendable {
         http = OutboundHTTP(policy: .unrestricted)
     }
 
-    /// Ends all requests, also those in progress, with ``CommandFailure/interrupted``.
+    /// Ends all requests, including those in progress, with ``CommandFailure/interrupted``.
     package func stop() { http.stop() }
 
     /// The headers of a request, with the token.

@@ -58,7 +58,7 @@ package struct LiveTail: Sendable {
     private let request: Request
     private let clock: any Clock<Duration>
 
-    /// Frames that wait to be printed; a slower terminal reconnects, and the gateway reports the gap.
+    /// The most frames that wait to be printed; a slower terminal reconnects, and the gateway reports the gap.
     private static let mostWaiting = 4096
     /// The wait before a new connection.
     private static let pause: Duration = .seconds(1)
@@ -75,7 +75,7 @@ package struct LiveTail: Sendable {
     /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
     /// Returns after ``Request/limit`` lines. Throws for a vendor that the gateway does not know, if the first
     /// connection fails or the gateway refuses a request, and ``CommandFailure/interrupted`` after
-    /// ``GatewayConnection/stop()``. A later connection resumes behind the last frame that was shown, and the gateway
+    /// ``GatewayConnection/stop()``. A later connection resumes after the last frame that was shown, and the gateway
     /// reports a gap.
     package func run(asJSON: Bool, show: (String) -> Void, warn: (String) -> Void) async throws(CommandFailure) {
         try await checkSelection(warn)
@@ -129,7 +129,7 @@ package struct LiveTail: Sendable {
         return .refused(reply.detail + hint)
     }
 
-    /// One connection until it ends. Finishes the stream. `position`: the stream resumes behind it; nil begins with the
+    /// One connection until it ends. Finishes the stream. `position`: the stream resumes after it; nil begins with the
     /// next occurrence.
     private func connect(_ stream: LiveConnection, after position: String?) async -> Result<
         OutboundReply, TransportError
@@ -166,14 +166,14 @@ private final class LiveConnection: Sendable {
     /// Buffers at most `mostWaiting` frames; they are lost when the reader ends the loop.
     let frames: AsyncStream<ServerSentEvents.Frame>
     private let continuation: AsyncStream<ServerSentEvents.Frame>.Continuation
-    /// `hasDropped` is true once a frame was dropped, which ends the connection.
+    /// `hasDropped` is true once a frame has been dropped, which ends the connection.
     private let state = Mutex((events: ServerSentEvents(), hasBegun: false, hasDropped: false))
 
     init(mostWaiting: Int) {
         (frames, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(mostWaiting))
     }
 
-    /// The last position of the stream; nil before the first, and if a frame behind it was dropped.
+    /// The last position of the stream; nil before the first, and if a frame after it has been dropped.
     var lastID: String? { state.withLock { $0.hasDropped ? nil : $0.events.lastID } }
     /// True once the gateway has accepted the request.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }

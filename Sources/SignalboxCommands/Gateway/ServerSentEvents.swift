@@ -2,7 +2,7 @@
 struct ServerSentEvents {
     /// One event of a stream.
     struct Frame: Sendable, Equatable {
-        /// The field `event`; `message` without one, as the standard says.
+        /// The field `event`; `message` without this field, as the standard says.
         var name = "message"
         /// The fields `data`, joined by line ends.
         var data = ""

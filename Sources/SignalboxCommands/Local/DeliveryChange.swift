@@ -60,7 +60,7 @@ package struct DeliveryChange: Sendable {
     }
 
     /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were never
-    /// delivered are purged only if they were counted before, so no question is evaded. Throws
+    /// delivered are purged only if they have been counted, so no question is evaded. Throws
     /// ``CommandFailure/refused(_:)`` without consent; no delivery has changed then.
     private func run(in queue: any InspectionStore) async throws -> Int {
         let filter = try conditions.filter(now: Date())

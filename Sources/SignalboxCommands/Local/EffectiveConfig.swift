@@ -14,7 +14,7 @@ package struct EffectiveConfig: Sendable {
         package let name: String
         /// As the origin spells it, except for a store, which is shown without its user.
         package let value: String
-        /// The origin that decides, also if a weaker one has the same value.
+        /// The origin that decides, even if a weaker origin has the same value.
         package let from: Origin
 
         /// The first of the flag, the environment and the config that is set counts, otherwise the default.

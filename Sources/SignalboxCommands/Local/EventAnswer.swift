@@ -48,7 +48,7 @@ package struct EventAnswer: Sendable {
         }
     }
 
-    /// One delivery that succeeded decides; then one that waits, a dead one and an expired one, in this order.
+    /// A delivery that succeeded decides; otherwise a waiting, a dead or an expired delivery, in this order.
     private var sentence: String {
         let states = Set(deliveries.map(\.state))
         if states.contains(.delivered) { return "The event reached \(destination)." }

@@ -20,7 +20,7 @@ package enum InputTexts {
     }
 
     /// A timeline of in-app messages. Writes every mistake on standard error and throws. Reads little more than the
-    /// largest timeline. `policy`: applies until the first line with another one.
+    /// largest timeline. `policy`: applies until the first line with another policy.
     package static func timeline(_ path: String, _ policy: Policy) throws -> Timeline {
         StandardError.announceInput([path], of: "a timeline")
         let files = InputFiles([path])

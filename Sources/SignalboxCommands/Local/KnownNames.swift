@@ -3,7 +3,7 @@ import SignalboxInApp
 import SignalboxNotification
 package import SignalboxStore
 
-/// Checks names on the command line: a mistyped one would select nothing, silently.
+/// Checks names on the command line: a mistyped name would silently select nothing.
 package enum KnownNames {
     /// The sentence for an unknown name: with the nearest known one, otherwise with `remedy`.
     package static func refusal(_ noun: String, _ name: String, among known: [String], else remedy: String) -> String {
@@ -17,7 +17,7 @@ package enum KnownNames {
         try check(vendor: vendor, among: config.vendorNames)
     }
 
-    /// Refuses a vendor that is not among the known ones. Case matters.
+    /// Refuses an unknown vendor. Case matters.
     static func check(vendor: String, among known: [String]) throws(CommandFailure) {
         guard !known.contains(vendor) else { return }
         throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))

@@ -19,7 +19,7 @@ package struct UnchangedDeliveries: Sendable, Equatable {
         self.numbers = numbers
     }
 
-    /// Nil if the delivery can be changed. Otherwise a phrase, by which ``numbers`` are grouped.
+    /// Nil if the delivery can be changed. Otherwise a phrase; ``numbers`` are grouped by it.
     private static func reason(_ kind: BulkChange, _ record: DeliveryRecord?, isSelected: Bool) -> String? {
         guard let record else { return "unknown" }
         guard isSelected else { return "excluded by the conditions" }

@@ -18,7 +18,7 @@ package struct Check: Sendable, Hashable {
         case interval, priorityLost = "priority-lost", control, paired, paused
         /// The device's subscriptions.
         case topics
-        /// The client's screen: it forbids the message, is another one, is in use, or is in the background.
+        /// The client's screen: it forbids the message, is another screen, is in use, or is in the background.
         case screenBlocked = "screen-blocked", screen, slotBusy = "slot-busy", background
         /// The client's abilities and files.
         case orientation, templateUnknown = "template-unknown", imageMissing = "image-missing"
@@ -76,7 +76,7 @@ struct CheckList {
     enum Failure {
         /// The message is out: no time and no change of the client lets this trigger pass.
         case permanent
-        /// This event is lost for the message; a later one may pass.
+        /// This event is lost for the message; a later event may pass.
         case event
         /// The message waits by itself, and others may be shown before it.
         case waits

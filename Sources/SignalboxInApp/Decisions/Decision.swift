@@ -58,11 +58,11 @@ package struct Report: Sendable, Hashable {
     package var id: String?
     /// The offer that the client was given.
     package var offer: OfferID
-    /// The device that reports; another one than the offer's is an unknown offer.
+    /// The device that reports; the offer of another device is unknown.
     package var device: DeviceID
     /// The event that the client reports.
     package var outcome: Outcome
-    /// Evidence only; tells a repeated click from a second one.
+    /// Evidence only; tells a repeated click from a second click.
     package var deviceTime: Instant?
     /// Names the offer that may follow in the same turn; unique, and not to be guessed.
     package var ticket: String

@@ -12,7 +12,7 @@ package struct SlotLabel: Sendable, Hashable {
         (self.name, self.productID, self.sku) = (name, productID, sku)
     }
 
-    /// Whether a trigger with this label fills a slot with the other one.
+    /// Whether a trigger with this label fills a slot with the other label.
     func accepts(_ label: SlotLabel) -> Bool {
         name == label.name && (productID == nil || productID == label.productID) && (sku == nil || sku == label.sku)
     }

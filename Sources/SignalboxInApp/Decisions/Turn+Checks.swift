@@ -32,7 +32,7 @@ extension Turn {
         return list
     }
 
-    /// Checks a message without its triggers: one that has an offer, or one that takes the place of another.
+    /// Checks a message without its triggers: a message that has an offer, or one that replaces another message.
     mutating func evaluate(_ definition: Definition, _ context: Context) -> CheckList {
         var list = CheckList(explains: explains)
         checkAll(definition, context, &list)

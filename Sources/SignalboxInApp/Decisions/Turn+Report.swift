@@ -1,5 +1,5 @@
 // The client's reports. Reference, section 7.3: an accepted report changes the state once, a repeat gets the same
-// answer, a contradicting one is a conflict.
+// answer, a contradicting report is a conflict.
 extension Turn {
     /// Applies a report. Throws before any row of the offer changes. Leases and waits that are over end first, so a
     /// report about a lapsed lease meets the state after it.

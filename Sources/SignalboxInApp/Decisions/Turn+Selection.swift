@@ -69,8 +69,8 @@ extension Turn {
         contender.offer.flatMap { id in live.first { $0.id == id } }
     }
 
-    /// A candidate that fails: a ready one waits or ends, a new one waits only if time or the client can cure the
-    /// failure.
+    /// A candidate that fails: a ready candidate waits or ends, a new candidate waits only if time or the client can
+    /// cure the failure.
     private mutating func postpone(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
         let list = contender.list
         if let offer = offer(of: contender) {

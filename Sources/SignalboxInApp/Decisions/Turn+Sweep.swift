@@ -33,8 +33,8 @@ extension Turn {
         }
     }
 
-    /// Ends a pending offer whose message is withdrawn or whose time is over, and makes a delayed one ready when it is
-    /// due. In the background or on a screen in use it is stacked; its delay does not start again.
+    /// Ends a pending offer whose message is withdrawn or whose time is over, and makes a delayed offer ready when it
+    /// is due. In the background or on a screen in use it is stacked; its delay does not start again.
     private mutating func sweepPending(_ offer: Offer) {
         guard let definition = messages[offer.message] else { return finish(offer, .discarded, EndReason.withdrawn) }
         let ended = definition.hasEnded(at: now)
@@ -146,8 +146,8 @@ extension Turn {
         state.device.lastSeen = now
     }
 
-    /// Follows the client's list of messages on the screen: a shown one that is missing has ended, and a leased one
-    /// that is listed is shown, although its report is late or lost. A page lists its slots itself.
+    /// Follows the client's list of messages on the screen: a shown message that is missing has ended, and a leased
+    /// message that is listed is shown, although its report is late or lost. A page lists its slots itself.
     private mutating func follow(_ visible: Set<OfferID>) {
         for offer in activeOffers() where offer.state == .shown && offer.needsScreen && !visible.contains(offer.id) {
             finish(offer, .done, EndReason.interrupted)
@@ -205,7 +205,7 @@ extension Offer {
 }
 
 extension ClientState {
-    /// The screen, the platform and the zone seldom change: a request that leaves them out keeps the known ones.
+    /// The screen, the platform and the zone seldom change: a request that leaves them out keeps the known values.
     fileprivate func completed(by former: ClientState) -> ClientState {
         var client = self
         client.screen = screen ?? former.screen

@@ -125,7 +125,7 @@ extension Turn {
     ) {
         guard concerns(definition, &event) else { return }
         found.hasMatch = true
-        // A ready one is a contender anyway.
+        // A ready offer is a contender anyway.
         guard offer.state != .ready && found.seen.insert(definition.message.id).inserted else { return }
         let rank = Rank(definition, due: triggeredAt + definition.message.delay, policy)
         found.pending.append((rank, offer, definition))

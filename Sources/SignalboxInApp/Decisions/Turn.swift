@@ -198,8 +198,8 @@ extension Turn {
         let hadReservation = offer.flags.remove(.tallied) != nil
         if hadReservation { change(offer.message, reserved: -1) }
         guard !offer.flags.contains(.uncounted) else { return }
-        // Also without a limit for everyone: one that is added later counts these displays. An addressed message needs
-        // no tally.
+        // Even without a limit for everyone: a limit that is added later counts these displays. An addressed message
+        // needs no tally.
         if hadReservation || messages.addressed[offer.message] == nil { change(offer.message, committed: 1) }
         let display = Ledger.Display(
             offer: offer.id, at: now, message: offer.message, vendor: offer.vendor, device: offer.device,

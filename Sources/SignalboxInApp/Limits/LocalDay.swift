@@ -1,6 +1,6 @@
 import Foundation
 
-/// Calendar days and weeks of a time zone, as numbers that grow by one.
+/// Calendar days and weeks of a time zone, as numbers that grow by 1.
 struct LocalDay {
     private let zone: TimeZone
 

@@ -98,7 +98,7 @@ package struct Message: Sendable, Hashable {
         /// Screens that may show the message; empty for all.
         package var screens: Set<String> = []
         /// Groups of topics (FCM, "Send messages to topics"). The device fulfils one of each group: it is subscribed to
-        /// the topic, or not subscribed to it after `!`. A client that reports no topics is subscribed to none.
+        /// the topic, or not subscribed to it after `!`. A client that reports no topics is subscribed to no topic.
         package var topics: [[String]] = []
         /// Braze discards a FULL message and an image-only MODAL without an image; the reader of the payload sets
         /// this.
@@ -108,7 +108,7 @@ package struct Message: Sendable, Hashable {
         package init() {}
     }
 
-    /// One of two messages with the same news, of which a device shows one (Sourse, companion notifications).
+    /// One of two messages with the same news; a device shows only one of them (Sourse, companion notifications).
     package struct Pair: Sendable, Hashable {
         /// The part of a message in its pair: one of the two is for devices that support smart delays. The raw values
         /// are those of the form.
@@ -118,7 +118,8 @@ package struct Message: Sendable, Hashable {
         package var key: String
         /// The part of this message.
         package var role: Role
-        /// Devices subscribed to this topic show the smart message, the others and unknown ones the plain one.
+        /// Devices subscribed to this topic show the smart message; other devices, and devices whose topics are
+        /// unknown, show the plain message.
         package var marker: String
 
         /// Takes the key that both messages share, the part of this one, and the topic that decides.

@@ -21,8 +21,8 @@ package struct MessageIndex: Sendable {
         for definition in definitions { register(definition) }
     }
 
-    /// Adds a message or replaces an earlier revision. Changes nothing if the index has this revision or a later one.
-    /// Offers keep their history: a waiting one is checked against the new revision when its time comes.
+    /// Adds a message or replaces an earlier revision. Changes nothing if the index has this revision or a later
+    /// revision. Offers keep their history: a waiting offer is checked against the new revision when its time comes.
     package mutating func register(_ definition: Definition) {
         let id = definition.message.id
         if let former = definitions[id] {
@@ -136,7 +136,7 @@ package struct ActiveMessages: Sendable {
     /// For this device or user.
     package var addressed: MessageIndex
 
-    /// An addressed message hides a shared one with its id.
+    /// An addressed message hides a shared message with its id.
     package init(_ shared: MessageIndex, addressed: MessageIndex = MessageIndex()) {
         (self.shared, self.addressed) = (shared, addressed)
     }

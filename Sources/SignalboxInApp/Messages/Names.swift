@@ -23,9 +23,9 @@ extension String {
 
 /// Bounds of one input. A value beyond its bound is rejected with a code; the engine never truncates.
 package enum Bounds {
-    /// Bytes of UTF-8 of an id, a name or a keyword.
+    /// Bytes of an id, a name or a keyword in UTF-8.
     package static let nameLength = 256
-    /// Bytes of UTF-8 of a property's text or a pattern.
+    /// Bytes of a property's text or a pattern in UTF-8.
     package static let textLength = 1024
     /// Properties of one event.
     package static let properties = 100

@@ -13,7 +13,7 @@ package struct VendorRules: Sendable {
     package var hasStrictFilters = false
     /// Whether a purchase trigger without a product matches every purchase and ignores its filter.
     package var anyPurchaseIgnoresFilter = false
-    /// The timeout of web clients without one, after the delay.
+    /// The timeout of web clients that have no timeout of their own, after the delay.
     package var webTimeout: Span?
     /// Whether a new banner ends the one that is shown.
     package var replacesBanners = false

@@ -31,7 +31,7 @@ package struct DeviceState: Sendable, Hashable {
     package var client = ClientState(foreground: false)
     /// End of the last display; nil before the first.
     package var lastEnd: Instant?
-    /// The last walkthrough shown; only another one is unique (Synerise).
+    /// The last walkthrough shown; only a different walkthrough is unique (Synerise).
     package var lastWalkthrough: MessageID?
     /// Greatest place on the stack so far.
     package var lastOrder: Int = 0

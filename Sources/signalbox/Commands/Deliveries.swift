@@ -10,10 +10,10 @@ import SignalboxStore
 /// tick. The config is optional: it names the data directory and explains why deliveries wait.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deliveries", abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
+        commandName: "deliveries", abstract: "Inspect the queue and the dead letters, even while the gateway runs.",
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
-    /// Conditions that `list`, `retry` and `purge` share. All given ones must hold.
+    /// Conditions that `list`, `retry` and `purge` share. All given conditions must hold.
     struct Selection: ParsableArguments {
         /// Nil: all states.
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
@@ -45,7 +45,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
-    /// Reads at most `--limit` rows, also of a large queue.
+    /// Reads at most `--limit` rows, even of a large queue.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List deliveries, the newest first.")
@@ -85,8 +85,8 @@ struct Deliveries: AsyncParsableCommand {
         @Argument(help: "The delivery's number.") var id: Int64
         @Flag(help: "Print one JSON object.") var json = false
 
-        /// Prints the event as stored. A destination with a transformation received another one. The event is left
-        /// out if it is removed between the reads. The attempts have the members of the operations API.
+        /// Prints the event as stored. A destination with a transformation received another body. The event is left out
+        /// if it is removed between the reads. The attempts have the members of the operations API.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -122,8 +122,8 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
-        /// cannot be requeued; a named one counts as not requeued. Deliveries that wait for media stay as they are.
-        /// See ``InspectionStore/retry(_:)``.
+        /// cannot be requeued; a named delivery of these counts as not requeued. Deliveries that wait for media stay as
+        /// they are. See ``InspectionStore/retry(_:)``.
         func run() async throws {
             var conditions = selection.conditions
             conditions.ids = ids
@@ -203,7 +203,7 @@ struct Deliveries: AsyncParsableCommand {
     }
 
     /// `isNamed`: whether another option selects deliveries. `sentence`: the error if neither selects deliveries.
-    /// Throws a `ValidationError`, also for more than 500 numbers.
+    /// Throws a `ValidationError`, for example for more than 500 numbers.
     private static func check(_ ids: [Int64], orElse isNamed: Bool, _ sentence: String) throws {
         if ids.isEmpty, !isNamed { throw ValidationError(sentence) }
         if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }

@@ -4,8 +4,8 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxRouting
 
-/// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too. A destination
-/// of the config that has never had a delivery is listed too.
+/// Pauses and resumes are stored in the queue, so a running gateway follows them, and so does a later one. A
+/// destination of the config that has never had a delivery is listed too.
 struct Destinations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "destinations", abstract: "List destinations, pause and resume them, send a test event.",
@@ -29,9 +29,9 @@ struct Destinations: AsyncParsableCommand {
         /// The objects of the operations API, without the measurements of the running gateway.
         @Flag(help: "Print one JSON object per line.") var json = false
 
-        /// Sorted by name. Counts are read from indexes, also in a large queue. One line per destination: state,
-        /// numbers of waiting and dead deliveries, and since when and why it is not active. Exits with 0 also if
-        /// every destination is down: `signalbox_destination_up` is for alerts.
+        /// Sorted by name. Counts are read from indexes, even in a large queue. One line per destination: state,
+        /// numbers of waiting and dead deliveries, and since when and why it is not active. Exits with 0 even if every
+        /// destination is down: `signalbox_destination_up` is for alerts.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)

@@ -9,7 +9,7 @@ import SignalboxRouting
 struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Search stored events, also while the gateway runs.", subcommands: [List.self, Show.self])
+        abstract: "Search stored events, even while the gateway runs.", subcommands: [List.self, Show.self])
 
     /// Reads the queue from its newest event on.
     struct List: AsyncParsableCommand {
@@ -61,7 +61,7 @@ struct Events: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         /// As `list` prints it.
         @Argument(help: "The event's id.") var id: String
-        /// Replaces everything else, also with `--json`. May name a destination that is no longer in the config.
+        /// Replaces everything else, even with `--json`. May name a destination that is no longer in the config.
         @Option(help: "Tell why the event reached this destination, or did not.") var destination: String?
         /// With the event itself.
         @Flag(help: "Print one JSON object, as in the API; with --destination, the answer.") var json = false

@@ -23,7 +23,7 @@ struct InApp: AsyncParsableCommand {
                 give equal results.
                 """)
 
-        /// At most ``Timeline/Bounds/bytes`` and ``Timeline/Bounds/lines``; a longer one is a mistake.
+        /// At most ``Timeline/Bounds/bytes`` and ``Timeline/Bounds/lines``; a longer timeline is a mistake.
         @Argument(help: "The timeline; - is standard input.", completion: .file(extensions: ["ndjson"]))
         var timeline: String
 

@@ -3,7 +3,7 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxRouting
 
-/// Works on the queue and the folder `media` of the data directory, also while the gateway runs.
+/// Works on the queue and the folder `media` of the data directory, even while the gateway runs.
 struct MediaFiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "media", abstract: "List, verify and remove stored files of notifications.",
@@ -25,8 +25,8 @@ struct MediaFiles: AsyncParsableCommand {
 
         func validate() throws { try checkLimit(limit) }
 
-        /// Reads one page, also of a large queue. Reads the queue only: a listed file may be missing on the disk,
-        /// which `verify` finds.
+        /// Reads one page, even of a large queue. Reads the queue only: a listed file may be missing on the disk, which
+        /// `verify` finds.
         func run() async throws {
             try await MediaFiles.upkeep(options).list(downloads: downloads, limit: limit, asJSON: json) { print($0) }
         }
@@ -36,7 +36,7 @@ struct MediaFiles: AsyncParsableCommand {
     /// name.
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify", abstract: "Compare every file with its digest; also while the gateway runs.",
+            commandName: "verify", abstract: "Compare every file with its digest, even while the gateway runs.",
             discussion: """
                 Lists files that are missing or damaged, and ends with 1 if there are any. With --forget, their \
                 entries are removed; the next event that uses such a file downloads it again.
@@ -81,7 +81,7 @@ struct MediaFiles: AsyncParsableCommand {
         var bytes: Int?
         @Flag(help: "Print one JSON object.") var json = false
 
-        /// The options replace the limits of the config for this run only. Files in use stay, also beyond the quota.
+        /// The options replace the limits of the config for this run only. Files in use stay, even beyond the quota.
         /// Without the lock, files are removed from the queue only, and the gateway that holds it removes them from
         /// the disk.
         func run() async throws {

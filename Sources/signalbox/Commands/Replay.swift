@@ -12,11 +12,11 @@ struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Send recorded payloads through the whole pipeline to the destinations.",
         discussion: """
-            Reads NDJSON, a JSON array, or concatenated JSON texts, also compressed by gzip or zstd; --payload-at finds \
-            payloads in recordings of other tools.
+            Reads NDJSON, a JSON array, or concatenated JSON texts, plain or compressed by gzip or zstd; --payload-at \
+            finds payloads in recordings of other tools.
 
             Events go through the durable queue in --data-dir, which no gateway may be using. The run ends after every \
-            delivery was attempted; deliveries to retry later stay in the queue for the next replay or gateway. With \
+            delivery has been attempted; deliveries to retry later stay in the queue for the next replay or gateway. With \
             --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
 
             With --resume, repeat the same command to continue a run that was interrupted or killed: no payload is \

@@ -30,7 +30,7 @@ extension Routes {
         @Flag(help: "Print one JSON object instead of lines.")
         var json = false
 
-        /// Runs every case, also after a failed one. Exits with 2 when a file of a case cannot be read. The order of
+        /// Runs every case, even after a failed one. Exits with 2 when a file of a case cannot be read. The order of
         /// the results is that of the cases. Cases without a `time` share the time of the run.
         func run() throws {
             let loaded = try options.loadConfig()

@@ -25,7 +25,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Address to listen on (SIGNALBOX_LISTEN; default: 127.0.0.1:8080).")
     var listen: String?
 
-    /// Needed once, after a queue was restored from a backup or removed on purpose.
+    /// Needed once, after a queue has been restored from a backup or removed on purpose.
     @Flag(help: "Start although the queue of the data directory is missing or has lost accepted events.")
     var acceptQueueLoss = false
 

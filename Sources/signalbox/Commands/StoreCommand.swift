@@ -13,7 +13,7 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store", abstract: "Check, migrate and copy the store.",
         subcommands: [Check.self, Migrate.self, Copy.self])
 
-    /// Exits with 1 when the tables are of another version, or the audit found something. Also while gateways run.
+    /// Exits with 1 when the tables are of another version, or the audit found something. Works while gateways run.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check that the tables fit this version, and audit the store.",
