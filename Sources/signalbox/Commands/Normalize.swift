@@ -12,8 +12,8 @@ struct Normalize: AsyncParsableCommand {
         commandName: "normalize", abstract: "Turn payloads into events, one per line, without network or queue.",
         discussion: """
             Reads NDJSON, a JSON array, or concatenated JSON texts, plain or compressed by gzip or zstd; --payload-at \
-            finds payloads in recordings of other tools. Device tokens are replaced by their hash under the gateway's key in \
-            --data-dir, or in the database of --store. Without a key, a random one is used for this run.
+            finds payloads in recordings of other tools. Device tokens are replaced by their hash under the gateway's \
+            key in --data-dir, or in the database of --store. Without a key, a random one is used for this run.
             """)
 
     /// Read in this order, one at a time. Empty: standard input.

@@ -16,8 +16,8 @@ struct Replay: AsyncParsableCommand {
             finds payloads in recordings of other tools.
 
             Events go through the durable queue in --data-dir, which no gateway may be using. The run ends after every \
-            delivery has been attempted; deliveries to retry later stay in the queue for the next replay or gateway. With \
-            --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
+            delivery has been attempted; deliveries to retry later stay in the queue for the next replay or gateway. \
+            With --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
 
             With --resume, repeat the same command to continue a run that was interrupted or killed: no payload is \
             missed, and an event that is sent twice has the same id. Standard input must be fed from its beginning again.
