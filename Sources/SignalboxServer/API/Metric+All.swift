@@ -55,7 +55,7 @@ extension Metric {
             samples: { [Sample([], $0.health.commits)] }),
         single(
             "signalbox_queue_file_bytes",
-            "Size of the queue's files, with the write-ahead log; of the tables with PostgreSQL."
+            "Size of the queue's files including the write-ahead log; with PostgreSQL, size of the tables."
         ) { Double($0.space.used) },
         optional(
             "signalbox_disk_free_bytes",
