@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct DirectRequestTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
-    /// A task always answers a request with a key.
+    /// A request with an idempotency key is always answered by a task.
     @Test func bothPathsAnswerAlike() async throws {
         let bodies =
             try mixedPayloads().split(separator: UInt8(ascii: "\n")).map { Data($0) }

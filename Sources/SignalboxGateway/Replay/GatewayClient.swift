@@ -138,7 +138,7 @@ package final class GatewayClient: Sendable {
         }
         if isHopeless {
             throw .refused(
-                "The gateway has accepted no payload for \(Self.patience.components.seconds / 60) minutes: \(reason).")
+                "No payload was accepted for \(Self.patience.components.seconds / 60) minutes: \(reason).")
         }
     }
 

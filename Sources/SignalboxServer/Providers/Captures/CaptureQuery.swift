@@ -132,9 +132,3 @@ struct CaptureQuery {
         }
     }
 }
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
-    }
-}
