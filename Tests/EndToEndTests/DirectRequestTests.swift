@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The second request is rejected after the first response was sent.
+    /// The second request is rejected after the first response has been sent.
     @Test func answersRequestsAfterARejection() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = [Self.payload, "nope", Self.payload].map { Self.request($0) }.joined()

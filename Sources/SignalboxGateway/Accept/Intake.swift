@@ -248,7 +248,7 @@ package final class Intake: Sendable {
         var isTooLong = false
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
-                // Counted during the reading: the number of payloads in a line is known only after it was read.
+                // Counted during the reading: the number of payloads in a line is known only after it has been read.
                 let reception = reception(from: source, at: now(), trace)
                 block.read(by: normalizer, as: reception, with: parser) {
                     (item: consuming Result<Event, Rejection>) in

@@ -70,7 +70,7 @@ package actor AccessTokens {
         current.withLock { [now] in $0.flatMap { $0.text != refused && $0.end > now() ? $0.text : nil } }
     }
 
-    /// Joins the request in flight, or starts one. A result replaces the cached token, also if it is a failure.
+    /// Joins the request in flight, or starts one. A result replaces the cached token, even if it is a failure.
     private func fetched() async -> Result<Token, TransportError> {
         if let fetching { return await fetching.value }
         // Unstructured: the request belongs to all callers, not to the first one.

@@ -269,8 +269,8 @@ final class LaneGate: Sendable {
 
     // MARK: End
 
-    /// Ends the lane once no delivery is due. With `isStop`, also if no due delivery may be attempted yet: a lane
-    /// that waits for a token of its rate then counts as exhausted.
+    /// Ends the lane once no delivery is due. With `isStop`, even if no due delivery may be attempted yet: a lane that
+    /// waits for a token of its rate then counts as exhausted.
     func drain(isStop: Bool) {
         state.withLock { state in
             state.isDraining = true

@@ -116,7 +116,7 @@ package struct MediaJanitor: Service {
         if removed > 0 { logger.info("Old files removed.", metadata: ["files": "\(removed)"]) }
     }
 
-    /// Logs the first error in a row, unless the task was cancelled.
+    /// Logs the first error in a row, unless the task has been cancelled.
     private func report(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
         // The janitor's own stop cancelled the work.
         if Task.isCancelled || (error as? StoreError)?.isUnreachable == true { return }

@@ -2,8 +2,7 @@ package import SignalboxNotification
 
 /// Finds the kind of a file by its first bytes; URLs and servers are not trusted.
 ///
-/// A signature of a binary format decides, so a picture that contains HTML is a picture. Markup and calendars come
-/// last.
+/// A signature of a binary format decides, so an image that contains HTML is an image. Markup and calendars come last.
 extension MediaKind {
     /// How many bytes decide the kind: three packets of a transport stream, two frames of MP3, and the prologs and
     /// comments before the first element of most XML files.
@@ -36,7 +35,7 @@ extension MediaKind {
 
     // MARK: Sounds
 
-    /// AIFF, and MP3 with or without a tag. ``riff(_:)`` and ``boxes(_:)`` find sounds in other containers.
+    /// AIFF, and MP3 with or without a tag. ``riff(_:)`` and ``boxes(_:)`` find audio in other containers.
     private static func sound(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("FORM"), header.holds("AIFF", at: 8) || header.holds("AIFC", at: 8) { return .aiff }
         // The eleven set bits that begin a frame occur in many files; a second frame right after the first does not.
@@ -102,8 +101,8 @@ extension MediaKind {
         func brand(at offset: Int) -> String { String(decoding: header.bytes[offset...].prefix(4), as: UTF8.self) }
         // The minor version is between the major brand and the compatible brands.
         let others = stride(from: 16, to: min(size, header.count - 3), by: 4).map(brand)
-        // Only these major brands mean sound without pictures. The box with the tracks may be at the end of the file,
-        // so other brands of MPEG-4 count as video.
+        // Only these major brands mean audio without video. The box with the tracks may be at the end of the file, so
+        // other brands of MPEG-4 count as video.
         switch brand(at: 8) {
         case "M4A ", "M4B ", "M4P ", "F4A ", "F4B ": return .m4a
         case "qt  ": return .quicktime

@@ -109,7 +109,7 @@ package final class GatewayClient: Sendable {
     }
 
     /// A failure before the first answer of any request refuses the run at once. Throws ``ReplayError/interrupted``
-    /// after `http` was stopped.
+    /// after `http` has been stopped.
     private func answer(_ result: OutboundResult, to count: Int) throws(ReplayError) -> UploadAnswer {
         switch result.answer {
         case .success(let reply):

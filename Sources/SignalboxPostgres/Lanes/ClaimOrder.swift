@@ -12,7 +12,7 @@ struct ClaimOrder: Sendable {
     let after: String?
     /// The key at which an ordered search that began anew ends; nil for none.
     let upTo: String?
-    /// Below it, an ordered search does not look, unless the incarnation was replaced since.
+    /// Below it, an ordered search does not look, unless the incarnation has been replaced since.
     var floor: LineFloor
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
@@ -32,7 +32,7 @@ struct Claimed: Sendable {
     var unreadable: [Int64] = []
     /// The key up to which an ordered search leased all that it could; nil when it begins with the first key again.
     var lastKey: String?
-    /// Whether an ordered search left keys behind ``lastKey`` to the next one.
+    /// Whether an ordered search left keys after ``lastKey`` to the next one.
     var isCut = false
     /// When the next delivery that is not due yet becomes due. An ordered search counts the first delivery of each key.
     var nextDue: Date?

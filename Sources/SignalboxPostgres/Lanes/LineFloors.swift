@@ -60,7 +60,7 @@ final class LineFloors: Sendable {
 
     /// Records a search. `floor`: the one that it was given. `took`: its time in the database. A part that does not
     /// continue the round begins another one. The floor changes only when a round is complete. Has no effect if
-    /// ``reset()`` was called since the floor was read.
+    /// ``reset()`` has been called since the floor was read.
     func record(
         _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, took: Duration,
         ended: ContinuousClock.Instant = .now

@@ -27,7 +27,7 @@ struct BulkRequest: Sendable, Equatable {
     /// The longest spread, in seconds.
     static let longestSpread = 86_400
 
-    /// Throws ``Problem/changeBody(_:at:)`` for mistakes in the form, and ``Problem/badQuery(_:)`` for invalid values of
+    /// Throws ``Problem/changeBody(_:at:)`` for mistakes in the form, ``Problem/badQuery(_:)`` for invalid values of
     /// conditions.
     init(_ body: [UInt8], for change: BulkChange) throws(Problem) {
         let known = ["filter", "dryRun", "confirm", "reason"] + (change == .retry ? ["spread"] : [])

@@ -19,7 +19,7 @@ struct CaptureQuery {
         QueryParameter("token", .text, "Pushes to this device, in clear or as events show it"),
         QueryParameter(
             "outcome", .words(Capture.Outcome.allCases.map(\.rawValue) + ["any"]), "Pushes with this outcome"),
-        .since, QueryParameter("after", .text, "Pushes behind this cursor; `0` is the beginning"),
+        .since, QueryParameter("after", .text, "Pushes after this cursor; `0` is the beginning"),
     ]
     /// The largest body in bytes.
     static let bodyLimit = 256 * 1024
