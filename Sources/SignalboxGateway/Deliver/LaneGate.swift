@@ -103,9 +103,9 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate.
-    /// The first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
-    /// ``settled()``. `share`: the part of the limit that this process may use; nil for all of it.
+    /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate. The
+    /// first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
+    /// ``settled(_:)``. `share`: the part of the limit that this process may use; nil for all of it.
     func takePlaces(at now: Duration, outOf share: Int? = nil) -> Places {
         state.withLock { state in
             guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
