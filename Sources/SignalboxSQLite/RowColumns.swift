@@ -76,7 +76,7 @@ struct RowColumns {
         }
     }
 
-    /// Each read moves to the next column, also one that fails.
+    /// Each read moves to the next column, even if it fails.
     private mutating func advance() -> CInt {
         defer { next += 1 }
         return next

@@ -35,7 +35,7 @@ final class SQLiteFile: Sendable {
     /// for that lock; both together end before ``StoreLimits/patience``.
     static let busyTime: TimeInterval = 7
 
-    /// Kilobytes of pages that the writer keeps in memory.
+    /// The most kilobytes of pages that the writer keeps in memory.
     private static let cacheKB = 8 * 1024
 
     /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one. Throws

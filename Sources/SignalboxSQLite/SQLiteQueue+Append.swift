@@ -35,7 +35,7 @@ extension SQLiteQueue {
 
     /// Returns after all writes that were submitted before. Called at the stop, after the last client.
     package func finish() async {
-        // Writes end in their order, also when this one fails.
+        // Writes end in their order, even when this one fails.
         _ = try? await commits.write(.giveBack([]))
     }
 

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Destinations that accept nothing for now.
 extension SQLiteQueue {
-    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off. One
-    /// snapshot of three small tables.
+    /// Only destinations that are not active. A paused one is reported as paused, even while it backs off. One snapshot
+    /// of three small tables.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
         return try await file.read { db in
@@ -18,7 +18,7 @@ extension SQLiteQueue {
 
     /// The lanes follow after the commit, in the order of all commits. A resumed destination loses its withheld
     /// permission too, and its recorded backoff ends now, by which the gateway notices a resume by another process.
-    /// Durable when it returns. The time of the status is that of the transaction, also for a repeated pause.
+    /// Durable when it returns. The time of the status is that of the transaction, even for a repeated pause.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {

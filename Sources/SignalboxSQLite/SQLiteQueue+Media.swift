@@ -6,7 +6,7 @@ import Synchronization
 
 /// Downloads that are due, and deliveries that wait for them.
 extension SQLiteQueue {
-    /// Downloads that become due in one step after a failure.
+    /// The most downloads that become due in one step after a failure.
     private static let step = 1000
 
     /// Called once, at the start. Held deliveries whose wait ended while the gateway was stopped get time for their

@@ -78,7 +78,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// The size of all known files, also of those that are not on the disk.
+    /// The size of all known files, including those that are not on the disk.
     package func mediaBytes() async throws(StoreError) -> Int64 { try await file.read { try $0.mediaBytes() } }
 
     /// One index lookup for each digest.
@@ -90,7 +90,7 @@ extension SQLiteQueue {
 }
 
 /// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
-/// removes the files from the disk. Files that a waiting delivery needs stay, also beyond the limit on bytes.
+/// removes the files from the disk. Files that a waiting delivery needs stay, even beyond the limit on bytes.
 struct MediaRemoval: Sendable {
     /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
     let usedBefore: Int64
@@ -149,8 +149,8 @@ struct MediaRemoval: Sendable {
         next = rows.count == step ? position : nil
     }
 
-    /// Forgets a file with at most one step of events and URLs. Reads the newest references first, because events
-    /// that wait are likely to be among them. Forgets URLs only after the references of all events were checked.
+    /// Forgets a file with at most one step of events and URLs. Reads the newest references first, because events that
+    /// wait are likely to be among them. Forgets URLs only after checking the references of all events.
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Events that wait are likely to be the newest.
         let events = try db.rows(

@@ -228,10 +228,10 @@ package final class SQLiteQueue: Store {
         ORDER BY not_after LIMIT 1000
         """
 
-    /// Ends waiting deliveries that have expired, also those that wait for a retry. Ends at most 1000 per tick, the
-    /// longest overdue first. Leased deliveries are left to their attempt. The transaction checks each of them again,
-    /// because its state may have changed since the read. A delivery that has one attempt is not among them: it ends
-    /// with that attempt.
+    /// Ends waiting deliveries that have expired, including those that wait for a retry. Ends at most 1000 per tick,
+    /// the longest overdue first. Leased deliveries are left to their attempt. The transaction checks each of them
+    /// again, because its state may have changed since the read. A delivery that has one attempt is not among them: it
+    /// ends with that attempt.
     private func expire() async throws(StoreError) {
         let now = now.milliseconds
         let overdue = try await file.read { db in

@@ -3,8 +3,8 @@ import GRDB
 /// The tables, and the migrations of older files. Times are milliseconds since 1970. Foreign keys are declared for
 /// readers of the schema and not enforced.
 enum SQLiteSchema {
-    /// Each migration runs in its own transaction. GRDB records its name in the file, so it runs once. A migration
-    /// that fails leaves the file as the one before it.
+    /// Each migration runs in its own transaction. GRDB records its name in the file, so it runs once. A migration that
+    /// fails leaves the file as the previous migration left it.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for (name, sql) in migrations { migrator.registerMigration(name) { try $0.execute(sql: sql) } }

@@ -21,7 +21,7 @@ struct StoredRow: FetchableRecord, RecordRow {
     /// A number within ``numbers``.
     func number(_ column: Int) throws -> Int64 { try required(column, optionalNumber(column), "a number") }
 
-    /// Nil for NULL. Rejects REAL values, also whole ones.
+    /// Nil for NULL. Rejects REAL values, including whole numbers.
     func optionalNumber(_ column: Int) throws -> Int64? {
         switch try storage(column) {
         case .null: return nil

@@ -8,14 +8,14 @@ import SignalboxStore
 struct KnownURL {
     /// The primary key in `media`.
     let id: Int64
-    /// Whether its file, or its failure, counts without another download.
+    /// Whether its file or its recent failure can be used without another download.
     let isSettled: Bool
 }
 
 /// Media of appended events.
 extension WriteTransaction {
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
-    /// whether any delivery of the event waits. True when all of them are settled. Looks each URL up once per
+    /// whether any delivery of the event waits. Returns true when all files are settled. Looks each URL up once per
     /// transaction. If the event is held, records each of its URLs, so that its deliveries can become ready.
     mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
         var isReady = true
@@ -32,8 +32,8 @@ extension WriteTransaction {
         return isReady
     }
 
-    /// Looks the URL up, or requests it for the first time. A stale or long failed one is requested again with a new
-    /// retry budget. Throws ``DamagedValue`` for an unknown state.
+    /// Looks the URL up, or requests it for the first time. A URL whose file is stale, or whose download failed long
+    /// ago, is requested again with a new retry budget. Throws ``DamagedValue`` for an unknown state.
     private func request(_ url: String) throws -> KnownURL {
         let now = now.milliseconds
         let row = try db.row("SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?", [url])
@@ -106,8 +106,8 @@ extension WriteTransaction {
 
 /// Ends of downloads.
 extension WriteTransaction {
-    /// Wakes the downloads when it makes deliveries ready for their release. Deliveries become ready when the last
-    /// download of their event has ended, also by a failure.
+    /// Records the end of a download. Wakes the media service if deliveries become ready or a download is due.
+    /// Deliveries become ready when the last download of their event has ended, even if it failed.
     mutating func settle(_ settlement: MediaSettlement) throws {
         urls.removeAll()
         let job = settlement.job
@@ -172,12 +172,13 @@ extension WriteTransaction {
             WHERE w.delivery = ?
             """, [delivery])
         guard let row else { return }
-        let event = try row.number(0)
-        if try row.flag(2) {
-            let former = try row.optionalNumber(3)
+        let (event, isUnsent) = (try row.number(0), try row.flag(2))
+        if isUnsent {
+            let (destination, former) = (DestinationName(try row.text(1)), try row.optionalNumber(3))
+            let (isPlain, notBefore) = (try row.flag(4), try row.optionalNumber(5))
             var variant = former
-            if let body = release.body { variant = try self.variant(Data(body), of: event, isPlain: row.flag(4)) }
-            let due = max(now.milliseconds, try row.optionalNumber(5) ?? .min)
+            if let body = release.body { variant = try self.variant(Data(body), of: event, isPlain: isPlain) }
+            let due = max(now.milliseconds, notBefore ?? .min)
             try db.run("UPDATE deliveries SET due = ?, variant = ? WHERE id = ?", [due, variant, delivery])
             if let former, former != variant {
                 try db.run(
@@ -194,14 +195,14 @@ extension WriteTransaction {
                     """, ["now": now.milliseconds, "file": file])
                 try use(file, by: event)
             }
-            effects.spilled.insert(DestinationName(try row.text(1)))
+            effects.spilled.insert(destination)
         }
         try db.endWait(of: delivery, event: event)
     }
 
-    /// The row of the body that a delivery carries: nil for the event's own, one that another delivery has, or a new
-    /// one. `isPlain`: whether it is the stored event except for its media. Compares bodies, so equal bodies are
-    /// stored once per event.
+    /// The row of the body that a delivery carries: nil for the event's own body, otherwise the row of another delivery
+    /// with the same body, or a new row. `isPlain`: whether it is the stored event except for its media. Compares
+    /// bodies, so equal bodies are stored once per event.
     private func variant(_ body: Data, of event: Int64, isPlain: Bool) throws -> Int64? {
         if try db.flag("SELECT body = ? FROM events WHERE seq = ?", [body, event]) { return nil }
         let same = try db.number(

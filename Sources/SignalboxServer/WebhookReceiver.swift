@@ -31,7 +31,7 @@ package struct WebhookReceiver: Service {
     private let http: HTTPService
     /// Room for sixteen of the largest bodies. A webhook beyond it receives 503.
     private let budget = BodyBudget(bytes: 16 * Self.bodyLimit)
-    /// Bytes of one body, compressed or not. Sixteen such bodies may be in memory.
+    /// The most bytes of one body, compressed or not. Sixteen such bodies may be in memory.
     private static let bodyLimit = 16 * 1024 * 1024
 
     /// `receive` returns the status to answer with. Accepts bodies of at most 16 MiB. `onListening` is called once.

@@ -22,7 +22,7 @@ package struct DueSearch: Sendable {
         case upTo(String)
     }
 
-    /// Keys that one search looks at, so that it takes milliseconds even if no delivery of them is ready.
+    /// The most keys that one search looks at, so that it takes milliseconds even if no delivery of them is ready.
     package static let mostKeys = 1000
 
     /// The destination whose deliveries are searched.

@@ -9,14 +9,14 @@ package import SignalboxNotification
 package struct HandOff {
     /// Fresh deliveries kept in memory for one destination; those beyond it are left to the store.
     package static let window = 2048
-    /// Bytes of events kept in memory for one destination.
+    /// The most bytes of events kept in memory for one destination.
     package static let windowBytes = 16 * 1024 * 1024
     /// Bytes kept in memory for all destinations together. A destination gets at most as much as is still free, so
     /// that slow destinations leave room for the others.
     package static let totalBytes = 128 * 1024 * 1024
     /// Bytes that a delivery takes in addition to its event.
     package static let overhead = 512
-    /// Claims in a row that fresh deliveries may answer before the store is read: older deliveries wait there.
+    /// The most claims in a row that fresh deliveries may answer before the store is read: older deliveries wait there.
     package static let freshClaims = 8
 
     /// The open lanes.
@@ -197,7 +197,7 @@ extension HandOff {
         /// After a commit of deliveries that are in the store only.
         package mutating func leaveToStore() { expectMore() }
 
-        /// Any key may be ready, also one that the round in progress has passed. So a search in progress starts a new
+        /// Any key may be ready, even one that the round in progress has passed. So a search in progress starts a new
         /// round, after its last key.
         private mutating func expectMore() { (mayHaveMore, rest) = (true, nil) }
 

@@ -26,7 +26,7 @@ package protocol InAppStore: StoreStatus {
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
 
     /// Stores a message. A body and an address that equal the stored ones of a message that is not withdrawn change
-    /// nothing. Otherwise the revision grows by one. `action`: recorded in the same transaction, also if nothing
+    /// nothing. Otherwise the revision grows by one. `action`: recorded in the same transaction, even if nothing
     /// changed; nil records nothing.
     func register(
         _ message: InAppRegistration, as action: OperatorAction?

@@ -66,7 +66,7 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// The destinations to which nothing is sent now, and why.
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
 
-    /// Pauses or disables a destination. Nil resumes it, also an active one: its lanes in all processes end its
+    /// Pauses or disables a destination. Nil resumes it, even an active one: its lanes in all processes end its
     /// backoff, and request a missing permission again. `until`: when a tick ends the pause, with an action of the
     /// gateway; nil for never. The reason of the action is the reason of the status.
     func set(

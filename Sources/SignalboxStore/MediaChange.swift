@@ -18,13 +18,13 @@ package struct MediaChange: Sendable {
     package let state: MediaURLRecord.State
     /// The other columns that change. The names are constant text, never input.
     package let columns: [(name: String, value: Value)]
-    /// Whether events no longer wait for the URL. False for a retry and for another download.
+    /// Whether the download has ended for the events that wait for it. False if it is retried or downloaded again.
     package private(set) var hasEnded = true
     /// Whether there is something to download at once.
     package private(set) var wakes = false
 
-    /// `isKept`: whether an older file is stored. Failures leave it in use for `keptStale`, and remove it from the URL
-    /// for `failed`.
+    /// `isKept`: whether an older file is stored. `keptStale` leaves it in use, `failed` removes it. `keptStale`
+    /// without an older file is the same as `failed`.
     package init(_ end: MediaSettlement.End, isKept: Bool, at now: Date) {
         switch end {
         case .stored(let file, let freshness, let remarks):

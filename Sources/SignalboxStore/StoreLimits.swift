@@ -9,7 +9,7 @@ package enum StoreLimits {
     package static let longestRunFromMemory = HandOff.freshClaims
     /// How long a request with an `Idempotency-Key` is remembered if there is room.
     package static let requestMemory: Duration = .seconds(24 * 3600)
-    /// The shortest time that it is remembered, also without room: senders retry within minutes.
+    /// The shortest time that it is remembered, even without room: senders retry within minutes.
     package static let shortestRequestMemory: Duration = .seconds(3600)
     /// How long the keys of `dedupe` are remembered; no window is longer.
     package static let longestDedupe: Duration = .seconds(7 * 86_400)

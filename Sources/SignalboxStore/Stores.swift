@@ -38,12 +38,13 @@ package protocol IntakeStore: StoreStatus {
     @discardableResult
     func append(_ events: [RoutedEvent], of request: IdempotentRequest?) async throws(StoreError) -> AppendResult
 
-    /// Appends without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
-    /// the ids of the earlier events that some of these repeat, by position.
+    /// Appends without waiting. Calls `done` once, on a thread of the store; it must not block that thread. `done`
+    /// receives the ids of the earlier events that some of these repeat, by position.
     func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
 
-    /// Like ``append(_:of:)``, without waiting. Calls `done` once, on a thread of the store, which it must not block.
+    /// Like ``append(_:of:)``, without waiting. Calls `done` once, on a thread of the store; it must not block that
+    /// thread.
     func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?,
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void)
@@ -159,7 +160,7 @@ package protocol LaneStore: StoreStatus {
     func returnAttempts(_ count: Int, of destination: DestinationName, perSecond: Double) async throws(StoreError)
 
     /// Asks to be the one process that probes a destination whose breaker is open. Returns nil for yes; otherwise when
-    /// to ask again. Another one may probe after `time`, or once the backoff was recorded as ended.
+    /// to ask again. Another one may probe after `time`, or once the backoff has been recorded as ended.
     func beginProbe(of destination: DestinationName, lasting time: Duration) async throws(StoreError) -> Duration?
 
     /// The backoffs from a destination that other processes apply now, as of the last ``tick()``. Reports the end of
@@ -237,7 +238,7 @@ package protocol UpkeepStore: StoreStatus {
 
     /// Forgets files and URLs beyond the retention; returns the number of files. Keeps those that a waiting delivery
     /// points to or may come to point to. `gone` receives the digests of forgotten files, whose contents its receiver
-    /// removes unless they were stored again since. Calls `pause` between two steps.
+    /// removes unless they have been stored again since. Calls `pause` between two steps.
     func removeMedia(
         beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
     ) async throws(StoreError) -> Int

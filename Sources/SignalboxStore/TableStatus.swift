@@ -1,6 +1,6 @@
 /// Whether the tables of a store fit this version of signalbox.
 package struct TableStatus: Sendable, Equatable {
-    /// The store in words: a file, or a database without credentials.
+    /// The store as text: `the queue` with its path, or `the database` with its URL without credentials.
     package let place: String
     /// Names of migrations that the tables lack.
     package let pending: [String]

@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-/// Changes in memory that follow a commit. ``apply(to:_:observer:)`` runs after the commit, ``undo(in:_:)`` after a
+/// Changes in memory that follow a commit. ``apply(to:_:_:observer:)`` runs after the commit, ``undo(in:_:)`` after a
 /// failure; never both. A store collects them while it writes, and applies them outside of the transaction.
 package struct WriteEffects: Sendable {
     /// New deliveries that are leased at once: their rows say that the attempt has begun. Their lanes have reserved

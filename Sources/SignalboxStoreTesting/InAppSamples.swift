@@ -44,7 +44,7 @@ struct InAppSamples {
 
     // MARK: Rows
 
-    /// Every member of the row, also those that decisions set rarely.
+    /// Every member of the row, including those that decisions set rarely.
     private mutating func device() -> DeviceState {
         var device = DeviceState(id: pick(Self.devices))
         device.user = maybe { $0.pick(Self.users) }

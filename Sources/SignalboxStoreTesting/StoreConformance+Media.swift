@@ -10,10 +10,10 @@ extension StoreConformance {
     /// ``DownloadStore/dueMedia(upTo:perHost:busy:excluding:)`` returns due downloads; the caller keeps track of
     /// those in progress, so a crash loses none.
     ///
-    /// Hosts take turns, and each has at most its share of concurrent downloads, so that a slow host does not delay
-    /// the others. A download that failed rests until it is due, also across a restart. The signal of the downloads
-    /// is called when one becomes due, when a delivery becomes ready, and at the tick after another process requested
-    /// a file.
+    /// Hosts take turns, and each has at most its share of concurrent downloads, so that a slow host does not delay the
+    /// others. A download that failed rests until it is due, even across a restart. The signal of the downloads is
+    /// called when one becomes due, when a delivery becomes ready, and at the tick after another process requested a
+    /// file.
     static let downloads = [
         Self("aURLOfManyEventsIsRequestedOnce") { bench in
             let queue = try bench.open()
@@ -266,8 +266,8 @@ extension StoreBench {
         return try #require(jobs.first)
     }
 
-    /// A download for which event 2 waits and of which an older file is stored. The URL was stored ten seconds ago,
-    /// with a freshness of one second.
+    /// A download that event 2 waits for and that has an older file stored. The URL was stored ten seconds ago, with a
+    /// freshness of one second.
     func staleJob(_ queue: any Store) async throws -> MediaJob {
         try await queue.append([event(1, waitingFor: ["https://a.example/x"])])
         try await queue.settle(

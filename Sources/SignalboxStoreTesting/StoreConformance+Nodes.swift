@@ -161,8 +161,8 @@ extension StoreConformance {
         }
     }
 
-    /// Delivers on all nodes at the same time until `count` deliveries to `crm` were leased, or a node finds nothing
-    /// for long; returns the numbers of their events.
+    /// Delivers on all nodes at the same time until `count` deliveries to `crm` have been leased, or a node finds
+    /// nothing for long; returns the numbers of their events.
     private static func deliverAll(on nodes: [any Store], _ bench: StoreBench, of count: Int) async throws -> [Int] {
         let counter = Counter()
         return try await all(nodes) { turn, node -> [Int] in

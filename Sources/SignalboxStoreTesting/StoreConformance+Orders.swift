@@ -8,7 +8,7 @@ extension StoreConformance {
     /// Ordered destinations: deliveries with equal keys are leased one after the other, in the order of their
     /// appends. Deliveries without a key, or with different keys, are not held back.
     ///
-    /// A delivery that waits for its next attempt blocks its own key only, also in another process and after a crash.
+    /// A delivery that waits for its next attempt blocks its own key only, even in another process and after a crash.
     /// One that ends in any state unblocks it. After a manual retry, a delivery waits for a successor that is in
     /// progress.
     ///

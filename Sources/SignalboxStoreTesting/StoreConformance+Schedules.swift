@@ -5,9 +5,9 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
-    /// Scheduled and expiring deliveries. A delivery with `notBefore` waits for that time, also across a restart, for
-    /// a year, and after a manual retry. A delivery with `notAfter` is never leased afterwards; it ends as `expired`
-    /// at a tick or a claim. A leased one ends with its attempt.
+    /// Scheduled and expiring deliveries. A delivery with `notBefore` waits for that time, even across a restart, for a
+    /// year, and after a manual retry. A delivery with `notAfter` is never leased afterwards; it ends as `expired` at a
+    /// tick or a claim. A leased one ends with its attempt.
     static let schedules = [
         Self("waitsForAScheduledTimeAcrossARestart") { bench in
             let notBefore = bench.clock.now.addingTimeInterval(600)

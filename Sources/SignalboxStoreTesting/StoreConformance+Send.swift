@@ -81,7 +81,7 @@ extension StoreConformance {
         },
         Self("anOrderedDeliveryJoinsTheLineOfItsKey") { bench in
             let queue = try bench.open(isOrdered: true)
-            // Longer than an entry of an index of PostgreSQL, also when it is compressed.
+            // Longer than an entry of an index of PostgreSQL, even when it is compressed.
             let long = String(decoding: (0..<5000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)
             for key in ["a", String(repeating: "b", count: 1500), long] {
                 let event = bench.event(1, to: [DeliveryOrder(to: bench.crm, orderKey: key)])

@@ -5,10 +5,10 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
-    /// Paused and disabled destinations: their deliveries wait, also in other processes, and no attempt begins.
-    /// Appends are still accepted. Events for other destinations are not affected.
+    /// Paused and disabled destinations: their deliveries wait, even in other processes, and no attempt begins. Appends
+    /// are still accepted. Events for other destinations are not affected.
     ///
-    /// A change by another process is seen at the next tick, also if it happened before the first one. Deliveries of
+    /// A change by another process is seen at the next tick, even if it happened before the first one. Deliveries of
     /// such a destination are not kept in memory, so a crash counts no attempt and an expiry ends them in time.
     static let states = DestinationState.allCases.flatMap { state in
         [

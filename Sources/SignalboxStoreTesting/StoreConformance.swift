@@ -31,7 +31,7 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         + inAppMessages + inAppRemoval + channels + actions + events + payloads + manualDeliveries + pages + filters
         + gauges + bulk + pauses + beside + texts
 
-    /// Checks the promise in a new, empty location. The location is removed afterwards, also after a failure.
+    /// Checks the promise in a new, empty location. The location is removed afterwards, even after a failure.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {
         try await Location.withLocation { try await check(StoreBench(location: $0)) }
     }

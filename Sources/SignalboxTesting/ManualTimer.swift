@@ -22,8 +22,7 @@ package final class ManualTimer: Sendable {
     /// Calls that are not due yet.
     package var count: Int { state.withLock { $0.calls.count } }
 
-    /// Makes the call once the time has advanced by the delay. Never calls before it returns, also for a delay of
-    /// zero.
+    /// Makes the call once the time has advanced by the delay. Never calls before it returns, even for a delay of zero.
     package func schedule(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.calls.append(($0.elapsed + delay, call)) }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct DirectRequestTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
-    /// A task always answers a request with a key.
+    /// A request with an idempotency key is always answered by a task.
     @Test func bothPathsAnswerAlike() async throws {
         let bodies =
             try mixedPayloads().split(separator: UInt8(ascii: "\n")).map { Data($0) }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The second request is rejected after the first response was sent.
+    /// The second request is rejected after the first response has been sent.
     @Test func answersRequestsAfterARejection() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = [Self.payload, "nope", Self.payload].map { Self.request($0) }.joined()

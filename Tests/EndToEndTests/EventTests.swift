@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Content
 
-    /// Neither the API nor the routes tell a text.
+    /// Neither the API nor the reasons of routes reveal a text.
     @Test func aTokenWithoutContentSeesTheStructureOnly() async throws {
         try await Self.run(keeping: "all") { gateway, receiver, _ in
             let id = try await Self.post(Self.payload, to: gateway)

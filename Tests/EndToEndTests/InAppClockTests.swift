@@ -162,7 +162,7 @@ struct InAppClockTests {
         }
     }
 
-    /// Also if the gateway was killed before the clock was set back.
+    /// The limit holds even if the gateway was killed before the clock was set back.
     @Test func scenario55ReopensNoLimitWhenTheClockIsSetBack() async throws {
         try await withTemporaryDirectory { directory in
             let clock = try StandingClock(in: directory, at: "2026-11-22T12:00:00Z")

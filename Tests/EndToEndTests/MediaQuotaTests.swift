@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Two megabytes for a quota of one. A file is in use until the deliveries of its event are settled: that of the
-    /// last event, and that of the one before it.
+    /// last event, and that of the previous event.
     @Test func aFloodOfPicturesStaysWithinTheLimit() async throws {
         try await withTemporaryDirectory { directory in
             let replies = Dictionary(uniqueKeysWithValues: (0..<20).map { ("/\($0).png", [reply($0)]) })

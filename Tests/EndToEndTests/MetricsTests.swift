@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// A dead letter stays a gauge until an operator requeues it, also from the command line.
+    /// A dead letter stays a gauge until an operator requeues it, even from the command line.
     @Test func deadLettersFollowTheCommandLine() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 400 }) { receiver in

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// After five minutes, both gateways say it.
+    /// After five minutes, both gateways report different configs in `/readyz` and in the log.
     private static func warning(of play: NodePlay) async throws {
         try await Task.sleep(for: .seconds(300))
         for node in play.nodes {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Waits until every gateway shows these values. One of them counts every ten seconds.
+    /// Waits until every gateway shows these values. One gateway counts for all of them, every ten seconds.
     private static func expectFleet(_ values: [String: Double], _ gateways: [Gateway]) async throws {
         for gateway in gateways {
             for (name, value) in values {

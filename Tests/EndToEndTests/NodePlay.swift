@@ -180,7 +180,7 @@ final class NodePlay: Sendable {
         Data(#"{"message":{"token":"\#(key)","notification":{"title":"\#(key) number \#(number) end"}}}"#.utf8)
     }
 
-    /// Posts until an event is refused, also while the load rests because many events have not arrived.
+    /// Posts until an event is refused, even while the load rests because many events have not arrived.
     func postUntilRefused() async throws {
         let (key, refused) = ("key-\(UUID())", record.refused)
         var number = 0
@@ -206,7 +206,7 @@ final class NodePlay: Sendable {
         }
     }
 
-    /// Waits until `count` more events were acknowledged.
+    /// Waits until `count` more events have been acknowledged.
     func accept(_ count: Int) async throws {
         let aim = record.accepted + count
         try await wait("\(count) acknowledged events") { self.record.accepted >= aim }

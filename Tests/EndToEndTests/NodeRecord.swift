@@ -2,8 +2,8 @@ import Foundation
 import SignalboxServer
 import Synchronization
 
-/// The observations of the senders and the receiver of a play. A class because the play's tasks and the receiver share
-/// it.
+/// The observations of the senders and the receiver of a test scenario. A class because its tasks and the receiver
+/// share it.
 final class NodeRecord: Sendable {
     private struct State {
         var accepted: Set<String> = []
@@ -14,7 +14,7 @@ final class NodeRecord: Sendable {
         /// Those of the destination with ordering.
         var arrivedInOrder = 0
         var refused = 0
-        /// Posts without an answer: key and number.
+        /// Posts whose commit may have succeeded, without an answer or with 503: key and number.
         var unanswered: Set<String> = []
         /// The numbers of each key, as they arrived at the destination with ordering.
         var lines: [String: [Int]] = [:]

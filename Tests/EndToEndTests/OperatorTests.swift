@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// Operators see an open breaker in every view, also from another process.
+    /// Operators see an open breaker in every view, even from another process.
     @Test func showsWhyDeliveriesWait() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 503 }) { receiver in

@@ -57,7 +57,7 @@ import Testing
         #expect(await process.end() == 0)
     }
 
-    /// The standard output of curl, its exit code behind it.
+    /// The standard output of curl, its exit code after it.
     private func curl(_ setting: Setting, _ arguments: [String]) async throws -> String {
         let process = try RunningBinary(
             URL(fileURLWithPath: "/usr/bin/curl"),

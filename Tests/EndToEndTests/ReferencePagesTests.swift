@@ -92,7 +92,7 @@ import Testing
         #expect(used.subtracting(codes).isEmpty, "codes without a description")
         let derived = codes.filter { $0.hasPrefix("VENDOR.") } + ["apns.wrong-type", "fcm.wrong-type"]
         #expect(Set(codes).subtracting(used).subtracting(derived).isEmpty, "descriptions without a code")
-        // Also those of components that the page does not have yet.
+        // Including those of components that the page does not have yet.
         let written = try literals(#"(?:warn|Warning)\(\s*"([a-z][a-z0-9-]*\.[a-z][a-z0-9-]*)""#, in: "Sources") { _ in
             true
         }

@@ -10,7 +10,7 @@ import Testing
 struct StoreDatabase {
     let url: String
 
-    /// Removes the database afterwards, also while gateways use it.
+    /// Removes the database afterwards, even while gateways use it.
     static func with<R>(in server: PostgresServer? = nil, _ body: (StoreDatabase) async throws -> R) async throws -> R {
         let shared = if let server { server.url } else { try await PostgresServer.sharedURL() }
         let name = "t\(UInt32.random(in: 1 ... .max))"

@@ -135,7 +135,7 @@ import Testing
         #expect(gate.takePlaces(at: .seconds(5)) == .free(4))
     }
 
-    /// Also if the gate follows the backoff of another process.
+    /// It does so even if the gate follows the backoff of another process.
     @Test func aResumeEndsPauseAndWait() {
         let gate = gate()
         gate.follow(breakerOpen: .seconds(30), quiet: .seconds(86_400), at: .zero)

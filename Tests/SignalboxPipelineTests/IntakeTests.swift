@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// ``Intake/accept(_:from:as:)`` and `readOne` also keep the same payload.
+    /// ``Intake/accept(_:from:as:trace:)`` and `readOne` also keep the same payload.
     @Test func bothPathsReadAPayloadAlike() async throws {
         try await withTemporaryDirectory { directory in
             let normalizer = Normalizer(

@@ -67,7 +67,7 @@ import Testing
                 received.dropped += gap
                 last = backlog.position
             }
-            // A cut: the reader resumes behind the last id that it has.
+            // A cut: the reader resumes after the last id that it has.
             if Int.random(in: 0..<10, using: &random) == 0 { backlog = LiveBacklog(kinds, most: most, after: last) }
         }
         Self.read(log, into: &backlog, step: 20)

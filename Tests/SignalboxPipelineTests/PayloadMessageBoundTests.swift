@@ -148,7 +148,7 @@ import Testing
         return try MessageForm.read(message.body, id: message.id, revision: 1, registeredAt: 0)
     }
 
-    /// Both ways of routing, of which one skips the parsing of events.
+    /// Both ways of routing; one of them skips the parsing of events.
     @Test func routedEventsCarryTheMessages() throws {
         let event = try event([Self.trigger("A"), Self.trigger("B")])
         for match in ["{}", #"{"data":{"vendor":["braze"]}}"#] {

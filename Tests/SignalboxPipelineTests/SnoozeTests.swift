@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// An event is a few levels deeper than its payload, also when it is snoozed again.
+    /// An event is a few levels deeper than its payload, even when it is snoozed again.
     @Test func snoozesADeeplyNestedNotification() async throws {
         let levels = Normalizer.depthLimit - 1
         let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)

@@ -4,7 +4,7 @@ import Testing
 
 /// The walk in parts finds what a walk row by row finds.
 @Suite struct BoundedScanTests {
-    /// Offers the rows `count...1`, of which `matches` match.
+    /// Offers the rows `count...1`; `matches` of them match.
     private func scan(
         of count: Int, limit: Int, examining rows: Int, matches: (Int64) -> Bool
     ) -> (scan: BoundedScan, reads: Int) {

@@ -30,12 +30,12 @@ import Testing
         let floors = LineFloors()
         let zero = ContinuousClock.now
         var at = Duration.zero
-        for mark in 1...4 {
+        for number in 1...4 {
             let part = LinePart(
-                after: nil, upTo: nil, lastKey: nil, isCut: false, firstDelivery: nil, mark: Int64(mark) * 10,
-                oldest: Int64(mark), transaction: Int64(mark), requeues: 0)
+                after: nil, upTo: nil, lastKey: nil, isCut: false, firstDelivery: nil,
+                lastAssigned: Int64(number) * 10, oldest: Int64(number), transactionID: Int64(number), requeues: 0)
             let floor = floors.floor(of: NodeBench.crm, at: zero + at)
-            let took = Duration.milliseconds(mark == 3 ? 10 : 1)
+            let took = Duration.milliseconds(number == 3 ? 10 : 1)
             floors.record(NodeBench.crm, part, floor, took: took, ended: zero + at + took)
             at += .milliseconds(10)
         }
@@ -50,10 +50,10 @@ import Testing
         let floors = LineFloors()
         let former = floors.floor(of: NodeBench.crm)
         floors.reset()
-        for mark in 1...4 {
+        for number in 1...4 {
             let part = LinePart(
-                after: nil, upTo: nil, lastKey: nil, isCut: false, firstDelivery: nil, mark: Int64(mark) * 10,
-                oldest: Int64(mark), transaction: Int64(mark), requeues: 0)
+                after: nil, upTo: nil, lastKey: nil, isCut: false, firstDelivery: nil,
+                lastAssigned: Int64(number) * 10, oldest: Int64(number), transactionID: Int64(number), requeues: 0)
             floors.record(NodeBench.crm, part, former, took: .milliseconds(1))
         }
         #expect(floors.floor(of: NodeBench.crm).isNone)
@@ -61,7 +61,7 @@ import Testing
 
     // MARK: On the database
 
-    /// It has not seen the keys behind, also if it found exactly as many deliveries as it may.
+    /// It has not seen the later keys, even if it found exactly as many deliveries as it may.
     @Test func aSearchThatReachesItsLimitDoesNotReachTheEnd() async throws {
         try await NodeBench.withNodes(isOrdered: true) { node, _ in
             try await node.append(["c", "b", "a"].enumerated().map { NodeBench.event($0, under: $1) })
@@ -265,7 +265,7 @@ private struct LineModel {
         // A claim is a transaction, which begins before it reads the sequence.
         let own = nextXID
         nextXID += 1
-        let mark = sequence
+        let lastAssigned = sequence
         // Others go on between the statement that reads the sequence and the one that searches.
         if Bool.random(using: &random) { begin() }
         if Bool.random(using: &random) { commit() }
@@ -280,8 +280,8 @@ private struct LineModel {
         let isCut = passed.count < keys.count
         let part = LinePart(
             after: after, upTo: upTo, lastKey: passed.last ?? after, isCut: isCut,
-            firstDelivery: passed.compactMap { waiting[$0]?.min() }.min(), mark: mark,
-            oldest: min(own, open.map(\.xid).min() ?? own), transaction: own, requeues: requeues)
+            firstDelivery: passed.compactMap { waiting[$0]?.min() }.min(), lastAssigned: lastAssigned,
+            oldest: min(own, open.map(\.xid).min() ?? own), transactionID: own, requeues: requeues)
         let duration = Duration.microseconds(Int.random(in: 1...20, using: &random))
         floors.record(NodeBench.crm, part, floor, took: duration, ended: now + duration)
         now += duration

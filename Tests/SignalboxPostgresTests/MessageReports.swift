@@ -14,7 +14,7 @@ final class MessageReports: Sendable {
 
     var last: [MessageID: StoredInAppMessage] { state.withLock { $0.last } }
     var count: Int { state.withLock { $0.count } }
-    /// A report that is older than the one before; nil for none.
+    /// A report that is older than the previous report; nil for none.
     var disorder: String? { state.withLock { $0.disorder } }
 
     func add(_ messages: [StoredInAppMessage]) {

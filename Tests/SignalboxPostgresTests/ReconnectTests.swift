@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignalboxPostgres
 
-/// Connections that lead to another place than the one before.
+/// Connections that lead to another place than the previous connection.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
     /// The first reason may be that connections were ended; the one that needs an operator comes later.
     @Test func reportsEachNewReason() {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// A load balancer accepts connections also when the server behind it is gone.
+    /// A load balancer accepts connections even when the server behind it is gone.
     @Test func usesTheNextHostWhenOneAcceptsAndClosesConnections() async throws {
         try await PostgresLocation.withLocation { location in
             let url = try #require(URLComponents(string: location.target.url))

@@ -73,7 +73,7 @@ import Testing
         let (result, _) = try await send([reply(503)], requests: 1)
         #expect(
             result
-                == .failure(.refused("The gateway has accepted no payload for 10 minutes: the gateway answered 503.")))
+                == .failure(.refused("No payload was accepted for 10 minutes: the gateway answered 503.")))
         #expect(clock.elapsed > .seconds(600) && clock.elapsed < .seconds(700))
     }
 

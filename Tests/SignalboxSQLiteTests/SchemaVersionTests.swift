@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// Every tick searches, also while many deliveries with one attempt wait for a paused destination.
+    /// Every tick searches, even while many deliveries with one attempt wait for a paused destination.
     @Test func aSearchForExpiredDeliveriesReadsOnlyThese() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)

@@ -152,7 +152,7 @@ import Testing
             let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
             for _ in 0..<40 {
                 let length = Int.random(in: 0...whole.count, using: &random)
-                // Behind the tear, the log ends or has older bytes.
+                // After the tear, the log ends or has older bytes.
                 let isGarbled = Bool.random(using: &random)
                 let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
                 try await withTemporaryDirectory { copy in

@@ -45,6 +45,7 @@ import Testing
         }
         #expect(problem.status == .badRequest && problem.code == "body-unexpected")
         #expect(problem.members.first?.value == pointer && problem.detail.contains(words), "\(problem)")
+        #expect(problem.detail.hasSuffix(" No change was made."))
     }
 
     @Test func aPurgeHasNoSpread() {

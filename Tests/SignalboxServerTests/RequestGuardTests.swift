@@ -74,7 +74,7 @@ import Testing
         #expect(connection.seen.count == 201)
     }
 
-    /// Only bytes behind a chunked body, whose end is not known in advance, are parsed early.
+    /// Only bytes after a chunked body, whose end is not known in advance, are parsed early.
     @Test func aChunkedBodyPassesWithItsSuccessor() throws {
         let connection = try GuardedConnection()
         let chunked = "POST /a HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"

@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Runs writer, reader and sender in random order against a table that stands for the store. Every delivery is
-    /// leased, never twice at the same time, and never after it was delivered.
+    /// leased, never twice at the same time, and never after it has been delivered.
     @Test(arguments: [1, 2, 3, 20_261_120] as [UInt64]) func leasesEveryDeliveryOnceAtATime(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var play = Play(handOff: HandOff(), inbox: inbox)

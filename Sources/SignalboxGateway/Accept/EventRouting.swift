@@ -6,9 +6,9 @@ package import SignalboxNotification
 package import SignalboxRouting
 
 extension RouteTable {
-    /// Assigns an event its deliveries. Routes match its bytes as they will be delivered. A rejection is returned
-    /// unchanged. `parser`: from ``ParserPool/events``. Rejects an event that is too large or whose routing
-    /// takes too much work. `dedupe`: the source's setting; nil for none.
+    /// Assigns an event its deliveries. Routes match the bytes of the stored event, before redaction and
+    /// transformation. A rejection is returned unchanged. `parser`: from ``ParserPool/events``. Rejects an event that
+    /// is too large or whose routing takes too much work. `dedupe`: the source's setting; nil for none.
     package func route(
         _ result: Result<Event, Rejection>, with parser: JSONParser, variants: EventVariants,
         dedupe: GatewayConfig.Dedupe? = nil
@@ -119,7 +119,8 @@ struct UniformRouting: Sendable {
             do throws(Rejection) {
                 try ParserPool.check(eventOf: event.body.count, at: PayloadPosition())
             } catch { return .failure(error) }
-            // The event is read first and moved last: as long as a closure or an argument reads it, it is copied.
+            // Read the event before it moves into the result: an argument or a closure that still reads it forces a
+            // copy.
             let deliveries = deliveries(from: event.notBefore, to: event.notAfter)
             let payload = decision.wantsPayload ? event.payload : nil
             let messages = event.messages
@@ -138,7 +139,7 @@ struct UniformRouting: Sendable {
 }
 
 extension DeliveryOrder {
-    /// `start` and `end`: the event's schedule, of which the route's `ignoring` removes parts.
+    /// `start` and `end`: the event's schedule. Leaves out the parts that the route ignores (`ignoring`).
     fileprivate init(to target: RouteTable.Target, from start: Date?, to end: Date?) {
         self.init(
             to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : start,
@@ -148,11 +149,12 @@ extension DeliveryOrder {
 
 extension RoutedEvent.Dedupe {
     /// Nil if the event has no value at the key: it is not a repeat. The window starts at the event's own acceptance.
-    /// The key is a SHA-256 of the value's text. A byte that no UTF-8 text has precedes other values than strings, so
-    /// that `5` and `"5"` differ.
+    /// The key is a SHA-256 of the value's text. Values other than strings get the prefix 0xFF, which UTF-8 does not
+    /// use, so that `5` and `"5"` differ.
     fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
         guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
-        let bytes = value.string.map { Array($0.utf8) } ?? [0xFF] + JSONText(value).bytes
+        let bytes: [UInt8] =
+            if let text = value.string { Array(text.utf8) } else { [0xFF] + JSONText(value).bytes }
         self.init(
             // A digest, because the value may be long or private.
             key: hexadecimal(sha256(bytes)),

@@ -10,9 +10,10 @@ package import SignalboxStore
 ///
 /// The flow: ``PayloadBlocks`` cuts the body into payloads, ``Normalizer`` turns each into an event, `RouteTable`
 /// assigns its deliveries (`EventRouting.swift`, ``EventVariants``), and the queue commits the events of a request
-/// together. Both entry points, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
-/// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions. A reload makes a
-/// new intake; requests in progress finish with the one they began with. Callable from any task.
+/// together. Both entry points, the router's ``accept(_:from:as:trace:)`` and the direct path's
+/// ``readOne(_:from:trace:)`` with ``accept(_:whenDone:)``, read a single payload and complete the report by the same
+/// two functions. A reload makes a new intake; requests in progress finish with the one they began with. Callable from
+/// any task.
 ///
 /// A class although it is immutable: every request holds it until its commit, and a copy counts two dozen references.
 package final class Intake: Sendable {
@@ -140,9 +141,9 @@ package final class Intake: Sendable {
         }
     }
 
-    /// Accepts a report of ``readOne(_:from:)``. Calls `done` once, when the event is durable or was not stored, on a
-    /// thread of the queue that must not block. The direct path of the HTTP server calls it from an event loop; the
-    /// call itself does not wait.
+    /// Accepts a report of ``readOne(_:from:trace:)``. Calls `done` once, when the event is durable or was not stored,
+    /// on a thread of the queue that must not block. The direct path of the HTTP server calls it from an event loop;
+    /// the call itself does not wait.
     package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
         let events = read.events
         let tally = EventTally(events, without: [:])
@@ -184,9 +185,9 @@ package final class Intake: Sendable {
 
     // MARK: Reading
 
-    /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes
-    /// take more than ``directWork``; ``accept(_:from:as:)`` handles both. Runs on an event loop, so it neither
-    /// blocks nor waits. Requires ``readsAtOnce``. `trace`: of the request; nil for none.
+    /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes take
+    /// more than ``directWork``; ``accept(_:from:as:trace:)`` handles both. Runs on an event loop, so it neither blocks
+    /// nor waits. Requires ``readsAtOnce``. `trace`: of the request; nil for none.
     package func readOne(
         _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, trace: RequestTrace? = nil
     ) -> Report? {
@@ -197,9 +198,9 @@ package final class Intake: Sendable {
         return read
     }
 
-    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose
-    /// routes cannot be evaluated, so that they are not evaluated again. A parse error is not reported here:
-    /// ``readAll(_:from:)`` reads the body again and reports it with its position.
+    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose routes
+    /// cannot be evaluated, so that they are not evaluated again. A parse error is not reported here:
+    /// ``readAll(_:from:_:)`` reads the body again and reports it with its position.
     private func readSingle(
         _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, by routes: RouteTable, _ trace: RequestTrace?
     ) -> Report? {
@@ -248,7 +249,7 @@ package final class Intake: Sendable {
         var isTooLong = false
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
-                // Counted during the reading: the number of payloads in a line is known only after it was read.
+                // Counted during the reading: the number of payloads in a line is known only after it has been read.
                 let reception = reception(from: source, at: now(), trace)
                 block.read(by: normalizer, as: reception, with: parser) {
                     (item: consuming Result<Event, Rejection>) in

@@ -6,8 +6,8 @@ extension PlatformPayload {
     /// When the push service would discard this message; nil if it would keep it as long as possible.
     ///
     /// A request to FCM has an expiry for each platform: the message expires with the last of them. `apns-expiration`
-    /// is a time in Unix seconds. `ttl`, also Expo's, and `time_to_live` count from the time the service receives the
-    /// message, assumed to be now. Zero requests one immediate attempt, which every new event gets.
+    /// is a time in Unix seconds. `ttl`, including Expo's, and `time_to_live` count from the time the service receives
+    /// the message, assumed to be now. Zero requests one immediate attempt, which every new event gets.
     /// Source: developer.apple.com, "Sending notification requests to APNs"; firebase.google.com, "REST Resource:
     /// projects.messages", AndroidConfig, WebpushConfig and ApnsConfig; docs.expo.dev, "Send notifications with the
     /// Expo Push Service"

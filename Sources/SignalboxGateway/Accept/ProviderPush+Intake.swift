@@ -6,8 +6,8 @@ package import SignalboxStore
 
 extension Intake {
     /// Accepts the pushes of one request without waiting. Calls `done` once, when all their events are durable or none
-    /// was stored, on any thread, which it must not block. `done` receives an answer for each push, in order. May be
-    /// called on an event loop: several pushes, and routes that take long, are read in a task. All pushes must have
+    /// was stored, on any thread; it must not block that thread. `done` receives an answer for each push, in order. May
+    /// be called on an event loop: several pushes, and routes that take long, are read in a task. All pushes must have
     /// the same source. Only a push that is alone may have a ``ProviderPush/repeatKey``.
     package func accept(
         _ pushes: [ProviderPush], whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
@@ -29,8 +29,8 @@ extension Intake {
         }
     }
 
-    /// The tokens of a request that becomes several pushes, for ``ProviderPush/requestTokens``. `tokens`: those of
-    /// all addressees, also if an addressee gets no push. Nil for a request to one addressee.
+    /// The tokens of a request that becomes several pushes, for ``ProviderPush/requestTokens``. `tokens`: those of all
+    /// addressees, even if an addressee gets no push. Nil for a request to one addressee.
     package func tokens(ofRequest tokens: [[UInt8]]) -> RequestTokens? {
         guard tokens.count > 1 else { return nil }
         let mask = TokenMask(normalizer.targets(tokens), hashedBy: normalizer.tokens)

@@ -1,12 +1,13 @@
 import SignalboxNotification
 
 extension TokenMask {
-    /// Finds tokens inside texts, also percent-encoded ones, as in the query of a link. The time is linear in the text,
-    /// for any number of tokens.
+    /// Finds tokens inside texts, including percent-encoded tokens, as in the query of a link. The time is linear in
+    /// the text, for any number of tokens.
     struct Search: Sendable {
         /// Up to this many tokens, each is compared; more are found by a hash table.
         private static let mostCompared = 4
-        /// Tokens with the same mark that are searched for. Others with this mark are found as whole texts only.
+        /// The most tokens with the same mark that are searched for. Others with this mark are found as whole texts
+        /// only.
         private static let mostAlike = 8
 
         /// In the order of their lengths, the longest first, so that of tokens with one mark the longest is found.
@@ -68,7 +69,7 @@ extension TokenMask {
         func replacing(in text: UnsafeBufferPointer<UInt8>, by hash: TokenHash) -> String? {
             var masked: [UInt8] = []
             var copied = 0
-            // The last replacement: its begin in the text and in `masked`, and the end of the one before it.
+            // The last replacement: its begin in the text and in `masked`, and the end of the previous replacement.
             var last = (begin: 0, length: 0, former: 0)
             // Each token is compared once where it is found. Repeated beginnings of tokens take longer.
             var work = 4 * text.count + 4096
@@ -184,7 +185,7 @@ private struct TokenPattern {
         return start..<end
     }
 
-    /// The position behind a byte, plain or percent-encoded; nil if the text has another one there.
+    /// The position after a byte, plain or percent-encoded; nil if the text has another one there.
     private func end(of byte: UInt8, at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard position < text.count else { return nil }
         if equals(text[position], byte) { return position + 1 }

@@ -129,7 +129,7 @@ struct TokenMask: Sendable {
         }
     }
 
-    /// A string is a token, a JSON text that is searched, or a text of which tokens may be a part.
+    /// A string is a token, a JSON text that is searched, or a text that may contain tokens.
     private func write(
         string: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
     ) {

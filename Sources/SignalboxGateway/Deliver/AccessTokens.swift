@@ -70,7 +70,7 @@ package actor AccessTokens {
         current.withLock { [now] in $0.flatMap { $0.text != refused && $0.end > now() ? $0.text : nil } }
     }
 
-    /// Joins the request in flight, or starts one. A result replaces the cached token, also if it is a failure.
+    /// Joins the request in flight, or starts one. A result replaces the cached token, even if it is a failure.
     private func fetched() async -> Result<Token, TransportError> {
         if let fetching { return await fetching.value }
         // Unstructured: the request belongs to all callers, not to the first one.
@@ -120,9 +120,7 @@ package actor AccessTokens {
     private static func formEncoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                String(UnicodeScalar(byte))
+            case _ where byte.isLetterOrDigit || "-._".utf8.contains(byte): String(UnicodeScalar(byte))
             case UInt8(ascii: " "): "+"
             default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }

@@ -53,7 +53,7 @@ struct Breaker: Sendable, Equatable {
         if isProbing(since: begunAt) { state = .open(until: now) }
     }
 
-    /// True if this closes it. A success of any attempt counts, also of one that began before the breaker opened.
+    /// True if this closes it. A success of any attempt counts, even of one that began before the breaker opened.
     mutating func succeeded() -> Bool {
         defer { state = .closed(failures: 0) }
         if case .closed = state { return false }

@@ -41,7 +41,7 @@ extension DestinationLane {
         !gate.isShut && queue.isActive(name) && leases.allSatisfy { queue.holds($0) }
     }
 
-    /// `begunAt`: when the attempt took its place, also if it waits for a permission or a token first.
+    /// `begunAt`: when the attempt took its place, even if it waits for a permission or a token first.
     private func send(_ leases: [Lease], besides expired: [Settlement], _ begunAt: Duration) {
         counters?.inFlight.add(leases.count)
         sender.send(leases) {
@@ -52,8 +52,8 @@ extension DestinationLane {
         }
     }
 
-    /// Takes attempts that have ended until ``EndedAttempts/close()`` was called and none is in progress. Does not wait
-    /// for the store: each list of outcomes has a task of its own.
+    /// Takes attempts that have ended until ``EndedAttempts/close()`` has been called and none is in progress. Does not
+    /// wait for the store: each list of outcomes has a task of its own.
     func takeEnded() async {
         await withDiscardingTaskGroup { lists in
             repeat {

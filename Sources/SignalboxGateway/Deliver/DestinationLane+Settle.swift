@@ -20,7 +20,7 @@ extension DestinationLane {
         return settlement
     }
 
-    /// Logs the outcomes before it settles them, so that the log has them also after a crash.
+    /// Logs the outcomes before it settles them, so that the log has them even after a crash.
     func finish(_ attempts: [AttemptOutcome]) async {
         report(attempts.flatMap(\.settlements))
         await settle(attempts) { await conclude($0) }

@@ -91,7 +91,7 @@ extension DestinationLane {
         }
     }
 
-    /// Removes the record that permission is withheld, also one of an earlier process. A destination without a
+    /// Removes the record that permission is withheld, even that of an earlier process. A destination without a
     /// handshake needs no permission, so the lane also calls it at its start.
     func forgetWithheld() async {
         guard queue.isWithheld(by: name) else { return }

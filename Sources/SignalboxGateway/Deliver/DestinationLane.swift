@@ -81,7 +81,7 @@ struct DestinationLane: Sendable {
             while await wakeUp.wait(atMost: pause, by: clock) {
                 // Read before the queue: deliveries appended during the read wake the lane again.
                 let isDraining = gate.isDraining
-                // Also before: the end of an attempt makes the next delivery of its order key due.
+                // Read before and after, because the end of an attempt makes the next delivery of its order key due.
                 let mayHaveHadSuccessors = mayHaveSuccessors
                 let next = await begin(&batches, &tasks)
                 let mayFollow = mayHaveHadSuccessors || mayHaveSuccessors || mayHaveHalves
@@ -158,7 +158,7 @@ struct DestinationLane: Sendable {
             case .needsProbe: await askForProbe()
             case .free(0):
                 guard share == 0 else { return Pass() }
-                // Other processes send what is due, also what was collected here: a drain does not wait for it.
+                // Other processes send what is due, including what was collected here: a drain does not wait for it.
                 await giveBack(&batches)
                 return Pass(isExhausted: true)
             case .free, .question:

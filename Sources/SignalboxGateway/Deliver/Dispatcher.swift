@@ -65,8 +65,8 @@ package struct Dispatcher: Service {
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }
 
-    /// Runs until a graceful shutdown, then until every due delivery was attempted or `drainTime` has passed. Never
-    /// throws. The service group starts its stop; the queue must stay open until it has returned.
+    /// Runs until a graceful shutdown, then until every due delivery has been attempted or `drainTime` has passed.
+    /// Never throws. The service group starts its stop; the queue must stay open until it has returned.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()

@@ -45,7 +45,7 @@ final class EndedAttempts: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for attempts that have ended, also in a cancelled task. Removes and returns them, in the order in which
+    /// Waits for attempts that have ended, even in a cancelled task. Removes and returns them, in the order in which
     /// they ended. ``close()`` ends one wait without attempts. One task may wait at a time.
     func takeAll() async -> [EndedAttempt] {
         // Unchecked: the waiter is taken before it is resumed.

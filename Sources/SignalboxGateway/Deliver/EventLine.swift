@@ -12,8 +12,8 @@ package struct EventLine {
     }
 
     /// The lines of an event, or of a body that is not an event, each with its line end. Control characters become
-    /// spaces, because payloads are not trusted. Works for every event of the gateway, also for redacted and
-    /// transformed ones, whose members may be missing.
+    /// spaces, because payloads are not trusted. Works for every event of the gateway, including redacted and
+    /// transformed events, whose members may be missing.
     package func text(_ body: [UInt8]) -> String {
         guard let event = EventDocument(body), event.json("data") != nil else {
             return "\(body.count) bytes that are not an event\n"

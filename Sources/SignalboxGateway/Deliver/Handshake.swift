@@ -33,7 +33,7 @@ struct Handshake: Sendable {
         self.retry = RetryPolicy(retry)
     }
 
-    /// The lane's next step. It starts no delivery unless the permission was given.
+    /// The lane's next step. It starts no delivery unless the permission has been given.
     enum Permission: Equatable {
         case given
         /// Request it. The caller calls ``begin()``.
@@ -89,7 +89,7 @@ struct Handshake: Sendable {
         refusals = 0
     }
 
-    /// True also after the age of the permission is over, until it is requested again.
+    /// Also true after the age of the permission is over, until it is requested again.
     var isGiven: Bool { if case .given = state { true } else { false } }
 
     /// True if a destination that answers a delivery with this status may have withdrawn its permission: forbidden

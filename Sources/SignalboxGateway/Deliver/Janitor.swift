@@ -43,7 +43,7 @@ package struct Janitor: Service {
                 do { try await clock.sleep(for: Self.pause) } catch { return }
             }
             if queue.health.record(.retention, failure: nil) == .recovers {
-                logger.notice("Old events removable again.")
+                logger.notice("Removal of old events works again.")
             }
             if removed > 0 { logger.info("Old events removed.", metadata: ["events": "\(removed)"]) }
         } catch {

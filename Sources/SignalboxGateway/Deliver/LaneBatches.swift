@@ -24,7 +24,7 @@ struct LaneBatches: Sendable {
     /// Upper bound of deliveries that a lane holds back for batches.
     private static let mostAtOnce = 1024
 
-    /// Appends deliveries and returns the batches to send now. `all`: also incomplete ones. Without batches it
+    /// Appends deliveries and returns the batches to send now. `all`: including incomplete batches. Without batches it
     /// returns every delivery as a batch of its own. Batches beyond `places` wait for the next call.
     mutating func take(_ leases: [Lease], upTo places: Int, at now: Duration, all: Bool) -> [[Lease]] {
         guard cutter != nil else { return leases.map { [$0] } }

@@ -103,9 +103,9 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate.
-    /// The first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
-    /// ``settled()``. `share`: the part of the limit that this process may use; nil for all of it.
+    /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate. The
+    /// first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
+    /// ``settled(_:)``. `share`: the part of the limit that this process may use; nil for all of it.
     func takePlaces(at now: Duration, outOf share: Int? = nil) -> Places {
         state.withLock { state in
             guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
@@ -269,8 +269,8 @@ final class LaneGate: Sendable {
 
     // MARK: End
 
-    /// Ends the lane once no delivery is due. With `isStop`, also if no due delivery may be attempted yet: a lane
-    /// that waits for a token of its rate then counts as exhausted.
+    /// Ends the lane once no delivery is due. With `isStop`, even if no due delivery may be attempted yet: a lane that
+    /// waits for a token of its rate then counts as exhausted.
     func drain(isStop: Bool) {
         state.withLock { state in
             state.isDraining = true

@@ -58,7 +58,7 @@ extension Permission {
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespaces) }
 
     /// The beginning of a received text, limited to characters that are safe in logs and terminals. At most 64
-    /// characters; others than printable ASCII become question marks.
+    /// characters; characters other than printable ASCII become question marks.
     private static func glimpse(_ text: String) -> String {
         "\"" + String(text.unicodeScalars.prefix(64).map { (" "..."~").contains($0) ? Character($0) : "?" }) + "\""
     }

@@ -1,6 +1,6 @@
 /// The part of a URL that is a secret: its path and query. Receivers may repeat them in their replies.
 struct SecretURL: Sendable {
-    /// Runs of bytes that the secret contains, also after percent decoding.
+    /// Runs of bytes of the secret, encoded and percent-decoded.
     private let runs: Set<ArraySlice<UInt8>>
 
     /// Fewer equal bytes are a coincidence. Small enough that a secret is also found if a reply escapes some of its

@@ -37,7 +37,7 @@ package struct WebhookKey: Sendable {
         }
     }
 
-    /// Decodes standard base64 (RFC 4648, 4), also without its padding.
+    /// Decodes standard base64 (RFC 4648, 4), with or without its padding.
     private static func bytes(_ encoded: Substring) throws(InvalidWebhookKey) -> [UInt8] {
         // Padding may be left out, as in the reference libraries.
         let padding = String(repeating: "=", count: (4 - encoded.utf8.count % 4) % 4)

@@ -7,9 +7,9 @@ extension PushVerdict {
     static let keptHeaders = [
         "apns-id", "apns-unique-id", "apns-request-id", "content-type", "content-encoding", "retry-after",
     ]
-    /// Bytes of a body. Those of push services have some hundred.
+    /// The most bytes of a body. Those of push services have some hundred.
     static let largestBody = 64 * 1024
-    /// Bytes of a word in an event.
+    /// The most bytes of a word in an event.
     private static let longestWord = 256
 
     /// The verdict of a request to `host`.

@@ -13,7 +13,7 @@ struct InAppContents: Sendable {
         forms.value(of: message.id, revision: message.revision, registeredAt: message.registeredAt)
     }
 
-    /// Keeps a form instead of other ones, also instead of another revision. Callable from any thread.
+    /// Keeps a form instead of others, including another revision. Callable from any thread.
     func keep(_ form: MessageForm) {
         let message = form.message
         forms.keep(

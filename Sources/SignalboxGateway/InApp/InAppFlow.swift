@@ -69,7 +69,7 @@ package struct InAppFlow: Sendable {
         try await answer(read(page: body, from: source, mayExplain: mayExplain))
     }
 
-    /// Accepts a report about an offer. `offer`: of the path, decoded. Throws `unknownOffer` also if the report names
+    /// Accepts a report about an offer. `offer`: of the path, decoded. Throws `unknownOffer` even if the report names
     /// another device than the offer's, and if that device is of another source.
     package func report(
         _ body: [UInt8], of offer: OfferID, from source: SourceName

@@ -16,9 +16,9 @@ import Synchronization
 package final class InAppMessages: Sendable {
     /// Active messages.
     package static let limit = 20_000
-    /// Bytes of the parts of all active messages that decisions read.
+    /// The most bytes of the parts of all active messages that decisions read.
     static let bytesLimit = 64 * 1024 * 1024
-    /// Bytes of content and action of an inline message.
+    /// The most bytes of content and action of an inline message.
     private static let inlineLimit = 32 * 1024
     /// Stored messages that are known, active or not.
     static let entryLimit = 40_000
@@ -61,7 +61,7 @@ package final class InAppMessages: Sendable {
     /// Changes of commits that ``state`` does not have yet.
     private struct Changes {
         var waiting: [StoredInAppMessage] = []
-        /// Also counts those that are being parsed.
+        /// The number of messages, including those that are being parsed.
         var count = 0
     }
 

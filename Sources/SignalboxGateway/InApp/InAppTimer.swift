@@ -16,7 +16,7 @@ package struct InAppTimer: Service {
     /// Logs the first failure and the recovery.
     private let outage = Outage()
 
-    /// Devices of one pass. Their decisions share commits.
+    /// The most devices of one pass. Their decisions share commits.
     private static let batch = 256
     /// Time between two passes at least, so that many due times cost few reads.
     private static let rest: Duration = .milliseconds(100)
@@ -71,8 +71,8 @@ package struct InAppTimer: Service {
         }
     }
 
-    /// Throws the first error of the store after all devices were tried. A device without a request has no other
-    /// failures; they would be ignored.
+    /// Throws the first error of the store after trying all devices. A device without a request has no other failures;
+    /// they would be ignored.
     private func advance(_ devices: [DeviceID], by flow: InAppFlow) async throws(StoreError) {
         let failure = await withTaskGroup(of: StoreError?.self) { group in
             for device in devices {

@@ -36,7 +36,7 @@ final class RevisionCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Keeps a value instead of other ones, also instead of another revision of the message. `bytes`: its size; a value
+    /// Keeps a value instead of other ones, including another revision of the message. `bytes`: its size; a value
     /// larger than the bound replaces all others.
     func keep(_ value: Value, of id: MessageID, revision: Int, registeredAt: Instant, bytes: Int) {
         let entry = Entry(revision: revision, registeredAt: registeredAt, bytes: bytes, value: value)

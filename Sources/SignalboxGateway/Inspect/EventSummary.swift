@@ -17,7 +17,7 @@ package struct EventSummary: Sendable, Equatable {
 
     /// Unicode scalars of a title. Characters have no bound: any number of marks can follow a letter.
     package static let longestTitle = 300
-    /// Codes of warnings.
+    /// The most codes of warnings.
     package static let mostWarnings = 50
 
     /// Reads a stored event.

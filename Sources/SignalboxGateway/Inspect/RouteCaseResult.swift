@@ -30,7 +30,7 @@ package struct RouteCaseResult {
     }
 
     /// True if the expected routes matched in their order, and the destinations are the expected ones. A case that
-    /// names no destinations accepts any. False for a payload that the gateway would reject, also if the case expects
+    /// names no destinations accepts any. False for a payload that the gateway would reject, even if the case expects
     /// no route.
     package var passed: Bool {
         guard case .success(let trial) = outcome else { return false }

@@ -8,7 +8,7 @@ package struct RouteTrial: Sendable {
     package let subject: String?
     /// All routes, in order.
     package let routes: [Entry]
-    /// In the order in which routes name them; those of the fallback if no route matches.
+    /// In the order in which the matching routes name them; the destinations of the fallback if none matches.
     package let destinations: [DestinationName]
     /// True if no route matches and the event goes to the fallback.
     package let usesFallback: Bool
@@ -17,10 +17,9 @@ package struct RouteTrial: Sendable {
     package struct Entry: Sendable, Equatable {
         /// `name`: unique in the config.
         package let name: String
-        /// Every destination that the route names, also if it does not match.
+        /// Every destination that the route names, even if it does not match.
         package let destinations: [DestinationName]
-        /// Why the route takes the event or not. The first obstacle in the order of the checks, for a route that does
-        /// not match.
+        /// Whether the route matches the event; otherwise the first check that failed.
         package let verdict: RouteVerdict
     }
 
@@ -43,10 +42,10 @@ package struct RouteTrials: Sendable {
         (self.routes, self.vendors) = (routes, vendors)
     }
 
-    /// `text`: a payload, or an event in structured CloudEvents JSON, which is used unchanged. `source`, `time`:
-    /// source and time of a payload. Throws if the gateway would reject the payload. An event is accepted without a
-    /// check of its source or its id. Throws if routing it takes too much work. The event of a payload has a new id
-    /// at each call. An event is matched as given, so it must have the members that the patterns name.
+    /// `text`: a payload, or an event in structured CloudEvents JSON, which is used unchanged. `source`, `time`: source
+    /// and time of a payload. Throws if the gateway would reject the payload, or if routing takes too much work. An
+    /// event is matched unchanged, without a check of its source or id. A payload becomes an event with a new id at
+    /// each call.
     package func trial(of text: [UInt8], from source: SourceName, at time: Date) throws(Rejection) -> RouteTrial {
         if text.count <= Normalizer.payloadLimit, let event = EventDocument(text), event.isCloudEvent {
             return try trial(of: event)

@@ -29,7 +29,7 @@ package struct InteractionIntake: Sendable {
     private let decider: TapDecider
     private let queue: any IntakeStore
     private let variants: EventVariants
-    /// For the events about taps; snoozed notifications get theirs from the decider.
+    /// For the events about taps; snoozed notifications get their ids from the decider.
     private let ids = EventIDSource()
     private let parsers = ParserPool.events
     private let delayed: DelayedCall
@@ -86,12 +86,13 @@ package struct InteractionIntake: Sendable {
         package let isBatch: Bool
     }
 
-    /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this
-    /// returns. Throws if the request as a whole is rejected; nothing was stored then. The cases are
+    /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this returns.
+    /// Throws if the request as a whole is rejected; nothing was stored then. The cases are
     /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
-    /// ``Intake/Failure/store(_:)``, also for a disk that does not answer a read. A report that is mistaken becomes an
-    /// item. `source`: the source of the reporting client, which need not be the source of the notification. Reports
-    /// are decided one after another, each with one read of the queue. `trace`: of the request; nil for none.
+    /// ``Intake/Failure/store(_:)``, the last one also for a disk that does not answer a read. A report that is
+    /// mistaken becomes an item. `source`: the source of the reporting client, which need not be the source of the
+    /// notification. Reports are decided one after another, each with one read of the queue. `trace`: of the request;
+    /// nil for none.
     package func accept(
         _ body: [UInt8], from source: SourceName, trace: RequestTrace? = nil
     ) async throws(Intake.Failure) -> Report {

@@ -26,8 +26,8 @@ package struct TapDecider: Sendable {
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
     /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that. Never throws: a
-    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze. Stores the file
-    /// on every call, also for a repeated tap; its content is the same then.
+    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze. Stores the file on
+    /// every call, even for a repeated tap; its content is the same then.
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         var problems = types.problems(with: tap.action, options: tap.options)
         let outcome = await outcome(of: tap, at: now, &problems)

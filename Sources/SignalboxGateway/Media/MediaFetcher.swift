@@ -122,7 +122,7 @@ package struct MediaFetcher: Sendable {
 
     // MARK: Responses
 
-    /// A redirect from `https` to `http` fails, also if `http` is allowed. The next request has no validators.
+    /// A redirect from `https` to `http` fails, even if `http` is allowed. The next request has no validators.
     private func redirect(_ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop, took: Duration) -> Step {
         guard let place = reply.headers["location"], place.utf8.count < MediaLimits.longestURL,
             let url = hop.url.resolving(place)

@@ -26,11 +26,11 @@ final class MediaGate: Sendable {
     /// Read before each step of the service.
     var isStopping: Bool { current.withLock { $0.isStopping } }
 
-    /// The job counts until ``end(_:)``, also while its result is being recorded.
+    /// The job counts until ``end(_:)``, even while its result is being recorded.
     func begin(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = job.host } }
-    /// Its place and its host are free again.
+    /// The job no longer counts, in total and for its host.
     func end(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = nil } }
-    /// Downloads still start while deliveries wait for them.
+    /// Ends the service once no delivery waits. Until then, downloads still start.
     func drain() { current.withLock { $0.isDraining = true } }
     /// Cannot be undone.
     func stop() { current.withLock { $0.isStopping = true } }

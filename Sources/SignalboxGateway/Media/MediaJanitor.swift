@@ -2,9 +2,9 @@ import Logging
 import ServiceLifecycle
 import SignalboxStore
 
-/// Removes stored files: at the start and once an hour those beyond their retention, and at once the least recently
-/// used ones when the quota is exceeded. One janitor runs for each data directory. Errors are logged once and
-/// recorded in the queue's health.
+/// Removes stored files. At the start and once an hour, it removes those beyond their retention. When the quota is
+/// exceeded, it removes the least recently used files at once. One janitor runs for each data directory. Errors are
+/// logged once and recorded in the queue's health.
 package struct MediaJanitor: Service {
     /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
     struct Work: Sendable {
@@ -33,7 +33,7 @@ package struct MediaJanitor: Service {
 
     /// Time between two complete rounds.
     private static let interval: Duration = .seconds(3600)
-    /// A file is on disk before the queue knows it: younger files are not deleted.
+    /// Files younger than this are not deleted, because a file is on disk before the queue knows it.
     static let youth: Duration = .seconds(600)
 
     /// `clock` and `elapsed` run at the same speed. `quota`: shared with the downloads. `work`: ``MediaCleanup``, or
@@ -62,16 +62,16 @@ package struct MediaJanitor: Service {
         quota.open()
         defer { quota.close() }
         var nextSweep = elapsed()
-        // When the youngest forgotten file is old enough to be deleted.
-        var lastOld = nextSweep
+        // When the youngest file that was removed from the queue is old enough to be deleted from the disk.
+        var youngIsOldAt = nextSweep
         while !Task.isCancelled {
             if elapsed() >= nextSweep {
-                if await remove(beyond: quota.limit()) { lastOld = elapsed() + Self.youth }
+                if await remove(beyond: quota.limit()) { youngIsOldAt = elapsed() + Self.youth }
                 await sweep()
-                nextSweep = lastOld > elapsed() ? lastOld : elapsed() + Self.interval
+                nextSweep = youngIsOldAt > elapsed() ? youngIsOldAt : elapsed() + Self.interval
             } else if quota.isExceeded, await remove(beyond: quota.target) {
-                lastOld = elapsed() + Self.youth
-                nextSweep = min(nextSweep, lastOld)
+                youngIsOldAt = elapsed() + Self.youth
+                nextSweep = min(nextSweep, youngIsOldAt)
             }
             guard await quota.exceeded.wait(atMost: max(nextSweep - elapsed(), .zero), by: clock) else { return }
         }
@@ -116,7 +116,7 @@ package struct MediaJanitor: Service {
         if removed > 0 { logger.info("Old files removed.", metadata: ["files": "\(removed)"]) }
     }
 
-    /// Logs the first error in a row, unless the task was cancelled.
+    /// Logs the first error in a row, unless the task has been cancelled.
     private func report(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
         // The janitor's own stop cancelled the work.
         if Task.isCancelled || (error as? StoreError)?.isUnreachable == true { return }
@@ -126,7 +126,7 @@ package struct MediaJanitor: Service {
 
     /// Logs the first success after an error.
     private func reportSuccess(of upkeep: StoreHealth.Upkeep) {
-        if health.record(upkeep, failure: nil) == .recovers { logger.notice("Old files removable again.") }
+        if health.record(upkeep, failure: nil) == .recovers { logger.notice("Removal of old files works again.") }
     }
 }
 

@@ -2,9 +2,9 @@ import SignalboxNotification
 
 /// Markup that browsers would run, and calendars.
 ///
-/// HTML is everything that the MIME Sniffing Standard (section 7.1) recognises as HTML, also after a byte order mark
-/// and in UTF-16, which browsers do not sniff. The name of the root element takes precedence: SVG after a comment is
-/// SVG.
+/// HTML is everything that the MIME Sniffing Standard (section 7.1) recognises as HTML, and the same after a byte order
+/// mark or in UTF-16, although browsers do not sniff UTF-16. The name of the root element takes precedence: SVG after a
+/// comment is SVG.
 extension MediaKind {
     /// Called after the binary formats. Nil for a text that is none of them.
     static func markup(_ header: HeaderBytes) -> MediaKind? {
@@ -19,14 +19,16 @@ extension MediaKind {
         }
     }
 
-    /// The text without a byte order mark, UTF-16 as one byte a unit; other characters than ASCII become any letter.
+    /// The text without a byte order mark. UTF-16 has one byte for each unit: 0xFF if the unit is not ASCII.
     private static func ascii(_ header: HeaderBytes) -> [UInt8] {
         if header.holds(bytes: [0xEF, 0xBB, 0xBF]) { return Array(header.bytes.dropFirst(3)) }
+        let (hasBigMark, hasLittleMark) = (header.holds(bytes: [0xFE, 0xFF]), header.holds(bytes: [0xFF, 0xFE]))
         // Without a mark, the first characters of XML decide (XML 1.0, appendix F).
-        let isBig = header.holds(bytes: [0xFE, 0xFF]) || header.holds(bytes: [0, 0x3C, 0])
-        let isLittle = header.holds(bytes: [0xFF, 0xFE]) || header.holds(bytes: [0x3C, 0]) && header[3] == 0
+        let isBig = hasBigMark || header.holds(bytes: [0, 0x3C, 0])
+        let isLittle = hasLittleMark || (header.holds(bytes: [0x3C, 0]) && header[3] == 0)
         guard isBig || isLittle else { return header.bytes }
-        return stride(from: header[0] == 0 || header[0] == 0x3C ? 0 : 2, to: header.count - 1, by: 2).map { offset in
+        let start = hasBigMark || hasLittleMark ? 2 : 0
+        return stride(from: start, to: header.count - 1, by: 2).map { offset in
             let (low, high) = (header.bytes[offset + (isBig ? 1 : 0)], header.bytes[offset + (isBig ? 0 : 1)])
             return high == 0 && low < 0x80 ? low : 0xFF
         }
@@ -40,8 +42,7 @@ extension MediaKind {
         "body", "br", "p", "!--",
     ]
 
-    /// True for one of the standard's tags with a space or a bracket after it. `text`: in lower case, after the
-    /// opening bracket.
+    /// True for one of the standard's tags with a space or `>` after it. `text`: in lower case, after `<`.
     private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
         tags.contains { tag in
             let end = text.dropFirst(tag.utf8.count).first
@@ -49,7 +50,7 @@ extension MediaKind {
         }
     }
 
-    /// The name, without its prefix, that the document type states, or else that of the first element, after
+    /// The name in the document type, otherwise that of the first element, without its prefix. Skips processing
     /// instructions and comments. Nil when the header ends before.
     private static func rootElement(_ text: ArraySlice<UInt8>) -> String? {
         var rest = text

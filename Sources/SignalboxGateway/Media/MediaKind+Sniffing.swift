@@ -2,8 +2,7 @@ package import SignalboxNotification
 
 /// Finds the kind of a file by its first bytes; URLs and servers are not trusted.
 ///
-/// A signature of a binary format decides, so a picture that contains HTML is a picture. Markup and calendars come
-/// last.
+/// A signature of a binary format decides, so an image that contains HTML is an image. Markup and calendars come last.
 extension MediaKind {
     /// How many bytes decide the kind: three packets of a transport stream, two frames of MP3, and the prologs and
     /// comments before the first element of most XML files.
@@ -36,7 +35,7 @@ extension MediaKind {
 
     // MARK: Sounds
 
-    /// AIFF, and MP3 with or without a tag. Sounds in other containers are found by those.
+    /// AIFF, and MP3 with or without a tag. ``riff(_:)`` and ``boxes(_:)`` find audio in other containers.
     private static func sound(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("FORM"), header.holds("AIFF", at: 8) || header.holds("AIFC", at: 8) { return .aiff }
         // The eleven set bits that begin a frame occur in many files; a second frame right after the first does not.
@@ -86,7 +85,8 @@ extension MediaKind {
                 ? [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
                 : [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
             let samplesPerSecond = [44_100, 48_000, 32_000][frequency] >> (isMPEG1 ? 0 : version == 2 ? 1 : 2)
-            bytes = (isMPEG1 ? 144 : 72) * kilobits[rate - 1] * 1000 / samplesPerSecond + word >> 9 & 1
+            let padding = word >> 9 & 1
+            bytes = (isMPEG1 ? 144 : 72) * kilobits[rate - 1] * 1000 / samplesPerSecond + padding
             stream = [version, frequency]
         }
     }
@@ -101,8 +101,8 @@ extension MediaKind {
         func brand(at offset: Int) -> String { String(decoding: header.bytes[offset...].prefix(4), as: UTF8.self) }
         // The minor version is between the major brand and the compatible brands.
         let others = stride(from: 16, to: min(size, header.count - 3), by: 4).map(brand)
-        // Only these major brands mean sound without pictures. The box with the tracks may be at the end of the file,
-        // so other brands of MPEG-4 count as films.
+        // Only these major brands mean audio without video. The box with the tracks may be at the end of the file, so
+        // other brands of MPEG-4 count as video.
         switch brand(at: 8) {
         case "M4A ", "M4B ", "M4P ", "F4A ", "F4B ": return .m4a
         case "qt  ": return .quicktime
@@ -158,7 +158,7 @@ extension MediaKind {
     }
 
     /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first
-    /// is not text, which may have the letter G at these offsets, too.
+    /// packet must have a byte 0 or 0xFF, because text may have the letter G (0x47) at these offsets.
     private static func isTransportStream(_ header: HeaderBytes) -> Bool {
         let isSynced = [0, 188, 376].allSatisfy { offset in
             guard let word = header.big(4, at: offset) else { return false }

@@ -47,8 +47,8 @@ final class MediaQuota: Sendable {
     /// earlier one.
     func whenFree(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.whenFree = wake } }
 
-    /// Records a stored file. Signals once if the quota is exceeded, until files were removed. Called after the file
-    /// is committed to the queue.
+    /// Records a stored file. Signals once if the quota is exceeded, until files have been removed. Called after the
+    /// file is committed to the queue.
     func add(_ bytes: Int) {
         let limit = limit()
         let isNew = state.withLock { state in

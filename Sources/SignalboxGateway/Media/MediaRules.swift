@@ -90,7 +90,7 @@ extension MediaRemark {
         let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         if let dot = name.lastIndex(of: ".") {
             let end = name[name.index(after: dot)...].lowercased()
-            // A script that makes pictures may have any extension.
+            // A script that makes images may have any extension.
             let isKnown = MediaKind.allCases.contains { $0.family != nil && $0.fileExtensions.contains(end) }
             if isKnown, !kind.fileExtensions.contains(end) { remarks.append(.fileExtension) }
         }

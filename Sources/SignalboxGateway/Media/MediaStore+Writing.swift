@@ -50,13 +50,13 @@ extension MediaStore {
             guard rename(writer.path, path(of: digest)) == 0 else { throw .lastError }
             writer.release()
         }
-        // Also for an existing file: the task that stored it may not have synced the folder yet.
+        // Even for an existing file, because the task that stored it may not have synced the folder yet.
         try sync(folders[2])
         return StoredMedia(sha256: digest, bytes: writer.bytes)
     }
 
-    /// Stores a written file and describes it, without blocking the caller. Reads the size of a picture from its
-    /// header; other kinds have none. The blocking work runs on a queue.
+    /// Stores a written file and describes it, without blocking the caller. Reads the size of an image from its header;
+    /// other kinds have none. The blocking work runs on a queue.
     package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
         let queue = Self.queues[(writer.finish().first?.hexDigitValue ?? 0) % Self.queues.count]
         return try await Self.run(on: queue) { () throws(MediaError) in
@@ -68,9 +68,9 @@ extension MediaStore {
         }
     }
 
-    /// Makes sure that a folder exists, also after a power cut. Syncs the parent of a new folder, and once that of an
-    /// existing one, because the process that made it may have crashed before its sync. Two calls at the same time
-    /// may both sync the parent.
+    /// Makes sure that a folder exists, even after a power cut. Syncs the parent of a new folder, and once that of an
+    /// existing one, because the process that made it may have crashed before its sync. Two calls at the same time may
+    /// both sync the parent.
     private func makeFolder(_ path: String) throws(MediaError) {
         if mkdir(path, 0o700) != 0 {
             guard errno == EEXIST else { throw .lastError }
@@ -159,7 +159,7 @@ package final class MediaWriter: @unchecked Sendable {
         file = -1
     }
 
-    /// Removes the file unless it was released. Called by the deinitialiser too; a second call has no effect.
+    /// Removes the file unless it has been released. Called by the deinitialiser too; a second call has no effect.
     package func discard() {
         guard file >= 0 else { return }
         release()

@@ -83,8 +83,8 @@ package struct MediaStore: Sendable {
         }
     }
 
-    /// The file with this digest; nil when there is none. Looks at the disk; nil also for a text that is not a
-    /// digest, so it is safe for paths of requests.
+    /// The file with this digest; nil when there is none. Looks at the disk; also nil for a text that is not a digest,
+    /// so it is safe for paths of requests.
     package func find(_ digest: String) -> StoredMedia? {
         guard Self.isDigest(digest) else { return nil }
         var status = stat()
@@ -136,7 +136,7 @@ package struct MediaStore: Sendable {
     }
 
     /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks. `body` runs to
-    /// its end also if the caller's task is cancelled.
+    /// its end even if the caller's task is cancelled.
     static func run<R: Sendable>(
         on queue: DispatchQueue, _ body: @escaping @Sendable () throws(MediaError) -> R
     ) async throws(MediaError) -> R {

@@ -1,6 +1,6 @@
 package import SignalboxNotification
 
-/// The width and height of a picture in pixels, as its header says. EXIF's rotation does not count.
+/// The width and height of an image in pixels, as its header says. EXIF's rotation does not count.
 package struct PictureSize: Sendable, Equatable {
     /// In pixels, above 0.
     package let width: Int

@@ -1,7 +1,7 @@
 import DequeModule
 
 extension Deque {
-    /// The index of the first element behind a number. `number`: of an element; the numbers ascend.
+    /// The index of the first element after a number. `number`: of an element; the numbers ascend.
     func start(behind limit: Int64, by number: (Element) -> Int64) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -52,7 +52,7 @@ package struct DriftService: Service {
         }
     }
 
-    /// Returns the position behind the last event that was examined.
+    /// Returns the position after the last event that was examined.
     func examine(after position: RecentPosition) -> RecentPosition {
         var position = position
         for _ in 0..<Self.mostSteps {

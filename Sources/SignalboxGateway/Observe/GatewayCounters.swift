@@ -10,7 +10,7 @@ package final class GatewayCounters: Sendable {
     // A class because the flows of all configs share it.
     /// The label of values beyond a limit.
     package static let other = "other"
-    /// Vendors with series of their own.
+    /// The most vendors with series of their own.
     static let mostVendors = 200
 
     /// Accepted events of one kind.

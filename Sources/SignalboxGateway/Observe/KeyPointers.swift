@@ -14,11 +14,11 @@ package enum KeyType: String, Sendable, CaseIterable {
 struct KeyPointers {
     /// Levels; a deeper value counts as an object or array.
     static let deepest = 8
-    /// Pointers of one value.
+    /// The most pointers of one value.
     static let most = 500
-    /// Bytes of a pointer; a longer one is cut at a key.
+    /// The most bytes of a pointer; a longer one is cut at a key.
     static let longest = 200
-    /// Bytes of a key that is not an identifier.
+    /// The most bytes of a key that is not an identifier.
     private static let longestKey = 48
 
     private(set) var found: [String: KeyType] = [:]

@@ -1,16 +1,16 @@
 import SignalboxNotification
 
-/// The occurrences that one reader of the live view has still to receive: at most one second's worth of them. A pure
+/// The occurrences that one reader of the live view still has to receive: at most one second's worth of them. A pure
 /// value: the caller reads the log and sends the frames.
 ///
-/// When more happens than the reader takes, the group with the most pending frames loses its oldest one, so one event
-/// of a rare vendor passes among thousands of another. Each frame tells how many occurrences before it are missing, so
-/// that for a reader without a pattern the frames and the missing ones add up to all that happened.
+/// When events arrive faster than the reader receives them, the group with the most pending frames loses its oldest
+/// frame, so one event of a rare vendor passes among thousands of another. Each frame tells how many occurrences before
+/// it are missing, so that for a reader without a pattern the frames and the missing ones add up to all that happened.
 package struct LiveBacklog: Sendable {
     /// A frame to send.
     package struct Frame: Sendable {
         package let entry: RecentEntry
-        /// Occurrences between the frame before and this one that the reader does not receive.
+        /// Occurrences between the previous frame and this one that the reader does not receive.
         package internal(set) var dropped: Int
         fileprivate let group: String
     }
@@ -20,12 +20,12 @@ package struct LiveBacklog: Sendable {
     /// In the order of their positions; at most ``most``.
     private var frames: [Frame] = []
     private var groups: [String: Int] = [:]
-    /// Occurrences behind the last frame.
+    /// Occurrences after the last frame.
     private var dropped = 0
     /// Everything up to here is a frame, is counted as dropped, or was not selected.
     package private(set) var position: RecentPosition
 
-    /// `kinds`: of the frames of the reader. `most`: frames that may be pending. `position`: where it begins.
+    /// `kinds`: those that the reader selected. `most`: the most pending frames. `position`: after which it begins.
     package init(_ kinds: Set<RecentEntry.Kind>, most: Int, after position: RecentPosition) {
         (self.kinds, self.most, self.position) = (kinds, max(1, most), position)
     }
@@ -33,18 +33,18 @@ package struct LiveBacklog: Sendable {
     /// The number of pending frames.
     package var count: Int { frames.count }
 
-    /// Appends what was read behind ``position``. `selects`: whether the reader receives an entry; called once for
-    /// each one of its kinds. Entries that were not selected are not missing.
+    /// Appends the entries that were read after ``position``. `selects`: whether the reader receives an entry; called
+    /// once for each entry of these kinds. Entries that were not selected are not missing.
     package mutating func append(_ reading: RecentLog.Reading, selects: (RecentEntry) -> Bool) {
         for entry in reading.entries where kinds.contains(entry.kind) { append(entry, selects: selects) }
         for kind in kinds { advance(kind, to: reading.position[kind]) }
-        // Other kinds do not concern the reader; its next reading begins behind all that was examined.
+        // Other kinds do not concern the reader; its next reading begins after the examined entries.
         for kind in RecentEntry.Kind.allCases { position[kind] = max(position[kind], reading.position[kind]) }
     }
 
     private mutating func append(_ entry: RecentEntry, selects: (RecentEntry) -> Bool) {
         let own = entry.kind
-        // Counts missing occurrences of other kinds too: a reader that resumes behind this frame does not get them.
+        // Counts missing occurrences of other kinds too: a reader that resumes after this frame does not receive them.
         for kind in kinds { advance(kind, to: entry.position[kind] - (kind == own ? 1 : 0)) }
         position[own] = entry.position[own]
         guard selects(entry) else { return }
@@ -63,7 +63,7 @@ package struct LiveBacklog: Sendable {
         return frame
     }
 
-    /// The missing occurrences behind all frames, once no frame is pending; 0 for none.
+    /// Returns and resets the number of missing occurrences after the last frame; 0 while a frame is pending.
     package mutating func takeDropped() -> Int {
         guard frames.isEmpty else { return 0 }
         defer { dropped = 0 }
@@ -94,7 +94,7 @@ package struct LiveBacklog: Sendable {
 
 extension RecentEntry {
     /// Frames of a group replace each other when a reader is too slow.
-    // Not inlined, like ``kind``.
+    // Not inlined: within a loop over entries, the optimiser of Swift 6.3.1 ends with an error.
     @inline(never) fileprivate var group: String {
         switch item {
         case .event(let event): "event " + event.vendor.name

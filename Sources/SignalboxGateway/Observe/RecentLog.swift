@@ -73,14 +73,14 @@ package final class RecentLog: Sendable {
     /// The number of everything that happened so far.
     package var position: RecentPosition { ring.withLock { _ in counted } }
 
-    /// The first entries behind a position, in order, at most `most` of them. `events`, `others`: which of them.
+    /// The first entries after a position, in order, at most `most` of them. `events`, `others`: which of them.
     package func read(
         after position: RecentPosition, upTo most: Int, events: Bool = true, others: Bool = true
     ) -> Reading {
         let (entries, now) = ring.withLock { ring in
             (ring.batch(after: position.order, upTo: most, events: events, others: others), counted)
         }
-        // More may follow behind a full batch.
+        // More may follow after a full batch.
         let end = entries.count == most ? entries.last?.position : nil
         return Reading(entries: entries, position: end ?? now)
     }

@@ -19,14 +19,14 @@ struct RecentRing: Sendable {
 
     var count: Int { events.count + others.count }
 
-    /// Appends an entry whose position is behind those of all others, and drops the oldest ones beyond the limits.
+    /// Appends an entry whose position is after those of all others, and drops the oldest ones beyond the limits.
     mutating func append(_ entry: RecentEntry) {
         bytes += entry.bytes
         if entry.kind == .event { events.append(entry) } else { others.append(entry) }
         trim()
     }
 
-    /// The first entries behind a position, in order. `events`, `others`: which of them.
+    /// The first entries after a position, in order. `events`, `others`: which of them.
     func batch(after order: Int64, upTo most: Int, events hasEvents: Bool, others hasOthers: Bool) -> [RecentEntry] {
         let rings = (hasOthers ? [others] : []) + (hasEvents ? [events] : [])
         let found = rings.flatMap { $0[$0.start(behind: order, by: \.position.order)...].prefix(most) }

@@ -9,7 +9,7 @@ package struct StreamFilter: Sendable {
 
     package init(_ pattern: Pattern) { self.pattern = pattern }
 
-    /// False also for an event on which the pattern takes too much work. Parses the event.
+    /// Also false for an event on which the pattern takes too much work. Parses the event.
     package func matches(_ event: [UInt8]) -> Bool {
         ParserPool.events.withParser { parser in
             guard let event = EventDocument(event, with: parser) else { return false }

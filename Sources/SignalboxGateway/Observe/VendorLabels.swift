@@ -1,8 +1,8 @@
 import SignalboxNotification
 import Synchronization
 
-/// The vendors that metrics name: the first ``GatewayCounters/mostVendors`` of them. Configs may define vendors without
-/// a limit, also by reloads.
+/// The vendors that metrics name: the first ``GatewayCounters/mostVendors`` of them. Configs may define any number of
+/// vendors, even by reloads.
 final class VendorLabels: Sendable {
     // A class because the counters of all flows share it.
     private let known = Mutex<(names: Set<VendorID>, last: VendorID)>(([.unknown], .unknown))

@@ -16,7 +16,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     private static let interval: Duration = .milliseconds(500)
 
     /// `loaded`: the stamps of the first config, taken when it was read, so that no later change is missed. `origin`:
-    /// the files of the newest config, also if it was rejected. `reload`: reads and applies the config; called by one
+    /// the files of the newest config, even if it was rejected. `reload`: reads and applies the config; called by one
     /// task at a time. Reads no file before ``run()``.
     package init(
         loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,

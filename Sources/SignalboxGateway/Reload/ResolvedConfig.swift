@@ -13,7 +13,7 @@ extension RoutedConfig {
             digest: hexadecimal(sha256(files.texts.flatMap(\.bytes))))
     }
 
-    /// Reads and checks a config, also against the events and the address policy. Throws all errors of the config.
+    /// Reads a config and checks it, also against the events and the address policy. Throws all errors of the config.
     init(checking files: [ConfigText]) throws(InvalidConfig) {
         try self.init(files)
         config.addWarnings(ConfigEventCheck.warnings(about: config, in: files))

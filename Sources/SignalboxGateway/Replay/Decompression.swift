@@ -1,7 +1,7 @@
 internal import CZlib
 internal import CZstd
 
-/// Decompresses a stream: gzip, also with several members, and Zstandard. It recognises them by their first bytes, so
+/// Decompresses a stream: gzip, including several members, and Zstandard. It recognises them by their first bytes, so
 /// that standard input needs no file name. Other input is not changed. It owns the state of zlib or libzstd; a value
 /// decodes one stream.
 package struct Decompression: ~Copyable {
@@ -71,8 +71,8 @@ package struct Decompression: ~Copyable {
         }
     }
 
-    /// Decompresses a complete gzip text. Throws ``Damaged``, also if the result exceeds `limit` bytes. The input
-    /// must begin with the signature of gzip. Memory is bounded by `limit` and one piece of 64 KiB.
+    /// Decompresses a complete gzip text. Throws ``Damaged`` for damaged text, and for a result of more than `limit`
+    /// bytes. The input must begin with the signature of gzip. Memory is bounded by `limit` and one piece of 64 KiB.
     package static func gunzip(_ bytes: [UInt8], upTo limit: Int) throws -> [UInt8] {
         guard bytes.starts(with: [0x1F, 0x8B]) else { throw Damaged() }
         return try bytes.withUnsafeBytes { bytes in
@@ -94,7 +94,8 @@ package struct Decompression: ~Copyable {
         }
     }
 
-    /// Ends the input. Throws if it is cut off. Call it after all input was decoded. Plain input is always complete.
+    /// Ends the input. Throws if it is cut off. Call it after all input has been decoded. Plain input is always
+    /// complete.
     func finish() throws(Damaged) {
         if !isComplete { throw Damaged() }
     }

@@ -43,9 +43,9 @@ package struct FileIdentity: Equatable {
         left.path == right.path || left.node != nil && left.node == right.node
     }
 
-    /// Why a command must not write the file that an option names, as one sentence; nil if it may. `inputs`: files
-    /// that the command reads; empty for standard input. It opens no file. Also finds a file under another path or
-    /// link. A file that does not exist yet conflicts with an equal path only.
+    /// Why a command must not write the file that an option names, as one sentence; nil if it may. `inputs`: files that
+    /// the command reads; empty for standard input. It opens no file. Finds a file even under another path or link. A
+    /// file that does not exist yet conflicts with an equal path only.
     package static func conflict(of option: String, _ path: String, inputs: [String], config: String) -> String? {
         let file = FileIdentity(path)
         if (inputs.isEmpty ? ["-"] : inputs).contains(where: { FileIdentity(input: $0) == file }) {

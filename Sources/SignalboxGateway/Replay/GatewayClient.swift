@@ -109,7 +109,7 @@ package final class GatewayClient: Sendable {
     }
 
     /// A failure before the first answer of any request refuses the run at once. Throws ``ReplayError/interrupted``
-    /// after `http` was stopped.
+    /// after `http` has been stopped.
     private func answer(_ result: OutboundResult, to count: Int) throws(ReplayError) -> UploadAnswer {
         switch result.answer {
         case .success(let reply):
@@ -138,7 +138,7 @@ package final class GatewayClient: Sendable {
         }
         if isHopeless {
             throw .refused(
-                "The gateway has accepted no payload for \(Self.patience.components.seconds / 60) minutes: \(reason).")
+                "No payload was accepted for \(Self.patience.components.seconds / 60) minutes: \(reason).")
         }
     }
 

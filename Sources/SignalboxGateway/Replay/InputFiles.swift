@@ -76,7 +76,7 @@ package struct InputFile: ~Copyable {
     private let mayStall: Bool
     private let isStopped: @Sendable () -> Bool
 
-    /// Bytes of one read, and of one decompressed piece.
+    /// The most bytes of one read, and of one decompressed piece.
     private static let piece = 256 * 1024
 
     fileprivate init(name: String, _ descriptor: Int32, isStopped: @escaping @Sendable () -> Bool) {
@@ -145,7 +145,7 @@ package struct InputFile: ~Copyable {
     /// True if the next read would block. The caller can then work on the input that it has.
     var wouldWait: Bool { mayStall && rest.isEmpty && !hasEnded && !hasInput(within: 0) }
 
-    /// True also at the end of the input, when a read returns at once.
+    /// Also true at the end of the input, when a read returns at once.
     private func hasInput(within milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return Foundation.poll(&poll, 1, milliseconds) != 0

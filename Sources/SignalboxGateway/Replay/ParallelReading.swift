@@ -48,7 +48,7 @@ package struct ParallelReading {
         func consumeNext() async throws -> Bool {
             guard let (block, result) = await window.next() else { return false }
             guard canConsume else { return true }
-            // Stays false if `consume` throws: blocks behind a failed block must not be consumed.
+            // Stays false if `consume` throws: blocks after a failed block must not be consumed.
             canConsume = false
             try await consume(block, result)
             canConsume = true

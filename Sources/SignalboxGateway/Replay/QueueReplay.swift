@@ -26,8 +26,8 @@ package struct QueueReplay {
             failures: failures, hasLastingIDs: true)
     }
 
-    /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed. After ^C
-    /// or an error, attempts in flight have five seconds to end, and other deliveries stay in the queue for the next
+    /// Runs until every delivery has been attempted. Returns true if a payload was rejected or a delivery failed. After
+    /// ^C or an error, attempts in flight have five seconds to end, and other deliveries stay in the queue for the next
     /// start. Progress is saved in any case. Throws ``ReplayError`` for inputs and files, and ``StoreError`` for the
     /// queue; events that were appended before stay there.
     package func run() async throws -> Bool {

@@ -14,7 +14,7 @@ package struct RejectList: ~Copyable {
     private let diagnostics: Diagnostics
     /// Rejections reported by this process, not by the whole run.
     private var reported = 0
-    /// Rejections that are reported on the diagnostics.
+    /// The most rejections that are reported on the diagnostics.
     private static let mostReported = 10
 
     /// `path`: a file for NDJSON of `{line, offset, code, message, input}`. `namesInputs`: include the input's name

@@ -1,7 +1,7 @@
 import SignalboxNotification
 
-/// A position in the inputs of a run. Everything before it was read. Positions are comparable across inputs: a later
-/// input is behind every byte of an earlier one.
+/// A position in the inputs of a run. Everything before it has been read. Positions are comparable across inputs: a
+/// later input comes after every byte of an earlier one.
 package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     /// Index of the input, from 0.
     package var input: Int
@@ -16,7 +16,7 @@ package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     }
 }
 
-/// The progress of a long run in text. Pure: the caller passes the time, measured from any start. It writes nothing
+/// The progress of a long run as text. Pure: the caller passes the time, measured from any start. It writes nothing
 /// itself; the caller passes its text to the diagnostics.
 package struct ProgressMeter: Sendable {
     /// How the progress is written.
@@ -34,7 +34,7 @@ package struct ProgressMeter: Sendable {
     private let start: Duration
     /// When the progress was written last.
     private var lastShown: Duration
-    /// Read so far, skipped ones included.
+    /// Bytes read so far, including the skipped ones. Compressed, as stored.
     private var bytes: Int
     private var events = 0
     private var rejected = 0
@@ -47,9 +47,9 @@ package struct ProgressMeter: Sendable {
         bytes = skippedBytes
     }
 
-    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: the events
-    /// of this run. Returns text at most five times a second on a terminal, and every five seconds otherwise. A
-    /// position never goes back. The rate counts events of this process only.
+    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs, compressed as stored.
+    /// `events`: the events of this run. Returns text at most five times a second on a terminal, and every five seconds
+    /// otherwise. A position never goes back. The rate counts events of this process only.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
         (self.events, self.rejected) = (events, rejected)
@@ -62,7 +62,7 @@ package struct ProgressMeter: Sendable {
         }
     }
 
-    /// Erases the line from a terminal. Empty for plain lines.
+    /// The text that erases the line from a terminal; empty for plain lines.
     package var end: String { style == .terminal ? "\r\u{1B}[K" : "" }
 
     /// The part of the inputs that was read, from 0 to 1; nil if their size is unknown.

@@ -232,8 +232,8 @@ package final class ReplaySession {
 
     // MARK: End
 
-    /// Saves the progress and erases the progress line. `isComplete`: everything was read. Call it once, also after
-    /// an error.
+    /// Saves the progress and erases the progress line. `isComplete`: everything was read. Call it once, even after an
+    /// error.
     func end(isComplete: Bool) throws(ReplayError) {
         if isComplete { state?.isComplete = true }
         try save(atOnce: true)
@@ -241,7 +241,7 @@ package final class ReplaySession {
     }
 
     /// Writes the tables, then `more`. JSON or text, as the options say. The output goes to the diagnostics. Written
-    /// once, at the end, also after an interruption.
+    /// once, at the end, even after an interruption.
     func report(_ more: String = "") {
         if let advice = wrapped.advice { diagnostics.writeLine(advice) }
         let count = rejections.count

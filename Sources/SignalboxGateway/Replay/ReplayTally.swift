@@ -42,7 +42,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
         for code in codes { count(warning: code) }
     }
 
-    /// Adds the counts of another tally. Names beyond the bound are counted as `(others)`, also if they have a row in
+    /// Adds the counts of another tally. Names beyond the bound are counted as `(others)`, even if they have a row in
     /// `other`.
     package mutating func add(_ other: ReplayTally) {
         events += other.events

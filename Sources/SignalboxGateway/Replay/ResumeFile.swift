@@ -133,10 +133,10 @@ package struct InputIdentity: Sendable, Equatable, Codable {
     /// For tests; commands read the file.
     package init(name: String, size: Int, head: String) { (self.name, self.size, self.head) = (name, size, head) }
 
-    /// Bytes of the beginning that identify an input.
+    /// The most bytes of the beginning that identify an input.
     static let headLength = 64 * 1024
 
-    /// Standard input, of which no text was read yet.
+    /// Standard input before any text has been read.
     static let standardInput = InputIdentity(name: "-", size: 0, head: hexadecimal(sha256([])))
 
     /// Reads the identity of a regular file. Throws ``ReplayError/refused(_:)`` if it is not one or cannot be read.

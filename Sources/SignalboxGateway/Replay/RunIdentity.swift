@@ -18,7 +18,7 @@ package struct RunIdentity: Sendable {
     /// The id of an event: a UUID version 7 (RFC 9562). Its time is the recorded time, or the start of the run. The
     /// next 12 bits count mebibytes of the input (RFC 9562, 6.2, method 1), so that neighbours are close in an index.
     /// The other 62 bits are a keyed digest of the position. `input`: index of the input. Equal arguments give equal
-    /// ids, also in another process of the run.
+    /// ids, even in another process of the run.
     package func eventID(input: Int, offset: Int, recorded: Timestamp?) -> EventID {
         let digest = digest(of: "event", input, offset)
         return EventID(

@@ -3,7 +3,7 @@ package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxRouting
 
-/// Selects payloads of a recording. All parts must hold. It has no limit of events; the session counts those.
+/// Selects payloads of a recording. All parts must hold. It has no limit of events; the session counts the events.
 package struct Selection: Sendable {
     /// Earliest recorded time, inclusive.
     package var since: Timestamp?

@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// A class because the workers of a run share it. It examines the first texts only.
 final class WrappedPayloads: Sendable {
-    /// Texts that are examined.
+    /// The most texts that are examined.
     private static let most = 20
-    /// Members of a text that are examined.
+    /// The most members of a text that are examined.
     private static let mostMembers = 50
 
     private let left = Atomic(WrappedPayloads.most)

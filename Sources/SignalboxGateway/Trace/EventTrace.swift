@@ -49,8 +49,9 @@ package struct EventTrace: Sendable, Equatable {
         range = start..<end
     }
 
-    /// The string that begins at `start`, and the position after its quotation mark. Nil for one that the gateway
-    /// does not write: visible ASCII, of which only quotation marks and backslashes are escaped.
+    /// The string that begins at `start`, and the position after its quotation mark. Nil if it does not end within
+    /// ``TraceState/longest`` characters. The gateway writes visible ASCII and escapes only quotation marks and
+    /// backslashes.
     private static func string(in event: [UInt8], from start: Int) -> (String, Int)? {
         var bytes: [UInt8] = []
         var position = start

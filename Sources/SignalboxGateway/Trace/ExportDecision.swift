@@ -13,7 +13,7 @@ enum ExportDecision: Sendable, Equatable {
     /// The values must not be sent again. `reason`: for the log.
     case drop(reason: String)
 
-    /// Attempts of one request.
+    /// The most attempts of one request.
     static let mostAttempts = 8
     /// The longest wait that a collector may request, in seconds.
     static let longestWait: TimeInterval = 300

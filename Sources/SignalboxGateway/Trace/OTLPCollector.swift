@@ -9,7 +9,7 @@ package struct OTLPCollector: Sendable {
     private let http: OutboundHTTP
     private let userAgent: String
 
-    /// Bytes of an answer that are read for a partial success.
+    /// The most bytes of an answer that are read for a partial success.
     private static let keptBytes = 4096
     /// For one request, so that a collector that hangs holds one batch for this time only.
     static let timeout: Duration = .seconds(10)

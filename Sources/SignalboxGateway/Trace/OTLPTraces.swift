@@ -1,7 +1,7 @@
 import SignalboxJSON
 
 extension OTLPResource {
-    /// An `ExportTraceServiceRequest` with these spans, of which there is at least one.
+    /// An `ExportTraceServiceRequest` with these spans, at least one.
     func traces(_ spans: [TraceSpan]) -> [UInt8] {
         request("resourceSpans", "scopeSpans", "spans") { json in
             for span in spans { json.span(span) }

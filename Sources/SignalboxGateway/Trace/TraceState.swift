@@ -15,9 +15,9 @@ package struct TraceState: Sendable, Equatable {
     /// Bytes of the gateway's member with its comma.
     private static let own = key.utf8.count + 18
 
-    /// Reads the value of a header, several lines of which are joined with commas. Nil for an invalid list, for one
-    /// with more than ``most`` members, and for one without members. Drops the member of another gateway, and members
-    /// until there is room for the gateway's own.
+    /// Reads the value of a header; several lines must be joined with commas. Nil for an invalid list, for one with
+    /// more than ``most`` members, and for one without members. Drops the member of another gateway, and members until
+    /// there is room for the gateway's own.
     package init?(_ header: String) {
         var members: [Substring] = []
         var keys: Set<Substring> = []

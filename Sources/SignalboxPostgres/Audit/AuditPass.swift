@@ -19,7 +19,7 @@ struct AuditPass {
         case stray
     }
 
-    /// The name of the table. Also the subject of a line when the table cannot be read.
+    /// The name of the table, and the subject of a line when the table cannot be read.
     let table: String
     /// The clause after `FROM` for a table that has no number of its own; nil for the table itself.
     private var source: String? = nil

@@ -36,7 +36,7 @@ final class PostgresConnection: @unchecked Sendable {
     /// Names of prepared statements by their texts. A text is added once its whole call has succeeded: after an error,
     /// the server ignores the preparations that follow it.
     private var prepared: [String: String] = [:]
-    /// Grows with each preparation, also with those that failed: the server keeps some of them.
+    /// Grows with each preparation, even one that failed: the server keeps some of them.
     private var preparations = 0
     /// When the server last forgot its plans.
     private var plannedAt = ContinuousClock.now
@@ -129,7 +129,7 @@ final class PostgresConnection: @unchecked Sendable {
 
     deinit { PQfinish(handle) }
 
-    /// Ends the connection at once, also while it is still referred to: the server rolls its transaction back.
+    /// Ends the connection at once, even while it is still referred to: the server rolls its transaction back.
     func close() {
         guard !isClosed else { return }
         isClosed = true

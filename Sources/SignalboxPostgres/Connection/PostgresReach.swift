@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a database can be reached, as far as this process knows. All connections of a store share one.
+/// Whether a database can be reached, as far as this process knows. All connections of a store share one instance.
 ///
 /// After a failed attempt to connect, further attempts within ``pause`` fail at once with the same reason: requests do
 /// not wait one after another for a host that does not answer. A class because connections on several threads share
@@ -18,15 +18,15 @@ package final class PostgresReach: Sendable {
 
     private let state = Mutex(State())
     private let renewals = Atomic<Int>(0)
-    /// The reason for which no connection is ever made; nil for a database in use.
+    /// Why no connection is ever made; nil for a database in use.
     private let closed: String?
 
-    /// `closed`: a clause, for a store that stands in for one that is not open yet.
+    /// `closed`: the reason, without a full stop, for the placeholder of a store that is not open yet.
     init(closed: String? = nil) { self.closed = closed }
 
     /// Reports later changes: the reason when the database cannot be reached any longer, or for another reason than
     /// before, and nil when it can be reached again. `report` is called once for each change, on the thread that found
-    /// it, which it must not block.
+    /// the change; it must not block.
     package func onChange(_ report: @escaping @Sendable (_ reason: String?) -> Void) {
         state.withLock { $0.report = report }
     }
@@ -53,12 +53,12 @@ package final class PostgresReach: Sendable {
     /// Whether the last attempt to connect succeeded.
     var isReachable: Bool { closed == nil && state.withLock { $0.failure == nil } }
 
-    /// Counts ``renew(after:)``. Connections that were made before the last one are no longer used.
+    /// The number of renewals. Connections from before the last renewal are no longer used.
     var generation: Int { renewals.load(ordering: .acquiring) }
 
     /// Makes every user of the database connect again, and so find the host that accepts writes: a former primary that
-    /// was made read-only keeps its sessions, and answers reads with data that no longer change. `generation`: that of
-    /// the connection that found it out; no effect if others have found it out before.
+    /// was made read-only keeps its sessions, and answers reads with data that no longer change. `generation`: of the
+    /// connection whose server is read-only. Has no effect if another thread has renewed after it.
     func renew(after generation: Int) {
         _ = renewals.compareExchange(expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
     }

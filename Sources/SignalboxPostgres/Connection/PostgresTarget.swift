@@ -105,7 +105,7 @@ package struct PostgresTarget: Sendable {
         var settings =
             [
                 "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
-                // 202 means durable, also if the default of the server is another.
+                // 202 means durable, even if the default of the server is another.
                 "synchronous_commit=on",
                 // Statements read few rows; to compile one takes longer than to run it.
                 "jit=off",

@@ -228,7 +228,7 @@ final class PostgresWriter: Sendable {
         return true
     }
 
-    /// The number of the lane; nil for an unknown node, also if another incarnation has its number. The lock waits for
+    /// The number of the lane; nil for an unknown node, even if another incarnation has its number. The lock waits for
     /// a transaction of a lost connection that is still running.
     private func number(of state: State, on connection: PostgresConnection) throws -> Int64? {
         try connection.run(

@@ -99,7 +99,7 @@ package struct PostgresCopy {
     }
 
     /// The next number follows the largest one. `table`, `column`: of the identity. `largest`: an expression. Both are
-    /// constant text. `last`: the last number of the source, also of rows that it has removed since. The first number
+    /// constant text. `last`: the last number of the source, including rows that it has removed since. The first number
     /// is 1 if neither the table nor the source ever had one.
     private func sequence(
         _ table: String, _ column: String, atLeast last: Int64, _ largest: String? = nil

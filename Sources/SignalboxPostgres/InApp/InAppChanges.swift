@@ -4,13 +4,14 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
 
-/// Reports changes of in-app messages by this node and by others. No report of a message is older than the one before.
+/// Reports changes of in-app messages by this node and by others. No report of a message is older than the previous
+/// report.
 ///
 /// Each transaction that changes messages adds their ids to `inapp_changes`, with its number. Transactions do not
 /// commit in the order of their numbers. So each look remembers its snapshot: the transactions whose changes it could
 /// see. The next look reads the changes that this snapshot did not contain, so that it reads each change once, however
 /// long other transactions last. It then reads the messages. One look runs at a time, so each report of a message is
-/// newer than the one before.
+/// newer than the previous report.
 ///
 /// A server that lost its latest transactions gives their numbers again. After a lost connection, a look reads all
 /// changes that are still stored.
@@ -33,7 +34,7 @@ final class InAppChanges: Sendable {
 
     /// Upkeep removes rows after a day; a node that could not look for so long reads all messages instead.
     private static let longestPause: Duration = .seconds(12 * 3600)
-    /// Changes that one statement reads, and messages.
+    /// The most changes, or messages, that one statement reads.
     static let page = 500
 
     /// Each statement reads a few rows by a key. The planner would read a table that has grown since its last analysis.

@@ -17,8 +17,9 @@ final class InAppDecisions: Sendable {
         }
     }
 
-    /// Does not block. Calls `done` once, after the commit, on the thread of the commits or of the deadlines, which it
-    /// must not block. Fails with ``StoreError/undecided(after:)`` when the outcome of the commit is not known in time.
+    /// Does not block. Calls `done` once, after the commit, on the thread of the commits or of the deadlines; it must
+    /// not block that thread. Fails with ``StoreError/undecided(after:)`` when the outcome of the commit is not known
+    /// in time.
     func submit(_ decision: InAppDecision, _ done: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
         commits.submit(decision, hasDeadline: true, done)
     }

@@ -64,9 +64,9 @@ struct InAppRowsInMemory {
         }
     }
 
-    /// Every device of the keys, also one without a row.
+    /// Every device of the keys, even one without a row.
     var devices = ExactTextMap<Owner<DeviceState>>()
-    /// Every user of the keys, also one without a row.
+    /// Every user of the keys, even one without a row.
     var users = ExactTextMap<Owner<UserState>>()
     /// All offers of ``devices``, and the leases of ``users`` on other devices.
     private(set) var offers = ExactTextMap<OfferRow>()

@@ -17,7 +17,7 @@ extension PostgresStore {
 
     // MARK: Changes
 
-    /// Durable when it returns. The observer has been called by then, unless the connection was lost meanwhile.
+    /// Durable when it returns. The observer has been called by then, unless the connection has been lost meanwhile.
     package func register(
         _ message: InAppRegistration, as action: OperatorAction?
     ) async throws(StoreError) -> StoredInAppMessage {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Destinations that accept nothing for now, as operators see and change them.
 extension PostgresStore {
-    /// Only destinations that are not active. A paused destination is reported as paused, also while it backs off. If
+    /// Only destinations that are not active. A paused destination is reported as paused, even while it backs off. If
     /// several nodes back off, an open breaker precedes a requested pause; among equals, the latest end decides.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
@@ -29,7 +29,7 @@ extension PostgresStore {
     /// The lanes of this node follow after the commit, those of others at their next look. A resumed destination loses
     /// its withheld permission too, and the backoffs of all nodes end now. A row without a state has the time of the
     /// last resume, by which nodes notice it. Durable when it returns. The time of the status is that of the
-    /// transaction, also for a repeated pause.
+    /// transaction, even for a repeated pause.
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {

@@ -12,7 +12,7 @@ struct ClaimOrder: Sendable {
     let after: String?
     /// The key at which an ordered search that began anew ends; nil for none.
     let upTo: String?
-    /// Below it, an ordered search does not look, unless the incarnation was replaced since.
+    /// Below it, an ordered search does not look, unless the incarnation has been replaced since.
     var floor: LineFloor
     /// Numbers of damaged deliveries, which are left alone.
     let unreadable: [Int64]
@@ -32,7 +32,7 @@ struct Claimed: Sendable {
     var unreadable: [Int64] = []
     /// The key up to which an ordered search leased all that it could; nil when it begins with the first key again.
     var lastKey: String?
-    /// Whether an ordered search left keys behind ``lastKey`` to the next one.
+    /// Whether an ordered search left keys after ``lastKey`` to the next one.
     var isCut = false
     /// When the next delivery that is not due yet becomes due. An ordered search counts the first delivery of each key.
     var nextDue: Date?
@@ -47,8 +47,9 @@ struct Claimed: Sendable {
     /// The time of the transaction's statements, without its COMMIT and the time before.
     var took: Duration = .zero
 
-    /// Decodes the rows of a ``ClaimStatement``. `mark`: the last number that was assigned before an ordered search.
-    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, mark: Int64, isBusy: Bool) throws {
+    /// Decodes the rows of a ``ClaimStatement``. `lastAssigned`: the last delivery number that was assigned before an
+    /// ordered search.
+    init(_ rows: PostgresRows, _ order: ClaimOrder, node: Int64, lastAssigned: Int64, isBusy: Bool) throws {
         self.isBusy = isBusy
         // Its values of the search are those of every row.
         if order.isOrdered, !isBusy, let row = rows.first {
@@ -56,8 +57,9 @@ struct Claimed: Sendable {
             (nextDue, hasKeys) = (try row.optionalDate(21), try row.flag(22))
             part = LinePart(
                 after: order.after, upTo: order.upTo, lastKey: try row.optionalText(23) ?? order.after,
-                isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17), mark: mark,
-                oldest: try row.number(18), transaction: try row.number(19), requeues: try row.number(20))
+                isCut: try !row.flag(24), firstDelivery: try row.optionalNumber(17),
+                lastAssigned: lastAssigned, oldest: try row.number(18), transactionID: try row.number(19),
+                requeues: try row.number(20))
         }
         for row in rows {
             guard let id = try row.optionalNumber(2) else { continue }
@@ -129,7 +131,7 @@ extension PostgresStore {
         return try orders.map { order in
             let lock = order.isOrdered ? results.removeFirst().first : nil
             var claimed = try Claimed(
-                results.removeFirst(), order, node: transaction.node, mark: try lock?.number(1) ?? 0,
+                results.removeFirst(), order, node: transaction.node, lastAssigned: try lock?.number(1) ?? 0,
                 isBusy: try order.isOrdered && lock?.text(0) != "true")
             let next = results.removeFirst().first
             claimed.nextDue = [claimed.nextDue, try next?.optionalDate(0)].compactMap(\.self).min()

@@ -87,7 +87,7 @@ enum ClaimStatement {
         """
     }
 
-    /// Keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
+    /// The most keys that one statement looks at, so that it takes milliseconds even if all keys are blocked.
     static let mostSteps: Int64 = 4000
     /// The same, if enough deliveries without a key are due. They are not delayed by keys that are blocked.
     static let mostStepsBesideLoose: Int64 = 200

@@ -7,8 +7,8 @@ import Synchronization
 /// vacuum; an old snapshot keeps all of these.
 ///
 /// A whole search, from the first entry, is needed now and then, because a delivery may become free and be due as
-/// before. Whole searches take a fiftieth of the time: after each, the next one waits fifty times as long as it took.
-/// A class because claims share it.
+/// before. About a fiftieth of the time goes to whole searches: after each, the next one waits fifty times as long as
+/// it took. A class because claims share it.
 final class DueHints: Sendable {
     /// A commit may become visible this much later than its deliveries are due. The next whole search finds later ones.
     /// In seconds.

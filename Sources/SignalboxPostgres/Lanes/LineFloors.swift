@@ -2,35 +2,36 @@ import SignalboxNotification
 import Synchronization
 
 /// For each destination, a number below which no delivery with an order key waits or is leased. Ordered searches skip
-/// the index entries below it without a look at their rows: with an old snapshot, the index keeps the entries of all
-/// deliveries that ended, and a look at a row costs far more than an entry.
+/// the index entries below it without reading their rows: with an old snapshot, the index keeps the entries of all
+/// deliveries that ended, and a row costs far more than an entry.
 ///
 /// Searches learn it on their way: they see the first delivery of each key, so a round over all keys finds the smallest
-/// number. Two kinds of deliveries may appear below that one later:
+/// number. Two kinds of deliveries may appear below that number later:
 ///
-/// - Transactions that were in progress during the round commit theirs. So the floor is at most the last number that
-///   was assigned before an earlier round began, and only once all transactions of that time have ended. A search has a
-///   number of its own as a transaction. A transaction that was assigned a delivery's number before an earlier search
-///   read the last one (``LinePart/mark``) is older than the next search. So it has ended when the oldest transaction
-///   in progress is not older than that search.
-/// - An operator requeues dead letters, which keep their numbers. Each transaction that does also counts
-///   `destinations.requeues`; a search that sees another count than the floor's ignores the floor.
+/// - A transaction that was in progress during the round commits its deliveries. For example, it takes number 10 and
+///   stays open while a round finds 11 as its smallest number. So the floor skips no number beyond the last one that
+///   was assigned before an earlier round began, and it applies only once all transactions of that time have ended. A
+///   search runs in a transaction and has its transaction ID. A transaction that took a number before an earlier search
+///   read the last one (``LinePart/lastAssigned``) is older than the next search. So it has ended when the oldest
+///   transaction in progress is not older than that search.
+/// - An operator requeues dead letters, which keep their numbers. The same transaction raises `destinations.requeues`;
+///   a search that sees another count than the floor's ignores the floor.
 ///
-/// Gateways of former releases do not count. For these, searches without a floor take a fiftieth of the time, as in
-/// ``DueHints``. A class because claims share it.
+/// Gateways of earlier releases do not raise this count. To find the deliveries that they requeue, about a fiftieth of
+/// the time goes to searches without a floor, as in ``DueHints``. A class because claims share it.
 final class LineFloors: Sendable {
     private struct Line {
         /// Skips no entry before the second complete round.
         var floor: LineFloor
-        /// When the next search ignores the floor.
-        var whole: ContinuousClock.Instant?
-        /// The searches since the last complete round that followed each other; nil for none.
+        /// The time from which a search ignores the floor; nil for at once.
+        var ignoredFrom: ContinuousClock.Instant?
+        /// The consecutive searches since the last complete round; nil for none.
         var round: LineRound?
-        /// ``LinePart/mark`` of the last search.
+        /// ``LinePart/lastAssigned`` of the last search.
         var last: Int64?
-        /// An earlier round: the last number that was assigned before its first search began, and the transaction of
-        /// that search.
-        var mark: (number: Int64, search: Int64)?
+        /// An earlier round: the last delivery number that was assigned before its first search began, and the
+        /// transaction ID of that search.
+        var earlier: (lastAssigned: Int64, transactionID: Int64)?
     }
 
     private struct State {
@@ -44,7 +45,7 @@ final class LineFloors: Sendable {
     /// Called right before a search.
     func floor(of destination: DestinationName, at now: ContinuousClock.Instant = .now) -> LineFloor {
         state.withLock { state in
-            guard let line = state.lines[destination], let whole = line.whole, now < whole else {
+            guard let line = state.lines[destination], let end = line.ignoredFrom, now < end else {
                 return .none(since: state.generation)
             }
             return line.floor
@@ -59,7 +60,7 @@ final class LineFloors: Sendable {
 
     /// Records a search. `floor`: the one that it was given. `took`: its time in the database. A part that does not
     /// continue the round begins another one. The floor changes only when a round is complete. Has no effect if
-    /// ``reset()`` was called since the floor was read.
+    /// ``reset()`` has been called since the floor was read.
     func record(
         _ destination: DestinationName, _ part: LinePart, _ floor: LineFloor, took: Duration,
         ended: ContinuousClock.Instant = .now
@@ -68,19 +69,19 @@ final class LineFloors: Sendable {
             guard state.generation == floor.generation else { return }
             var line = state.lines[destination] ?? Line(floor: .none(since: state.generation))
             defer { state.lines[destination] = line }
-            if floor.isNone { line.whole = ended + took * DueHints.restPerSearch }
+            if floor.isNone { line.ignoredFrom = ended + took * DueHints.restPerSearch }
             if line.round?.add(part) != true { line.round = LineRound(part, lastNumber: line.last) }
-            line.last = part.mark
+            line.last = part.lastAssigned
             guard let round = line.round, round.isComplete else { return }
             line.round = nil
-            if let mark = line.mark {
+            if let earlier = line.earlier {
                 // A transaction of the earlier round may still add deliveries.
-                guard round.first.oldest >= mark.search else { return }
+                guard round.first.oldest >= earlier.transactionID else { return }
                 line.floor = LineFloor(
-                    number: min(round.firstDelivery ?? .max, mark.number + 1), requeues: round.first.requeues,
+                    number: min(round.firstDelivery ?? .max, earlier.lastAssigned + 1), requeues: round.first.requeues,
                     generation: state.generation)
             }
-            line.mark = round.lastNumber.map { ($0, round.first.transaction) }
+            line.earlier = round.lastNumber.map { ($0, round.first.transactionID) }
         }
     }
 
@@ -111,33 +112,33 @@ struct LineFloor: Sendable, Equatable {
     var isNone: Bool { number == 0 }
 }
 
-/// The part of a line that an ordered search saw: the keys after one, up to another.
+/// The part of a line that an ordered search saw: the keys after ``after``, up to ``upTo``.
 struct LinePart: Sendable {
     /// The key after which the search began; nil for the first key.
     let after: String?
-    /// The key at which the search was to end; nil for none.
+    /// The last key that the search was to cover; nil for no limit.
     let upTo: String?
     /// The last key that it saw, or ``after``; nil for none.
     let lastKey: String?
-    /// Whether there may be keys behind ``lastKey``, up to ``upTo``.
+    /// Whether there may be keys after ``lastKey``, up to ``upTo``.
     let isCut: Bool
     /// The smallest number that it saw; nil for none.
     let firstDelivery: Int64?
-    /// The last number that was assigned before its snapshot.
-    let mark: Int64
+    /// The last delivery number that was assigned before its snapshot.
+    let lastAssigned: Int64
     /// The oldest transaction that was in progress.
     let oldest: Int64
-    /// The number of its own transaction. It was assigned before ``mark`` was read.
-    let transaction: Int64
+    /// The ID of its own transaction. It was assigned before ``lastAssigned`` was read.
+    let transactionID: Int64
     /// `destinations.requeues` in its snapshot.
     let requeues: Int64
 }
 
-/// Parts that follow each other, from any key on until the same key again.
+/// Consecutive parts that together cover all keys, beginning at any key.
 struct LineRound {
     /// Its snapshot decides which transactions were in progress when the round began.
     let first: LinePart
-    /// ``LinePart/mark`` of the search before ``first``; nil for none.
+    /// ``LinePart/lastAssigned`` of the search before ``first``; nil for none.
     let lastNumber: Int64?
     /// The smallest number of all parts; nil if none saw a delivery.
     private(set) var firstDelivery: Int64?

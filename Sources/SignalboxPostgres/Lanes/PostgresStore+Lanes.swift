@@ -23,7 +23,7 @@ extension PostgresStore {
         lanes.close(destination)
     }
 
-    /// Also empty while this node cannot prove that it is alive. The first claim of a process registers it.
+    /// Returns no leases while this node cannot prove that it is alive. The first claim of a process registers it.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         guard limit > 0, lanes.isActive(destination), membership.isSafe || membership.incarnation == nil else {
             return []

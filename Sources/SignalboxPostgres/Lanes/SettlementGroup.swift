@@ -153,7 +153,7 @@ extension PostgresStore {
             let missing = uncertain.filter { recorded[$0.delivery]?.lease.fence != $0.fence }
             let former = try UndecidedOutcomes.recorded(missing, in: transaction)
             var batch = AppendBatch(self, transaction)
-            // Also after a failure: the batch reserves room in memory.
+            // Even after a failure, because the batch reserves room in memory.
             defer { effects = batch.effects }
             for end in recorded.values where end.state != .waiting {
                 batch.moves.end(end.state, of: end.lease.destination)

@@ -5,7 +5,7 @@ import SignalboxStore
 /// deliveries, and returns the deliveries whose lease was still held.
 ///
 /// A lease is held while its row names this node and its number, which no other lease of the delivery has. So a
-/// settlement of an earlier lease changes no row, also if another node holds the delivery now.
+/// settlement of an earlier lease changes no row, even if another node holds the delivery now.
 enum SettlementStatement {
     /// A settlement of an attempt that was made.
     struct Made {

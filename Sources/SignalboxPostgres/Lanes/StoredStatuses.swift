@@ -84,7 +84,7 @@ extension PostgresStore {
 
     // MARK: Permissions
 
-    /// The lanes know it before the commit, also if the commit fails.
+    /// The lanes know it before the commit, even if the commit fails.
     package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
         changeStatuses { $0.withhold(by: destination) }
         try await writer(.others).write { transaction in

@@ -1,7 +1,7 @@
 import SignalboxStore
 
-/// The end of one download, as rows. Deliveries become ready when the last download of their event has ended, also by a
-/// failure.
+/// The end of one download, as rows. Deliveries become ready when the last download of their event has ended, even if
+/// it failed.
 struct MediaEnd: Sendable {
     private let settlement: MediaSettlement
 

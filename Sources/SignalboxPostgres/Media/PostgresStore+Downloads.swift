@@ -152,7 +152,7 @@ private struct MediaSearch: Sendable {
         }
     }
 
-    /// Steps from host to host in an index, at most 500 times; the next search continues behind the last host.
+    /// Steps from host to host in an index, at most 500 times; the next search continues after the last host.
     private static let search = """
         WITH RECURSIVE \(MediaOwners.live),
         hosts (host, step) AS (

@@ -28,7 +28,7 @@ extension PostgresStore {
         }
     }
 
-    /// The size of all known files, also of those that are not in the shared directory.
+    /// The size of all known files, including those that are not in the shared directory.
     package func mediaBytes() async throws(StoreError) -> Int64 { try await mediaGauges().bytes }
 
     /// The most recently used first, then by number; `after` is the last file of the page before. A file that is used

@@ -116,7 +116,7 @@ extension PostgresStore {
 }
 
 /// One step of a removal of files, least recently used first. Runs in one transaction. Files that a waiting delivery
-/// needs stay, also beyond the limit on bytes.
+/// needs stay, even beyond the limit on bytes.
 private struct FileRemoval: Sendable {
     /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
     let usedBefore: Int64

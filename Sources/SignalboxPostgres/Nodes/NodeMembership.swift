@@ -50,7 +50,7 @@ final class NodeMembership: Sendable {
     static let safety: Duration = .seconds(12)
 
     private struct State {
-        /// The row in `nodes`; nil before the first registration, and after the incarnation was declared gone.
+        /// The row in `nodes`; nil before the first registration, and after the incarnation has been declared gone.
         var node: Int64?
         /// Tells the incarnation from another one with the same number, after a failover that lost commits.
         var key = ""
@@ -206,8 +206,8 @@ final class NodeMembership: Sendable {
         case nodes
     }
 
-    /// Records a heartbeat that the server confirmed. Has no effect for an incarnation that was replaced since it was
-    /// sent. `leads`: whether it has the duties.
+    /// Records a heartbeat that the server confirmed. Has no effect for an incarnation that has been replaced since it
+    /// was sent. `leads`: whether it has the duties.
     func confirm(_ node: Int64, sentAt: ContinuousClock.Instant, live: [LiveNode], leads: Bool) -> News {
         let now = clock()
         return state.withLock { state in

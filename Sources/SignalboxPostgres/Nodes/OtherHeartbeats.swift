@@ -5,7 +5,7 @@ struct OtherHeartbeats {
     private var seen: [Int64: (time: Int64, at: ContinuousClock.Instant)] = [:]
 
     /// Records the heartbeats of ``Takeover/others``, and returns the nodes that are silent by both clocks. A node is
-    /// not silent when it is first seen. `now`: after the heartbeats were read.
+    /// not silent when it is first seen. `now`: after reading the heartbeats.
     ///
     /// By this clock, ``NodeMembership/safety`` suffices: a node sees a heartbeat after it was sent, so the other
     /// node has ended its attempts by then.

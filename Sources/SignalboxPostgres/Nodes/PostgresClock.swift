@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The time of the server, known without asking: it is sampled at each heartbeat, and advances by elapsed time between
-/// samples. It never goes back. All nodes share it, also those whose own clocks are wrong. A class because all parts of
+/// samples. It never goes back. All nodes share it, even those whose own clocks are wrong. A class because all parts of
 /// a store share it.
 final class PostgresClock: Sendable {
     private struct State {

@@ -37,7 +37,7 @@ struct Takeover {
                 AND NOT EXISTS (SELECT FROM nodes n WHERE n.id = h.id AND n.is_live)
             """
 
-    /// Deliveries that one statement frees.
+    /// The most deliveries that one statement frees.
     private static let step: Int64 = 1000
 
     /// Returns the number of deliveries that it freed. `until`: the rest is left to the next call, because the next

@@ -26,9 +26,9 @@ enum EventRemoval {
         SELECT seq FROM gone
         """
 
-    /// Removes those of the locked events `$1` of which no delivery waits. Returns a row for each destination and
-    /// state of removed deliveries, and one without a destination for each event, with its number and bytes. Their
-    /// media follow, as with ``unused``.
+    /// Removes the locked events `$1` without a waiting delivery. Returns a row for each destination and state of
+    /// removed deliveries, and one without a destination for each event, with its number and bytes. Their media follow,
+    /// as with ``unused``.
     static let ended = """
         WITH gone AS (
             DELETE FROM events e WHERE seq = ANY ($1) AND NOT EXISTS (SELECT 1 FROM queue WHERE event = e.seq)

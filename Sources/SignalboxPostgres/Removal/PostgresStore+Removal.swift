@@ -106,7 +106,7 @@ extension PostgresStore {
         }
     }
 
-    /// Removes those of the events of which no delivery waits; returns their number and approximate size.
+    /// Removes the events without a waiting delivery; returns their number and approximate size.
     private static func remove(
         events candidates: [Int64], in transaction: PostgresTransaction
     ) throws -> (count: Int, bytes: Int64) {

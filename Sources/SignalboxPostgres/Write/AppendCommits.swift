@@ -50,8 +50,8 @@ final class AppendCommits: Sendable {
         submit(write, until: .now + patience, after: nil, done)
     }
 
-    /// `pause`: the one before this submission; nil for the first one. Each submission has a deadline of its own in its
-    /// group; `end` bounds further submissions.
+    /// `pause`: the pause before this submission; nil for the first one. Each submission has a deadline of its
+    /// own in its group; `end` bounds further submissions.
     private func submit(
         _ write: AppendWrite, until end: ContinuousClock.Instant, after pause: Duration?, _ done: @escaping Done
     ) {
@@ -99,7 +99,7 @@ final class AppendCommits: Sendable {
     private func finishGroups() async {
         await withTaskGroup { tasks in
             for group in groups {
-                // Writes of a group end in their order, also when this one fails.
+                // Writes of a group end in their order, even when this one fails.
                 tasks.addTask { _ = try? await group.commits.write(AppendWrite(events: [], request: nil)) }
             }
         }

@@ -42,7 +42,7 @@ extension PostgresStore {
 
     package func finish() async {
         await appends.finish()
-        // Writes of the group end in their order, also when this one fails.
+        // Writes of the group end in their order, even when this one fails.
         _ = try? await commits.settlements.write(.giveBack([]))
     }
 

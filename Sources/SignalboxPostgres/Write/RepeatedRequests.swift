@@ -17,7 +17,7 @@ struct RepeatedRequests {
         let answer: StoredAnswer
     }
 
-    /// All of the group, also those without a key.
+    /// All of the group, including those without a key.
     private let writes: [AppendWrite]
     /// The first request of the group with each key.
     private var first: [Key: Int] = [:]

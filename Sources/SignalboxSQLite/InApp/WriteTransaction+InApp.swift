@@ -189,8 +189,8 @@ extension WriteTransaction {
         if now.milliseconds - withdrawnAt >= InAppRemoval.day { try put(former.withdrawn(at: now)) }
     }
 
-    /// Stores a message. Changes nothing if the stored one is equal and not withdrawn.
-    /// The revision grows with each change, also after a withdrawal, until upkeep removes the message.
+    /// Stores a message. Changes nothing if the stored one is equal and not withdrawn. The revision grows with each
+    /// change, even after a withdrawal, until upkeep removes the message.
     @discardableResult
     mutating func register(_ message: InAppRegistration) throws -> StoredInAppMessage {
         let former = try inApp.message(message.id)

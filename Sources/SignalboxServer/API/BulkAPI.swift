@@ -25,7 +25,7 @@ struct BulkAPI: Sendable {
 
     /// Needs a body, and a reason for the run.
     func purge(_ call: Call, _ body: [UInt8]) async throws -> Response {
-        if JSONBody.isAbsent(body) { throw Problem.body("Send a filter and dryRun for a preview.", at: "") }
+        if JSONBody.isAbsent(body) { throw Problem.changeBody("Send a filter and dryRun for a preview.", at: "") }
         return try await change(.purge, call, body)
     }
 
@@ -47,7 +47,7 @@ struct BulkAPI: Sendable {
         let request = try BulkRequest(body, for: change)
         call.describe(request)
         if let given = DeliveryFilter.parameters.first(where: { call.query($0.name) != nil }) {
-            throw .body("The query has \(given.name) too: send conditions in filter only.", at: "/filter")
+            throw .changeBody("The query has \(given.name) too: send conditions in filter only.", at: "/filter")
         }
         try await operations.requireDestination(of: request.filter)
         switch request.step {

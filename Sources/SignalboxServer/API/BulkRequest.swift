@@ -27,18 +27,21 @@ struct BulkRequest: Sendable, Equatable {
     /// The longest spread, in seconds.
     static let longestSpread = 86_400
 
-    /// Throws ``Problem/body(_:at:)`` for mistakes in the form, and ``Problem/badQuery(_:)`` for invalid values of
+    /// Throws ``Problem/changeBody(_:at:)`` for mistakes in the form, ``Problem/badQuery(_:)`` for invalid values of
     /// conditions.
     init(_ body: [UInt8], for change: BulkChange) throws(Problem) {
         let known = ["filter", "dryRun", "confirm", "reason"] + (change == .retry ? ["spread"] : [])
-        self = try JSONBody.read(body, known: known) { root throws(Problem) in try BulkRequest(root) }
+        self = try JSONBody.read(
+            body, known: known, syntax: { _, _ in .changeBody("The body is not valid JSON.", at: "") },
+            refuse: Problem.changeBody
+        ) { root throws(Problem) in try BulkRequest(root) }
     }
 
     /// `root`: an object with known members. Throws 400 with the pointer of the first mistake. `filter` is required;
     /// without a state it selects dead deliveries.
     private init(_ root: JSONValue) throws(Problem) {
         guard let object = root["filter"] else {
-            throw .body("filter is missing: send the conditions, {} for all dead deliveries.", at: "")
+            throw .changeBody("filter is missing: send the conditions, {} for all dead deliveries.", at: "")
         }
         var conditions = try Self.conditions(object)
         if conditions["state"] == nil { conditions["state"] = DeliveryRecord.State.dead.rawValue }
@@ -46,19 +49,19 @@ struct BulkRequest: Sendable, Equatable {
         filter = try DeliveryFilter { [conditions] in conditions[$0.name] }
         let confirm = try Self.text(root, "confirm", upTo: 1000)
         let dryRun = try root["dryRun"].map { value throws(Problem) in
-            guard let flag = value.bool else { throw .body("Expected true or false.", at: "/dryRun") }
+            guard let flag = value.bool else { throw .changeBody("Expected true or false.", at: "/dryRun") }
             return flag
         }
         switch (dryRun ?? false, confirm) {
         case (true, nil): step = .preview
         case (false, let confirm?): step = .run(confirm: confirm)
-        default: throw .body("Send dryRun true for a preview, or confirm with the token of a preview.", at: "")
+        default: throw .changeBody("Send dryRun true for a preview, or confirm with the token of a preview.", at: "")
         }
         reason = try Self.text(root, "reason", upTo: 4000).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         spread =
             try root["spread"].map { value throws(Problem) in
                 guard let seconds = value.integer, (0...Int64(Self.longestSpread)).contains(seconds) else {
-                    throw .body("Expected a whole number of seconds up to \(Self.longestSpread).", at: "/spread")
+                    throw .changeBody("Expected a whole number of seconds up to \(Self.longestSpread).", at: "/spread")
                 }
                 return Int(seconds)
             } ?? 0
@@ -68,14 +71,14 @@ struct BulkRequest: Sendable, Equatable {
     /// and any other type, except that a status may be a number.
     private static func conditions(_ object: JSONValue) throws(Problem) -> [String: String] {
         let names = DeliveryFilter.parameters.map(\.name)
-        try JSONBody.check(object, at: "/filter", known: names)
+        try JSONBody.check(object, at: "/filter", known: names, refuse: Problem.changeBody)
         var conditions: [String: String] = [:]
         for name in names {
             guard let value = object.member(name) else { continue }
             // A status is a number to most clients.
             guard let text = value.string ?? (name == "status" ? value.integer.map { String($0) } : nil),
                 !text.isEmpty
-            else { throw .body("Expected a string that is not empty.", at: "/filter/\(name)") }
+            else { throw .changeBody("Expected a string that is not empty.", at: "/filter/\(name)") }
             conditions[name] = text
         }
         return conditions
@@ -85,7 +88,7 @@ struct BulkRequest: Sendable, Equatable {
     private static func text(_ root: JSONValue, _ name: String, upTo limit: Int) throws(Problem) -> String? {
         guard let value = root.member(name) else { return nil }
         guard let text = value.string, text.utf8.count <= limit else {
-            throw .body("Expected a string of at most \(limit) bytes.", at: "/\(name)")
+            throw .changeBody("Expected a string of at most \(limit) bytes.", at: "/\(name)")
         }
         return text
     }

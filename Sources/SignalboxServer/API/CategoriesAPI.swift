@@ -17,7 +17,7 @@ struct CategoriesAPI: Sendable {
 
     /// In cursors of categories.
     static let list: StaticString = "c"
-    /// Bytes of the definitions on one page.
+    /// The most bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
     /// Answers 304 when the client has the page. Throws ``Problem`` for an invalid cursor or limit, and when the

@@ -21,7 +21,7 @@ struct ConfigAPI: Sendable {
     static let bodyLimit = 1024 * 1024
     /// Reads files that a config names, which may block.
     private static let queue = DispatchQueue(label: "signalbox.config-check")
-    /// One check at a time in the whole process. Stays true while a check waits for a file, also after its request has
+    /// One check at a time in the whole process. Stays true while a check waits for a file, even after its request has
     /// ended.
     private static let isBusy = Mutex(false)
 
@@ -69,7 +69,7 @@ struct ConfigAPI: Sendable {
 
 extension JSONWriter {
     /// The members of the result of a check: the mistakes with their positions, and the counts of a valid config.
-    /// `hidesContent`: leaves out the words about files other than the text that the operator sent.
+    /// `hidesContent`: leaves out the messages about files other than the text that the operator sent.
     package mutating func members(of check: ConfigCheck, hidesContent: Bool) {
         member("valid", check.config != nil)
         member("errors", check.mistakes.count { $0.severity == .error })

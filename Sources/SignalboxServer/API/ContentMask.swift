@@ -115,8 +115,8 @@ struct ContentMask {
     /// A web link keeps its scheme and host, without the user.
     static func hide(_ text: String) -> String { text.isEmpty ? "" : link(text) }
 
-    /// The form of a button's identifier. The gateway makes those that the vendor does not send of the button's type,
-    /// a colon, its value, and perhaps its title: hides everything behind the first colon as a value.
+    /// The form of a button's identifier. The gateway makes those that the vendor does not send of the button's type, a
+    /// colon, its value, and perhaps its title: hides everything after the first colon as a value.
     static func identifier(_ text: String) -> String {
         // A byte: a combining mark makes another character of the colon.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return text }
@@ -137,7 +137,7 @@ struct ContentMask {
         return "\(text[..<end.upperBound])\(Substring(host))/\(hidden)"
     }
 
-    /// False for other text than a port behind the last colon, such as the title in the identifier of a button.
+    /// False for other text than a port after the last colon, such as the title in the identifier of a button.
     private static func endsWithHostOrPort(_ host: Substring.UTF8View) -> Bool {
         let isAddress = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
         guard !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return true }

@@ -56,7 +56,7 @@ struct DestinationsAPI: Sendable {
     }
 
     /// `until` ends the pause: the gateway resumes the destination then. Takes effect at once: attempts in progress
-    /// end, further ones do not begin. Survives a restart. Throws 404 for a destination that is not in the config, also
+    /// end, further ones do not begin. Survives a restart. Throws 404 for a destination that is not in the config, even
     /// if the queue knows it. Another pause replaces the present one. The reason of the request appears in the action
     /// log and in the live view.
     func pause(_ call: Call) async throws -> Response {
@@ -90,8 +90,8 @@ struct DestinationsAPI: Sendable {
     }
 
     /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses. 200 with `taken` false when the
-    /// destination did not accept it. Throws 404 for a destination that is not in the config. Does not change the
-    /// state of the destination, also after 410.
+    /// destination did not accept it. Throws 404 for a destination that is not in the config. Does not change the state
+    /// of the destination, even after 410.
     func ping(_ call: Call) async throws -> Response {
         let name = try destination(call)
         guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }

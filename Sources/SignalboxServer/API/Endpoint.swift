@@ -76,8 +76,8 @@ package struct Endpoint: Sendable {
         }
     }
 
-    /// Throws ``Problem`` for a rejected request. Any other error becomes a 500. Called after the access was checked,
-    /// with a body of at most ``bodyLimit`` bytes that has arrived completely.
+    /// Throws ``Problem`` for a rejected request. Any other error becomes a 500. Called after the access has been
+    /// checked, with a body of at most ``bodyLimit`` bytes that has arrived completely.
     typealias Handler = @Sendable (GatewayAPI, Call, _ body: [UInt8]) async throws -> Response
 
     /// `GET` includes `HEAD`.

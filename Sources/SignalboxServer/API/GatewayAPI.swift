@@ -75,7 +75,7 @@ struct GatewayAPI: Sendable {
         return router.buildResponder()
     }
 
-    /// Records a change of memory after it was made, and a refused change of a known operator.
+    /// Records a change of memory after it has been made, and a refused change of a known operator.
     ///
     /// Checks the access first: a client without a token cannot make the gateway read its body. Releases the memory
     /// of the body when the response is ready. Throws problems of access and body; 400 for a body that the endpoint

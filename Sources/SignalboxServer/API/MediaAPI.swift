@@ -19,7 +19,7 @@ struct MediaAPI: Sendable {
 
     /// Answers conditional and range requests (RFC 9110, 13 and 14). Throws 404 for an unknown file, 403 for a link
     /// that is not valid, 412 and 416 for conditions that do not hold. The path names a digest; any other text is an
-    /// unknown file, also if it is removed meanwhile. If it is removed after the response has begun, the connection is
+    /// unknown file, even if it is removed meanwhile. If it is removed after the response has begun, the connection is
     /// closed; a file that is being sent stays readable, because it is open.
     func file(_ call: Call) async throws -> Response {
         // Before the lookup, so that a client without a link does not learn which files exist.
@@ -86,9 +86,9 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads.
-    /// Names the file by the first digits of its digest. The policy `default-src 'none'; sandbox` keeps an SVG or
-    /// HTML file that was stored by mistake from running in the gateway's origin.
+    /// Browsers neither run a file nor guess its type. Files other than images, audio and video are downloads. Names
+    /// the file by the first digits of its digest. The policy `default-src 'none'; sandbox` keeps an SVG or HTML file
+    /// that was stored by mistake from running in the gateway's origin.
     private static func headers(
         of kind: MediaKind, named name: String, tag: EntityTag, caching: String
     ) -> HTTPFields {

@@ -89,7 +89,7 @@ package struct Metric: Sendable {
         Metric(name, .gauge, [], help) { values in value(values).map { [([], $0)] } ?? [] }
     }
 
-    /// One sample for each destination of the config or the queue, also when its value is 0. For values that can be
+    /// One sample for each destination of the config or the queue, even when its value is 0. For values that can be
     /// added up.
     static func perDestination(
         _ name: String, _ kind: Kind, _ help: String,

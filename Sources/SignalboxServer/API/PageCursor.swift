@@ -1,6 +1,6 @@
 import Foundation
 
-/// The position behind a page of a list, as clients see it. Opaque to them: base64url, which needs no escapes in a URL
+/// The position after a page of a list, as clients see it. Opaque to them: base64url, which needs no escapes in a URL
 /// (RFC 4648, 5). It has no state on the server, so it stays valid across restarts and reloads.
 enum PageCursor {
     /// The position in text. `list`: one letter, which tells cursors of different lists and filters apart.
@@ -22,7 +22,7 @@ enum PageCursor {
 }
 
 extension Call {
-    /// The position behind the former page; nil on the first one. Throws ``Problem/badQuery(_:)`` for a cursor of
+    /// The position after the former page; nil on the first one. Throws ``Problem/badQuery(_:)`` for a cursor of
     /// another list.
     func position(in list: StaticString) throws(Problem) -> String? {
         guard let cursor = query("cursor") else { return nil }

@@ -5,7 +5,7 @@ extension Problem {
     /// HTTP/1.0 requests may leave the field out (RFC 9112, 3.2).
     static let hostMissing = Problem(
         .badRequest, "host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
-    /// Also for equal values (RFC 9112, 3.2).
+    /// Several Host fields are an error even if their values are equal (RFC 9112, 3.2).
     static let hostRepeated = Problem(
         .badRequest, "host-invalid", "The request has several Host fields: send exactly one.")
     /// An empty field is accepted.
@@ -33,7 +33,7 @@ extension Problem {
     /// A client sees it if it has closed its side of the connection only.
     static let unreadableBody = Problem(
         .badRequest, "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
-    /// The body is behind ``BodyDeadline``.
+    /// The body is later than ``BodyDeadline`` permits.
     static let slowBody = Problem(
         .requestTimeout, "body-too-slow", "The body arrived too slowly: send it faster or in parts.")
     /// The gateway accepts no compressed payloads; ``WebhookReceiver`` does.

@@ -5,10 +5,10 @@ import SignalboxConfig
 extension Problem {
     /// The first mistake of a rule, with its location in the body.
     init(_ error: InvalidConfig) {
-        let mistake = error.mistakes.first { $0.severity == .error }
-        let more = error.mistakes.count - 1
+        let mistake = error.firstError
+        let more = error.mistakes.count { $0.severity == .error } - 1
         let rest = more > 0 ? " (and \(more) more)" : ""
-        self = .failureMalformed(mistake?.pointer ?? "", (mistake?.message ?? "The rule is invalid") + rest)
+        self = .failureMalformed(mistake.pointer, mistake.message + rest)
     }
 
     /// `pointer`: a JSON Pointer into the body. `text`: without a full stop.
@@ -21,8 +21,8 @@ extension Problem {
         unknown("failure-not-found", "failure rule of the API", name, in: "failures")
     }
 
-    /// A replacement of a known rule is possible.
+    /// The limit of rules is reached. A rule of the same name can still be replaced.
     static let tooManyFailures = Problem(
         .conflict, "failures-full", title: "The rule was not set",
-        "The API has \(FailureRule.most) failure rules already: delete some.")
+        "There are already \(FailureRule.most) failure rules: delete some.")
 }

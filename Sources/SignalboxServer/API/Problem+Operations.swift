@@ -5,7 +5,7 @@ import SignalboxStore
 
 /// Answers of the operator's endpoints, and of links to files.
 extension Problem {
-    /// Also for a name that is not a digest.
+    /// For an unknown digest, and for a name that is not a digest.
     static let noMedia = Problem(
         .notFound, "media-not-found", title: "No such file",
         "The name of a file is the SHA-256 of its content, 64 lower-case hexadecimal digits. Events link to files.")

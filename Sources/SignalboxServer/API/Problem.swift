@@ -87,7 +87,7 @@ extension Problem {
     static let unauthorized = Problem(
         .unauthorized, "unauthorized", "Send the token of the source: authorization: Bearer TOKEN.",
         headers: [.wwwAuthenticate: "Bearer"])
-    /// Also for the token of a source.
+    /// For a missing or wrong token, and for the token of a source.
     static let adminUnauthorized = Problem(
         .unauthorized, "unauthorized",
         "An admin token is required, one of admin.auth or admin.tokens; source tokens are not accepted here. "

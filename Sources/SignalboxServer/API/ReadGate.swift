@@ -10,7 +10,7 @@ final class ReadGate: Sendable {
     // A class because the handlers of all configs share it.
     /// How long a request waits for its turn.
     static let patience: Duration = .seconds(2)
-    /// Requests that wait at a time.
+    /// The most requests that wait at a time.
     static let places = 16
 
     private struct State {

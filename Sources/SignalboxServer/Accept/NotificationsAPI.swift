@@ -92,9 +92,9 @@ final class NotificationsAPI: Sendable {
         return key
     }
 
-    /// Nil when the router must answer the request, which explains every rejection. Nil also for a request with an
-    /// `Idempotency-Key`, a query, or without valid access. The handler returns false for a body that it leaves to
-    /// the router.
+    /// Nil when the router must answer the request, which explains every rejection. Also nil for a request with an
+    /// `Idempotency-Key`, a query, or without valid access. The handler returns false for a body that it leaves to the
+    /// router.
     func directHandler(for head: PlainHead) -> DirectResponder.BodyHandler? {
         guard intake.readsAtOnce, head.bodyLength <= Self.directLimit, let path = Path(head.target),
             let source = try? sources.source(named: path.source, of: head.credentials, for: .notifications)

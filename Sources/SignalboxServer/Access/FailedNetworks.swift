@@ -21,13 +21,13 @@ struct FailedNetworks {
         var later = 0
     }
 
-    /// Failures of a network within a minute that are answered at once.
+    /// The most failures of a network within a minute that are answered at once.
     private static let mostAtOnce = 10
     /// How long the answer to each further one is held.
     static let delay: Duration = .seconds(1)
     /// The time that a count and a log line cover.
     static let interval: Duration = .seconds(60)
-    /// Networks with a count of their own.
+    /// The most networks with a count of their own.
     private static let most = 1_000
     /// Old counts are removed at most this often, because that visits all of them.
     private static let sweepInterval: Duration = .seconds(1)

@@ -86,7 +86,7 @@ final class BodyBudget: Sendable {
 }
 
 /// The memory of one request body, which grows as the body arrives and is released at the end of its scope.
-/// Noncopyable, so its bytes are released once, also when the request fails.
+/// Noncopyable, so its bytes are released once, even when the request fails.
 struct BodyReservation: ~Copyable {
     /// Reserved so far, and released together at the end of the scope.
     private var bytes = 0

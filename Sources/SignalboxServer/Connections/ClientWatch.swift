@@ -60,7 +60,7 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
             self.onFire = onFire
         }
 
-        /// Cancels the work of ``race(_:)``, also of a later call.
+        /// Cancels the work of ``race(_:)``, even of a later call.
         func fire() {
             end.finish()
             onFire()

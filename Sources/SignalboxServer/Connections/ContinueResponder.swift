@@ -26,7 +26,7 @@ private struct ExpectedBody: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         var body: RequestBody.AsyncIterator
-        /// Nil once the body was requested.
+        /// Nil once the body has been requested.
         var channel: (any Channel)?
 
         /// The first call makes ``RequestGuard`` send `100 Continue` before it waits for a byte. Later calls only read.

@@ -88,7 +88,7 @@ private struct PlainHeadReader {
         return fields.lengths == lengths || value.allSatisfy(Self.isDigit)
     }
 
-    /// True, and behind the text, if it comes next.
+    /// Returns true and moves past the text if it comes next.
     @inline(__always)
     private mutating func take(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
@@ -98,7 +98,7 @@ private struct PlainHeadReader {
         return true
     }
 
-    /// The next bytes that `accepts` matches, without a copy; empty for none. Moves behind them.
+    /// The next bytes that `accepts` matches, without a copy; empty for none. Moves past them.
     @inline(__always)
     private mutating func takeWhile(_ accepts: (UInt8) -> Bool) -> Slice<UnsafeBufferPointer<UInt8>> {
         let start = position

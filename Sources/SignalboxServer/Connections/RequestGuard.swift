@@ -134,7 +134,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     /// Valid heads go on, to the direct responder or the router. Others are answered in their turn.
     private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
-        // The window admits no request now, so the parser and the window disagree on the end of the one before it.
+        // The window admits no request now, so the parser and the window disagree on the end of the previous request.
         guard !exchange.isAnswering else { return context.close(promise: nil) }
         activity.markBusy()
         do throws(Problem) {

@@ -4,11 +4,10 @@ import NIOCore
 /// Decides how many bytes of a connection the HTTP parser may see now.
 ///
 /// The parser sees one request at a time, and no further one while a response is pending. Pipelined requests wait as
-/// bytes, because parsed requests take about thirty times the memory. Only bytes behind a chunked body, whose end is
-/// not known in advance, are parsed early. A pure value without a channel; ``InputGate`` and ``RequestGuard`` act on
-/// it. A request passes through ``begin(length:isLast:)``, ``receive(_:)`` for each piece of its body, and
-/// ``endRequest()``. Its ``endResponse()`` may come before the last of them. The window admits the next request after
-/// both.
+/// bytes, because parsed requests take about thirty times the memory. Only bytes after a chunked body, whose end is not
+/// known in advance, are parsed early. A pure value without a channel; ``InputGate`` and ``RequestGuard`` act on it. A
+/// request passes through ``begin(length:isLast:)``, ``receive(_:)`` for each piece of its body, and ``endRequest()``.
+/// Its ``endResponse()`` may come before the last of them. The window admits the next request after both.
 struct RequestWindow {
     /// Bytes of a chunked body that pass at once.
     static let chunkedStep = 4096
@@ -16,7 +15,7 @@ struct RequestWindow {
     private enum Body {
         /// Between requests, and after the last byte of one.
         case none
-        /// Bytes that have not arrived. Stays until the end of the request, also at 0.
+        /// Bytes that have not arrived. Stays until the end of the request, even at 0.
         case counted(left: Int)
         /// Only the parser recognises the last chunk.
         case chunked

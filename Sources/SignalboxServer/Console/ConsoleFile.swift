@@ -75,7 +75,7 @@ struct ConsoleFile: Sendable {
         return [
             "index.html": ConsoleFile("text/html; charset=utf-8", sb_index_html()),
             "icon.svg": ConsoleFile("image/svg+xml; charset=utf-8", sb_icon_svg()),
-            // One request for both: the first picture waits for every style sheet.
+            // One request for both: the first rendering waits for every style sheet.
             "style.css": ConsoleFile(style, sb_style_css(), sb_preview_css()),
             "h.js": ConsoleFile(script, sb_h_js()),
             "text.js": ConsoleFile(script, sb_text_js()),
@@ -96,9 +96,9 @@ struct ConsoleFile: Sendable {
         ]
     }()
 
-    /// Of every file. The policy permits scripts, styles, requests and pictures of this gateway only, and refuses
-    /// every conversion of text to markup or code (Trusted Types). Browsers ask for each file again, with its tag,
-    /// unless its path names its version.
+    /// Of every file. The policy permits scripts, styles, requests and images of this gateway only, and refuses every
+    /// conversion of text to markup or code (Trusted Types). Browsers ask for each file again, with its tag, unless its
+    /// path names its version.
     static let headers: HTTPFields = {
         var headers: HTTPFields = [
             .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",

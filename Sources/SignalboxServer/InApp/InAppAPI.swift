@@ -31,7 +31,7 @@ struct InAppAPI: Sendable {
 
     /// In cursors of messages, without and with withdrawn ones.
     private static let (active, all): (StaticString, StaticString) = ("m", "w")
-    /// Messages in one page of the list, also for a larger `limit`.
+    /// The most messages in one page of the list, even for a larger `limit`.
     private static let longestPage = 100
 
     // MARK: Devices
@@ -44,7 +44,7 @@ struct InAppAPI: Sendable {
         }
     }
 
-    /// Answers all slots of a page, in the order of the request, with 200 also if no slot receives a message.
+    /// Answers all slots of a page, in the order of the request, with 200 even if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
             try await flow.place(body, from: call.source, mayExplain: sources.mayExplain(call.source))
@@ -85,7 +85,7 @@ struct InAppAPI: Sendable {
         return .json(message.isNew ? .created : .ok) { $0.members(of: message) }
     }
 
-    /// 200 also for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.
+    /// 200 even for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.
     func withdraw(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
         let message = try await watching { () throws(InAppFailure) in try await flow.withdraw(id, by: call.action) }

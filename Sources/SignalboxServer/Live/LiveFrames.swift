@@ -10,7 +10,7 @@ struct LiveFrames {
     private(set) var bytes: [UInt8] = []
     private let cursor: (RecentPosition) -> String
 
-    /// Entries of a list in a frame.
+    /// The most entries of a list in a frame.
     private static let longestList = 20
     /// Unicode scalars of a text in a frame.
     private static let longestText = 200
@@ -25,12 +25,12 @@ struct LiveFrames {
     mutating func ping() { append(": ping\n\n") }
 
     /// `dropped`: the number of missing occurrences, the only member of the data. `position`: everything up to it was
-    /// sent or is missing, so a reader resumes behind it; nil for a gap before a frame.
+    /// sent or is missing, so a reader resumes after it; nil for a gap before a frame.
     mutating func gap(_ dropped: Int, at position: RecentPosition? = nil) {
         frame("gap", at: position, .json { $0.object { $0.member("dropped", dropped) } })
     }
 
-    /// The name of the frame is the kind of the entry, and its `id` the position behind it. `hidesContent`: titles and
+    /// The name of the frame is the kind of the entry, and its `id` the position after it. `hidesContent`: titles and
     /// reasons become ``ContentMask/hidden``.
     mutating func entry(_ entry: RecentEntry, hidesContent: Bool) {
         let data = [UInt8].jsonObject(capacity: 512) { json in
@@ -80,7 +80,7 @@ struct LiveFrames {
         /// JSON Pointers by which the vendor was recognised.
         var evidence: [String] = []
 
-        /// Pointers of a frame.
+        /// The most pointers of a frame.
         private static let mostEvidence = 3
 
         /// The title is that of the notification; without one, its body.

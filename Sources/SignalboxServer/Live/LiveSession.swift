@@ -5,7 +5,7 @@ import SignalboxGateway
 struct LiveSession: Sendable {
     /// How long a reader waits for anything at all.
     static let silence: Int64 = 15_000_000_000
-    /// The time between two reports of missing occurrences without a frame behind them, and between two counts.
+    /// The time between two reports of missing occurrences without a frame after them, and between two counts.
     private static let second: Int64 = 1_000_000_000
     /// Entries that one acquisition of the log's lock reads, and the most readings of one tick.
     private static let (step, mostSteps) = (256, 8)
@@ -40,7 +40,7 @@ struct LiveSession: Sendable {
     var tick: Duration { .seconds(framesPerTick) / selection.rate }
 
     /// The bytes to send now; empty for none. Called once each ``tick``. The first bytes have the position at which the
-    /// stream begins. Gaps without a frame behind them are reported once a second, and a comment follows ``silence``.
+    /// stream begins. Gaps without a frame after them are reported once a second, and a comment follows ``silence``.
     mutating func bytes(at now: Int64) -> [UInt8] {
         read()
         var frames = LiveFrames(cursor: { [recent = observation.recent] in recent.cursor($0) })

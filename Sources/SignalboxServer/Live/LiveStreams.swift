@@ -90,7 +90,7 @@ final class LiveStreams: Sendable {
     fileprivate func remove(_ number: Int) { state.withLock { $0.streams[number] = nil } }
 }
 
-/// One stream. It leaves the table when it is dropped, also if its response was never written.
+/// One stream. It leaves the table when it is dropped, even if its response was never written.
 final class LiveStream: Sendable {
     // A class because its deinit leaves the table.
     private let number: Int

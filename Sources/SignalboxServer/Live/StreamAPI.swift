@@ -9,7 +9,7 @@ struct StreamAPI: Sendable {
     /// Shared by all configs.
     let streams: LiveStreams
 
-    /// Begins with the next occurrence, or behind `last-event-id`. Throws 400 for an invalid parameter or position, 403
+    /// Begins with the next occurrence, or after `last-event-id`. Throws 400 for an invalid parameter or position, 403
     /// for a pattern of a token without content, and 503 for too many streams and during a stop. HEAD receives the
     /// header fields and opens no stream. A stream ends when its reader is gone, when the token loses its rights by a
     /// reload, and when the server stops.

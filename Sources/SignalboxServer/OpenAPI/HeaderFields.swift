@@ -109,7 +109,7 @@ enum RequestField: String, Sendable, CaseIterable {
         case .ifRange: "With another tag than the current one, `range` has no effect."
         case .traceparent: "The trace of the request (W3C Trace Context). A malformed one has no effect."
         case .tracestate: "Further values of the trace, with `traceparent`."
-        case .lastEventID: "The last `id` that the client has received: the stream continues behind it."
+        case .lastEventID: "The last `id` that the client has received: the stream continues after it."
         case .range: "One range of bytes (RFC 9110, 14). A malformed one has no effect."
         }
     }

@@ -1,4 +1,4 @@
-/// A dictionary of bounded size that drops old entries: an entry is dropped after at least half of the capacity was
+/// A dictionary of bounded size that drops old entries: an entry is dropped once at least half of the capacity has been
 /// inserted after it. Every operation takes constant time.
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // Two generations instead of a list by age: a full one replaces the older one as a whole.

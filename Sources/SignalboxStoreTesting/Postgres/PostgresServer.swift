@@ -84,7 +84,7 @@ package final class PostgresServer: Sendable {
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         var ends: [Int32] = [0, 0]
-        // No other program inherits an end: the server stops when the tests have closed theirs.
+        // No other program inherits an end: the server stops when the tests have closed their end.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)

@@ -103,7 +103,7 @@ final class NodePlay: Sendable {
         }
     }
 
-    /// Waits until `count` more events were accepted. Fails the play when that takes minutes.
+    /// Waits until `count` more events have been accepted. Fails the play when that takes minutes.
     func accept(_ count: Int) async throws {
         let aim = record.acceptedNumbers.count + count
         try await wait("\(count) accepted events") { self.record.acceptedNumbers.count >= aim }

@@ -128,8 +128,8 @@ struct ProviderTLSTests {
         }
     }
 
-    /// The gateway knows the root only. The client sends the intermediate certificate, also none, and one that is not
-    /// an authority; the second connection of the first client resumes its session.
+    /// The gateway knows the root only. The client sends the intermediate certificate, or none, or one that is not an
+    /// authority; the second connection of the first client resumes its session.
     @Test func verifiesTheChainThatAClientSends() async throws {
         try await withTemporaryDirectory { directory in
             let process = try RunningBinary(

@@ -4,7 +4,7 @@ import Testing
 
 /// The label of a run, in the header field or the path.
 @Suite struct RunLabelTests {
-    /// The request after its label was read; nil if the label is refused.
+    /// The request after its label has been read; nil if the label is refused.
     private static func read(_ path: String, header: String? = nil) -> ProviderRequest? {
         let connection = ProviderConnection(
             peer: PeerAddress(nil), address: "", isLoopback: true)

@@ -2,8 +2,8 @@ import SignalboxNotification
 
 /// The parts of an event that a message in a chat shows, without escaping.
 ///
-/// Texts have no control characters except line feeds, and more than white space. Works for every event of the
-/// gateway, also for redacted and transformed ones, whose members may be missing.
+/// Texts have no control characters except line feeds, and more than white space. Works for every event of the gateway,
+/// including redacted and transformed events, whose members may be missing.
 struct ChatSummary {
     /// The first text of the event; its subject or type if it has none.
     let title: String

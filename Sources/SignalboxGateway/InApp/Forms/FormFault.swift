@@ -60,7 +60,7 @@ package enum FormBounds {
     package static let report = 16 * 1024
     /// Size of the name or address of a file. Larger than for other names, because addresses are long.
     package static let asset = 1024
-    /// Counters of a hypothetical trigger.
+    /// The most counters of a hypothetical trigger.
     package static let counters = 100
 }
 

@@ -92,7 +92,7 @@ struct FormObject {
         return try Self.text(value, at: pointer(key))
     }
 
-    /// Nil for an absent member. Throws for anything but `true` and `false`, also for 0 and 1.
+    /// Nil for an absent member. Throws for anything but `true` and `false`, including 0 and 1.
     func flag(_ key: StaticString) throws(FormFault) -> Bool? {
         guard let value = self[key] else { return nil }
         guard let flag = value.bool else { throw .wrongType(pointer(key), "true or false") }

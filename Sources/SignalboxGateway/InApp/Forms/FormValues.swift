@@ -62,7 +62,7 @@ extension FormObject {
 
 /// A value of an event's property or of a filter, as JSON.
 extension PropertyValue {
-    /// A boolean, a number, a string, `{"date": …}` in RFC 3339, or a list of those. A list in a list is a fault.
+    /// A boolean, a number, a string, `{"date": …}` in RFC 3339, or a list of such values. A list in a list is a fault.
     static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> PropertyValue {
         guard value.isArray else { return try scalar(value, at: pointer) }
         return .list(

@@ -84,7 +84,7 @@ package struct Simulation: Sendable {
         }
     }
 
-    /// Decides as ``InAppFlow/trigger(_:from:)``.
+    /// Decides as ``InAppFlow/trigger(_:from:mayExplain:)``.
     private mutating func trigger(_ request: TriggerRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let decision = engine.decide(
@@ -133,7 +133,7 @@ package struct Simulation: Sendable {
         return step
     }
 
-    /// Decides as ``InAppFlow/place(_:from:)``.
+    /// Decides as ``InAppFlow/place(_:from:mayExplain:)``.
     private mutating func place(_ request: SlotRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let placed = engine.place(

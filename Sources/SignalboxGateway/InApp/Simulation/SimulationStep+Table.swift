@@ -105,7 +105,7 @@ extension SimulationStep {
         return [(answer?.isRepeat == true ? "repeat" : "accepted", reported?.message ?? "-", "")]
     }
 
-    /// One row for each slot, also for an empty one.
+    /// One row for each slot, even for an empty one.
     private var slotEffects: [Effect] {
         let offered = Set((placed?.slots ?? []).compactMap(\.offer?.id))
         let slots: [Effect] = (placed?.slots ?? []).map { slot in

@@ -42,8 +42,7 @@ private struct TimelineReader {
     private(set) var faults: [TimelineFault] = []
     /// Mistakes beyond those that are listed.
     private(set) var more = 0
-    /// Applies to the next line.
-    /// Also checks the messages of later lines.
+    /// Applies to the next lines, and to their messages.
     private var policy: Policy
     /// Names of earlier lines, which are unique.
     private var names: Set<String> = []
@@ -135,7 +134,7 @@ private struct TimelineReader {
         }
     }
 
-    /// A message that equals the registered one is not registered again, as in the gateway. Throws also for a message
+    /// A message that equals the registered one is not registered again, as in the gateway. Also throws for a message
     /// that the policy of this line does not permit.
     private mutating func message(_ body: [UInt8], _ id: SignalboxInApp.MessageID, at: Instant) throws(FormFault)
         -> Timeline.Action

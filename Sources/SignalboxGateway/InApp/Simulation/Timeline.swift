@@ -10,7 +10,7 @@ package struct Timeline: Sendable {
         package static let bytes = 16 << 20
         /// More lines would take minutes.
         package static let lines = 20_000
-        /// Mistakes that the reader lists.
+        /// The most mistakes that the reader lists.
         package static let faults = 20
     }
 

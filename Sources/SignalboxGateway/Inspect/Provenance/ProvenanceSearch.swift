@@ -10,11 +10,11 @@ import SignalboxNotification
 ///
 /// Not `Sendable`: it owns parsers.
 struct ProvenanceSearch {
-    /// Values of the payload that are examined.
+    /// The most values of the payload that are examined.
     static let mostLeaves = 400
     /// Bytes of payloads and events that are read for it.
     static let mostBytes = 32 << 20
-    /// Bytes of texts that are searched in each other.
+    /// The most bytes of texts that are searched in each other.
     private static let longestText = 512
 
     /// The event of a payload; nil for a payload that is rejected.

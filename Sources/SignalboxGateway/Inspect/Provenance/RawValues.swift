@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// The scalar values of a payload, also of JSON texts inside its strings, and the payload with one of them changed.
+/// The scalar values of a payload, including those of JSON texts inside its strings, and the payload with one of them
+/// changed.
 ///
 /// Not `Sendable`: it owns a parser, and its values are views into the parser's buffers.
 struct RawValues {

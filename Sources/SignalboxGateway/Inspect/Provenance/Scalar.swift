@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxNotification
 
 /// A value of a JSON text that is neither an object nor an array.
 enum Scalar: Sendable, Equatable {
@@ -70,9 +71,9 @@ enum Scalar: Sendable, Equatable {
         // A JSON text stays one.
         if text.first == "{" || text.first == "[" { return [text + " "] }
         let bytes = Array(text.utf8)
-        var changed = [changing(bytes.lastIndex(where: isPlain), of: bytes)]
+        var changed = [changing(bytes.lastIndex(where: \.isLetterOrDigit), of: bytes)]
         changed.append(changing(bytes.lastIndex(where: isDigit), of: bytes))
-        changed.append(changing(bytes.firstIndex(where: isPlain), of: bytes))
+        changed.append(changing(bytes.firstIndex(where: \.isLetterOrDigit), of: bytes))
         let unique = changed.compactMap(\.self).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         return unique.isEmpty ? [text + "x"] : unique
     }
@@ -87,8 +88,4 @@ enum Scalar: Sendable, Equatable {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
 }

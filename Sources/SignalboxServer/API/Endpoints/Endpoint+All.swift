@@ -1,4 +1,5 @@
-/// Also read by the test that compares docs/reference/http.md with the endpoints.
+/// The list of all endpoints. Read by the router, and by the test that compares docs/reference/http.md with the
+/// endpoints.
 extension Endpoint {
     /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] =

@@ -19,7 +19,7 @@ struct APNsChannels: Sendable {
     static let most = 10_000
     /// The channels of all apps. A source without `topics` may use any number of apps.
     static let mostOfAll = 100_000
-    /// Bytes of an identifier.
+    /// The most bytes of an identifier.
     private static let largestID = 64
 
     /// The channel that the header field, or the path, names. Throws ``APNsReason/missingChannelID`` for nil and empty
@@ -70,7 +70,7 @@ struct APNsChannels: Sendable {
     }
 
     /// Removes a known channel of the app, which the source may use. Throws ``APNsReason/channelNotRegistered``
-    /// otherwise, also if another request removed it meanwhile.
+    /// otherwise, even if another request removed it meanwhile.
     func remove(_ id: String, of app: String, for source: SourceName) async throws(APNsReason) {
         let known = try await channel(id, of: app, for: source)
         let isRemoved = try await asking { () throws(StoreError) in try await store.removeChannel(known.id, of: app) }

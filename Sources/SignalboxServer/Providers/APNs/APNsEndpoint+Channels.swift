@@ -6,7 +6,7 @@ import SignalboxStore
 
 /// Broadcasts and channels. Such requests are rare, so each has a task of its own.
 extension APNsEndpoint {
-    /// Bytes of a request to create a channel.
+    /// The most bytes of a request to create a channel.
     private static let largestChannel = 4096
 
     // MARK: Broadcasts
@@ -52,7 +52,7 @@ extension APNsEndpoint {
     // MARK: Channels
 
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
-    /// as APNSwift has it; others send the header field. `listsAll`: the path is `all-channels`. Channels belong to
+    /// as APNSwift sends it; others send the header field. `listsAll`: the path is `all-channels`. Channels belong to
     /// the sources that list the app as a topic. If no source lists it, they belong to the source that created them.
     /// `methods`: those that the resource accepts. Throws ``APNsReason/serviceUnavailable`` for a source whose pushes
     /// are all forwarded: its channels are at Apple, and such requests are not forwarded.

@@ -18,10 +18,10 @@ final class APNsEndpoint: ProviderEndpoint {
     /// Decides how long the answer to a rejected proof is held.
     private let failures: FailedProofs
 
-    /// Bytes of a payload; those of VoIP calls and broadcasts may be longer.
+    /// The most bytes of a payload; those of VoIP calls and broadcasts may be longer.
     private static let largestPayload = 4096
-    /// The limit of those, in bytes. A push is a VoIP call by its push type, otherwise by a topic that ends with
-    /// `.voip`.
+    /// The limit of VoIP calls and broadcasts, in bytes. A push is a VoIP call by its push type, otherwise by a topic
+    /// that ends with `.voip`.
     static let largestCall = 5120
 
     /// `failures`: shared by all configs, so an attack is logged once. `now`: the clock for the age of tokens.
@@ -121,7 +121,7 @@ final class APNsEndpoint: ProviderEndpoint {
     }
 
     /// Reads the header fields that the event shows, in the order of their checks. `isForwarded`: Apple decides on
-    /// values that the gateway does not know. The identifier is that of the answer, so the event has one also if the
+    /// values that the gateway does not know. The identifier is that of the answer, so the event has one even if the
     /// client sent none.
     private func transport(of call: APNsCall, isForwarded: Bool) throws(APNsReason) -> PushNotification.Transport {
         var transport = PushNotification.Transport()
@@ -133,7 +133,7 @@ final class APNsEndpoint: ProviderEndpoint {
         return transport
     }
 
-    /// Apple has no word for a label. Clients need a reason and their identifier also then.
+    /// Apple has no word for a label. Clients need a reason and their identifier even then.
     func invalidRun(_ request: ProviderRequest) -> ProviderReply {
         APNsCall(request)?.reply.failure(.badRequestParams) ?? .invalidRun
     }

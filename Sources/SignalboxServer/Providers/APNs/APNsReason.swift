@@ -36,7 +36,7 @@ enum APNsReason: String, Error, CaseIterable {
     case missingPushType = "MissingPushType"
     /// The request has no `apns-topic`, and no certificate whose UID replaces it.
     case missingTopic = "MissingTopic"
-    /// The body is empty; also the answer to a body that is not JSON.
+    /// The body is empty or is not JSON.
     case payloadEmpty = "PayloadEmpty"
     /// The topic of a push belongs to another source. ``topicMismatch`` is the word for broadcasts and channels.
     case topicDisallowed = "TopicDisallowed"

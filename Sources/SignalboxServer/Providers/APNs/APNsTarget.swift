@@ -10,7 +10,7 @@ struct APNsTarget: Sendable, Equatable {
         case device(token: String)
         /// `/4/broadcasts/apps/BUNDLE`
         case broadcast(bundle: String)
-        /// `/1/apps/BUNDLE/channels`, or with `/ID` after it, as APNSwift has it.
+        /// `/1/apps/BUNDLE/channels`, or with `/ID` after it, as APNSwift sends it.
         case channels(bundle: String, id: String?)
         /// `/1/apps/BUNDLE/all-channels`
         case allChannels(bundle: String)
@@ -20,7 +20,7 @@ struct APNsTarget: Sendable, Equatable {
 
     /// Nil for a path of another endpoint.
     init?(path: String) {
-        // Nearly every path. The parts of the others are compared one by one.
+        // The fast path: nearly every request has this form.
         if path.utf8.starts(with: "/3/device/".utf8) {
             var token = String(Substring(path.utf8.dropFirst("/3/device/".utf8.count)))
             secret = nil

@@ -34,7 +34,7 @@ final class APNsTokens: Sendable {
         var arrivals: [String: [Date]] = [:]
     }
 
-    /// Tokens that are remembered. Kalyke signs each push anew.
+    /// The most tokens that are remembered. Kalyke signs each push anew.
     private static let most = 1_024
     /// Apple accepts a token for one hour.
     private static let longestAge: TimeInterval = 3600
@@ -176,7 +176,7 @@ extension APNsTokens {
     }
 
     /// Text of a sender, of bounded length and without characters that could be read as another field. Keeps 20
-    /// characters; those other than ASCII letters and digits become `?`.
+    /// characters; characters other than ASCII letters and digits become `?`.
     private static func word(_ text: String) -> String {
         String(text.prefix(20).map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "?" })
     }

@@ -19,7 +19,7 @@ struct CaptureQuery {
         QueryParameter("token", .text, "Pushes to this device, in clear or as events show it"),
         QueryParameter(
             "outcome", .words(Capture.Outcome.allCases.map(\.rawValue) + ["any"]), "Pushes with this outcome"),
-        .since, QueryParameter("after", .text, "Pushes behind this cursor; `0` is the beginning"),
+        .since, QueryParameter("after", .text, "Pushes after this cursor; `0` is the beginning"),
     ]
     /// The largest body in bytes.
     static let bodyLimit = 256 * 1024
@@ -130,11 +130,5 @@ struct CaptureQuery {
             let mistake = error.firstError
             throw .captureBody("The pattern is not valid: \(mistake.message).", at: "/match" + mistake.pointer)
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
     }
 }

@@ -11,7 +11,7 @@ struct CapturesAPI: Sendable {
     /// Hashes tokens of requests as events show them.
     let tokens: TokenHash
 
-    /// Captures of one wait.
+    /// The most captures of one wait.
     private static let largestCount = 1000
     /// The upper bound of the parameter `timeout`.
     static let longestWait: Duration = .seconds(60)
@@ -38,8 +38,8 @@ struct CapturesAPI: Sendable {
             hidesContent: call.hidesContent)
     }
 
-    /// `next`: nil at the end of the list. `isTruncated`: whether captures behind `after` were dropped before they were
-    /// read.
+    /// `next`: nil at the end of the list. `isTruncated`: whether captures after the cursor `after` were dropped before
+    /// they were read.
     private func page(
         _ captures: some Sequence<Capture>, next: Int64?, last: Int64, isTruncated: Bool = false, hidesContent: Bool
     ) -> Response {

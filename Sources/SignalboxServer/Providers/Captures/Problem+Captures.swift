@@ -18,8 +18,7 @@ extension Problem {
 
     /// `pointer`: the location of the mistake in the body.
     static func captureBody(_ detail: String, at pointer: String) -> Problem {
-        Problem(
-            .badRequest, "capture-body-malformed", title: "The request was not understood", detail, pointer: pointer)
+        Problem(.badRequest, "capture-body-malformed", title: "Invalid request body", detail, pointer: pointer)
     }
 
     /// Always 503 with a `retry-after` of one second.

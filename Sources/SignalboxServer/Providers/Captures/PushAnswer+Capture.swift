@@ -61,7 +61,7 @@ extension ProviderAnswer {
 }
 
 extension ProviderReply {
-    /// Characters of a reason. Bounded, because the real push service may send any text.
+    /// The most characters of a reason. Bounded, because the real push service may send any text.
     private static let longestReason = 200
 
     /// The service's word for an error: Apple's `reason`, Google's `errorCode` or `status`, the `error` of an OAuth

@@ -9,7 +9,7 @@ struct PushCaptures: Sendable {
     let log: CaptureLog
     /// Hashes tokens as events show them.
     let tokens: TokenHash
-    /// Receives refused pushes, also while captures are off.
+    /// Receives refused pushes, even while captures are off.
     var observation: Observation?
     /// The time of captures without an event; others have the time at which their event was accepted.
     var now: @Sendable () -> Date = { Date() }
@@ -140,8 +140,8 @@ struct PushCaptures: Sendable {
             })
     }
 
-    /// Records a reply of status 400 or more, unless the pushes of the request were recorded. `source`: nil for the one
-    /// that the request proved, if it did. `facts`: called only if the refusal is recorded.
+    /// Records a reply of status 400 or more, unless the pushes of the request have been recorded. `source`: nil for
+    /// the one that the request proved, if it did. `facts`: called only if the refusal is recorded.
     private func refuse(
         _ reply: ProviderReply, of request: ProviderRequest, from source: SourceName?, _ facts: () -> RefusedPush?
     ) {
@@ -210,7 +210,7 @@ final class CaptureMark: Sendable {
     /// The source whose identity the request proved; nil until then.
     var source: SourceName? { sender.withLock { $0 } }
 
-    /// Records the source of a request after its proof was checked.
+    /// Records the source of a request after its proof has been checked.
     func identify(_ source: SourceName) { sender.withLock { $0 = source } }
 
     /// Whether ``PushCaptures`` has recorded the pushes of the request.

@@ -2,7 +2,7 @@
 /// as identifiers never repeat, so they would only fill the table of the client. Without Huffman's code, which takes
 /// longer than the rest of a response.
 struct FieldBlock {
-    /// Belongs at the end of the payload of a HEADERS frame, behind the fields that the library wrote.
+    /// Belongs at the end of the payload of a HEADERS frame, after the fields that the library wrote.
     private(set) var bytes: [UInt8] = []
 
     /// A frame of every client takes as many bytes, and `:status`.

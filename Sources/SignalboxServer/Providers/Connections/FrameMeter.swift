@@ -13,7 +13,7 @@ struct FrameMeter {
         var resets = 2000
         /// PING, SETTINGS and PRIORITY frames in ``period``.
         var controls = 200
-        /// A period begins with the first frame after the end of the one before.
+        /// A period begins with the first frame after the end of the previous period.
         var period: TimeAmount = .seconds(30)
     }
 

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Watches the bytes of an HTTP/2 connection before they are decoded. After a flood it forwards no further bytes.
-/// Joins the frames that are written between two flushes into few buffers. Also writes the one frame that the library
-/// must not know of, and the fields of responses, for which the library takes many times as long.
+/// Watches the bytes of an HTTP/2 connection before they are decoded. After a flood it forwards no further bytes. Joins
+/// the frames that are written between two flushes into few buffers. Also writes the one frame that the library must
+/// not know of, and the fields of responses, because the library takes many times as long for them.
 final class FrameTap: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -42,9 +42,9 @@ final class FrameTap: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Writes a GOAWAY with the largest stream id, so the client begins no further requests, and those on their way
-    /// are still served (RFC 9113, 6.8). Not through the library: once it has sent a GOAWAY and no stream is open, it
-    /// answers every frame of the client with PROTOCOL_ERROR, also a request that was on its way.
+    /// Writes a GOAWAY with the largest stream id, so the client begins no further requests, and those on their way are
+    /// still served (RFC 9113, 6.8). Not through the library: once it has sent a GOAWAY and no stream is open, it
+    /// answers every frame of the client with PROTOCOL_ERROR, even a request that was on its way.
     func announceEnd() {
         guard let context else { return }
         joined.writeBytes([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0])

@@ -43,7 +43,8 @@ final class HTTP1Requests: ChannelDuplexHandler {
     /// When the connection began to serve requests.
     private var start = NIODeadline.now()
 
-    /// Bytes of a declared body that are read to keep the connection, although the response does not need them.
+    /// The most bytes of a declared body that are read to keep the connection, although the response does not need
+    /// them.
     private static let mostIgnored = 64 * 1024
 
     init(_ serving: ProviderServing, connection: ProviderConnection) {
@@ -94,7 +95,7 @@ final class HTTP1Requests: ChannelDuplexHandler {
 
     // MARK: Requests
 
-    /// Ignores requests behind the last one that is served.
+    /// Ignores requests after the last one that is served.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver || !isIdle else { return }
         switch unwrapInboundIn(data) {

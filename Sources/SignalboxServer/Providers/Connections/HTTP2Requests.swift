@@ -37,7 +37,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     var isReadHeld = false
     /// The PING after the announcement of the end. Its data differ from those of the PING to an idle client.
     static let announcement = HTTP2PingData(withInteger: 1)
-    /// The PING behind the bodies that used up the window.
+    /// The PING after the bodies that used up the window.
     static let windowProbe = HTTP2PingData(withInteger: 3)
     /// Since when the client reads too slowly; nil while the channel is writable.
     var unwritable: NIODeadline?
@@ -257,7 +257,7 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: nil)
     }
 
-    /// Has no effect unless frames were written since the last call.
+    /// Has no effect unless frames have been written since the last call.
     func flush() {
         guard hasWritten else { return }
         hasWritten = false

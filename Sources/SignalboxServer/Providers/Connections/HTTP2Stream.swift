@@ -8,8 +8,8 @@ final class HTTP2Stream {
     enum Phase {
         /// The body is arriving.
         case receiving(CollectedBody, BodyDeadline)
-        /// The endpoint is working on the request. Also a request without a body to collect, and one whose response is
-        /// held.
+        /// The endpoint is working on the request. The same phase has a request without a body to collect, and a
+        /// request whose response is held.
         case handled
         /// The response was written; the client may not have read it, or may still send the body.
         case answered(NIODeadline)

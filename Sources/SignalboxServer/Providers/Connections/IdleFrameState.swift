@@ -29,7 +29,7 @@ struct IdleFrameState {
     /// Whether the preface of the client has arrived.
     var hasPreface: Bool { !history.isEmpty }
 
-    /// Nil for a frame that the library must read: also for any frame longer than the rest of ``history``.
+    /// Nil for a frame that the library must read, including any frame longer than the rest of ``history``.
     mutating func receive(_ frame: IdleFrame) -> Step? {
         guard history.count + frame.bytes.count <= Self.longestHistory else { return nil }
         switch frame.kind {

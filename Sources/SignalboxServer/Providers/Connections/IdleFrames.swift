@@ -114,7 +114,7 @@ final class IdleFrames: ChannelDuplexHandler, RemovableChannelHandler {
         guard state.hasSettings, !state.isAcknowledged else { return }
         // Until the settings are acknowledged, the library permits 100 streams and ends the connection beyond. A client
         // has no limit then (RFC 9113, 6.5.2). So the library gets an acknowledgement now, and writes empty SETTINGS,
-        // which are dropped too. The acknowledgement by the client then belongs to those.
+        // which are dropped too. The client then acknowledges the empty SETTINGS.
         context.fireChannelRead(NIOAny(ByteBuffer(bytes: IdleFrame.acknowledgement.bytes)))
         send(.settings(.settings([])))
     }

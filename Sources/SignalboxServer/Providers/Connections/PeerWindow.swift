@@ -13,7 +13,7 @@ struct PeerWindow {
     /// may send now.
     func increment(from size: Int) -> Int? { size <= target / 2 ? target - size : nil }
 
-    /// The time of the PING behind the bodies that used up the window; nil before.
+    /// The time of the PING after the bodies that used up the window; nil before.
     var probedAt: NIODeadline?
 
     /// Whether a client that has not extended its window will soon receive no further body. One client library

@@ -41,7 +41,7 @@ extension ProviderRequest {
 }
 
 extension String {
-    /// The parts before and behind the character at a position in UTF-8.
+    /// The parts before and after the character at a position in UTF-8.
     fileprivate func cut(at position: Int) -> (String, String?) {
         let mark = utf8.index(startIndex, offsetBy: position)
         return (String(self[..<mark]), String(self[utf8.index(after: mark)...]))

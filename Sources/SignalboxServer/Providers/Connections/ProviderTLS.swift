@@ -75,7 +75,7 @@ package struct ProviderTLS: Sendable {
 private final class ClientChains: Sendable {
     // A class because all connections share it.
     private let known = Mutex(BoundedTable<[UInt8], [X509Certificate]>(capacity: 1024))
-    /// Certificates of a chain that are read.
+    /// The most certificates of a chain that are read.
     private static let longest = 8
 
     /// Has no effect for a chain that does not lead to `authority`, so other clients cannot displace the stored ones.

@@ -57,7 +57,7 @@ struct ExpoError: Error, Equatable, Sendable {
             message: "The method \(method.prefix(20)) is not supported; use POST.")
     }
 
-    /// Also for a body that is damaged or has an unknown coding.
+    /// The body is too large, is damaged, or has an unknown coding.
     static func tooLarge(limit: Int) -> ExpoError {
         ExpoError(
             status: 413, code: "PAYLOAD_TOO_LARGE",

@@ -57,7 +57,7 @@ final class BearerProofs: Sendable {
     private static let acceptedTime: TimeInterval = 600
     /// In seconds. Google may accept the token later, after a change of its rights.
     private static let rejectedTime: TimeInterval = 60
-    /// Questions in progress. Bounded, because every client can cause one.
+    /// The most questions in progress. Bounded, because every client can cause one.
     static let most = 256
     static let mostOfSource = 64
     /// So one client cannot use up the questions of a source.

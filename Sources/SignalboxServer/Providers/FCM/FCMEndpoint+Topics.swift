@@ -103,7 +103,7 @@ extension FCMEndpoint {
         return topic
     }
 
-    /// `parent`: the name of the collection, of which the name of the subscription is made.
+    /// `parent`: the name of the collection, which begins the name of the subscription.
     private static func write(_ topic: String, _ since: Date, _ parent: String, into json: inout JSONWriter) {
         json.member("name", "\(parent)/\(topic)")
         json.member("topic_name", topic)

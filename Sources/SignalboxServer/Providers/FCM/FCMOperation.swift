@@ -109,7 +109,7 @@ enum FCMOperation: Equatable, Sendable {
         case grant
     }
 
-    /// The form that clients of the operation can read, also for errors before the operation begins.
+    /// The form that clients of the operation can read, even for errors before the operation begins.
     var errorForm: ErrorForm {
         switch self {
         case .batchAdd, .batchRemove, .info, .relation: .text

@@ -27,7 +27,7 @@ struct GrantedTokens: Sendable {
     /// `key`: 32 random bytes, which are used for nothing else.
     init(key: [UInt8]) { authentication = MessageAuthentication(key: key) }
 
-    /// A token. `account`: nil for one that is granted without a check of its signature, while access is open. Behind
+    /// A token. `account`: nil for one that is granted without a check of its signature, while access is open. After
     /// the prefix, the code and the claims are in hexadecimal digits. Granting stores nothing.
     func grant(to account: ServiceAccountKey?, at now: Date) -> String {
         let end = Int(now.timeIntervalSince1970) + Self.lifetime

@@ -111,11 +111,11 @@ struct ProtoMessage: Sendable {
     let name: String
     /// By both spellings of their names.
     private let fields: [String: ProtoType]
-    /// Names of fields of which a message has at most one, and the name of the group.
+    /// Names of fields that exclude each other, and the name of the group.
     private let oneOf: (group: String, fields: [String])
 
-    /// `fields`: in snake case; requests may spell them in camel case too. `oneOf`: fields of which at most one may be
-    /// set.
+    /// `fields`: in snake case; requests may spell them in camel case too. `oneOf`: fields that exclude each other: at
+    /// most one may be set.
     init(_ name: String, oneOf: (group: String, fields: [String]) = ("", []), _ fields: [String: ProtoType]) {
         (self.name, self.oneOf) = (name, oneOf)
         var spelled = fields
@@ -179,7 +179,7 @@ struct ProtoViolations {
         record("Invalid value at '\(path)' (\(type)), \(reason.prefix(Self.longestValue))", at: path)
     }
 
-    /// A second field of a group of which one may be set.
+    /// A second field of a group in which one field may be set.
     mutating func repeated(_ field: String, of group: String, at path: String) {
         record(
             "Invalid value at '\(path)' (oneof), oneof field '\(group)' is already set. Cannot set '\(field)'",

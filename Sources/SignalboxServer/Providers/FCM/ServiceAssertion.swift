@@ -61,7 +61,7 @@ struct ServiceAssertion: Sendable {
         guard audiences.contains(audience) else { throw Invalid(description: "Invalid JWT: Failed audience check.") }
     }
 
-    /// Also for an assertion without `iat` or `exp`.
+    /// The lifetime is wrong, or `iat` or `exp` is missing.
     private static let notShortLived = Invalid(
         description: "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
             + "Check your iat and exp values in the JWT claim.")

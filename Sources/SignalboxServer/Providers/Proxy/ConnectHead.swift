@@ -70,13 +70,13 @@ struct ConnectHead {
         return parts[1]
     }
 
-    /// Checks the fields, of which none changes the answer.
+    /// Checks the fields; none of them changes the answer.
     private static func check(_ lines: ArraySlice<Substring>) throws(ConnectRefusal) {
         var hosts = 0
         for line in lines {
             let colon = line.firstIndex(of: ":") ?? line.startIndex
             let name = line[..<colon].lowercased()
-            // Also a line that continues the one before it (RFC 9112, 5.2).
+            // Rejects a line that continues the previous one, too (RFC 9112, 5.2).
             guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { throw .malformed("a line is not a field") }
             let value = line[line.index(after: colon)...].filter { $0 != " " && $0 != "\t" }
             switch name {

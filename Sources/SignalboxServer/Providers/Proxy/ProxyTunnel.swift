@@ -14,7 +14,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     /// Learns the host of the tunnel before TLS begins.
     private let sniffer: ProtocolSniffer
     private var head: ConnectHead
-    /// Whether the request was answered. Bytes behind a refused one are dropped.
+    /// Whether the request was answered. Bytes after a refused byte are dropped.
     private var isOver = false
 
     /// How long a client may take to read a refusal.

@@ -86,7 +86,7 @@ struct ProviderReply: Sendable, Equatable {
 /// How an endpoint reads the body of a request.
 struct ProviderBody: Sendable {
     /// Answers a request whose body arrived. Called once on the event loop of the connection, so it must not block.
-    /// `reply` may be called on any thread, exactly once, also after the connection closed.
+    /// `reply` may be called on any thread, exactly once, even after the connection closed.
     typealias Handler = @Sendable (_ body: [UInt8], _ reply: @escaping @Sendable (ProviderReply) -> Void) -> Void
 
     /// Why a body is not read.
@@ -104,7 +104,8 @@ struct ProviderBody: Sendable {
     var refusal: @Sendable (Refusal) -> ProviderReply
     /// The body counts for the memory share of this source; nil for requests without a source.
     var source: SourceName?
-    /// Held until the request was answered or its stream ended, so a limit on requests in progress can count it.
+    /// Held until the request has been answered or its stream has ended, so a limit on requests in progress can count
+    /// it.
     var permit: (any Sendable)?
     var handle: Handler
     /// Called with the answer to a refused body.
