@@ -82,7 +82,7 @@ class Delivery(unittest.TestCase):
     """The test of every installation. `config` is the installed one with a destination."""
 
     def setUp(self):
-        self.receiver = Receiver()
+        self.receiver, self.providers = Receiver(), free_port()
         self.addCleanup(self.receiver.server_close)
         self.addCleanup(self.receiver.shutdown)
 
@@ -92,6 +92,7 @@ class Delivery(unittest.TestCase):
         url = f"http://127.0.0.1:{self.receiver.server_port}/"
         config["destinations"]["crm"] = {"url": url, "secret": "env:CRM_SECRET"}
         config["routes"] = [{"name": "everything", "match": {}, "to": ["crm"]}]
+        config.setdefault("gateway", {})["listen"] = {"apns": f"127.0.0.1:{self.providers}"}
         return json.dumps(config)
 
     def deliver(self, command, environment, folder=None):
@@ -121,6 +122,9 @@ class Delivery(unittest.TestCase):
             headers, event = self.receiver.received.get(timeout=600)
             self.assertTrue(is_signed(headers, event))
             self.assertEqual(json.loads(event)["data"]["vendor"], "braze")
+            # The user of the service accepts connections there too. Without tokens, the push is accepted.
+            push = request(self.providers, "POST", f"/3/device/{'0a' * 32}", PAYLOAD, **{"apns-topic": "com.example"})
+            self.assertEqual(push[0], 403 if token else 200, push)
             gateway.send_signal(signal.SIGTERM)
             self.assertEqual(gateway.wait(600), 0)
         finally:

@@ -39,7 +39,7 @@ struct ProviderListener: Sendable {
         let bootstrap = ServerBootstrap(group: HTTPService.eventLoops)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             // A client may end its output before it receives its response.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
