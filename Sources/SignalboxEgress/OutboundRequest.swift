@@ -31,7 +31,7 @@ package struct OutboundRequest: Sendable {
     package var keptHeaderBytes = 1024
     /// Receives the body of a response with status 200, of any length, instead of the excerpt.
     package var sink: ReplySink?
-    /// A slower transfer fails before its timeout.
+    /// A slower body of a sink fails before the timeout. The wait for its first byte does not count.
     package var slowest: Pace?
     /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions

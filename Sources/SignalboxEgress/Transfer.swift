@@ -115,10 +115,6 @@ final class Transfer: @unchecked Sendable {
                 return sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
         ]
-        if let slowest = request.slowest {
-            codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond))
-            codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds))
-        }
         if rejection == .leftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
         if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
         // Concurrent requests of a group wait for its connection instead of opening others.
@@ -194,6 +190,11 @@ final class Transfer: @unchecked Sendable {
     private func beginBody() -> Body {
         guard let sink = request.sink, let handle, Self.number(CURLINFO_RESPONSE_CODE, of: handle) == 200 else {
             return .excerpt
+        }
+        // Not before: libcurl's clock would also count the time until the server answers.
+        if let slowest = request.slowest {
+            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond)
+            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds)
         }
         var announced: curl_off_t = -1
         sb_curl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced)

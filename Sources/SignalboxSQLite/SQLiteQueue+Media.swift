@@ -150,7 +150,7 @@ struct MediaSearch {
                 jobs.append(
                     MediaJob(
                         id: id, url: try row.text(1), host: host, attempts: try row.count(2),
-                        validators: try MediaValidators(row, from: 3)))
+                        validators: try MediaValidators(row, from: 3), stored: try row.optionalText(5)))
                 places -= 1
             }
         }
@@ -162,7 +162,7 @@ struct MediaSearch {
         """
     /// The downloads of one host, the longest due first.
     static let line = """
-        SELECT id, url, attempts, etag, last_modified, sha256 IS NOT NULL FROM media
+        SELECT id, url, attempts, etag, last_modified, sha256 FROM media
         WHERE state = 'wanted' AND host = ? ORDER BY due, id
         """
 }

@@ -129,7 +129,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             try await queue.append([bench.event(3, waitingFor: [url])])
             let job = try await bench.onlyJob(queue)
-            #expect(job.validators == validators)
+            #expect(job.validators == validators && job.stored == bench.file("a").sha256)
             let held = try await queue.heldDeliveries(upTo: 5)
             #expect(held.map(\.number) == [1, 2], "earlier events keep their settled files")
             #expect(held.allSatisfy { $0.media == [url: .stored(bench.file("a"), remarks: [])] })

@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
@@ -131,6 +132,46 @@ import Testing
                     #expect(await second.stop() == 0)
                 }
             }
+        }
+    }
+
+    /// The server has no reason to answer 304 to a request without validators, so its answer is a failure.
+    @Test func aLostFileIsRequestedWithoutValidators() async throws {
+        let replies: [ScriptedReply] = [
+            .file(PictureServer.picture(), ["etag: \"1\"", "cache-control: max-age=0"]),
+            .file([], ["etag: \"1\""], status: "304 Not Modified"),
+        ]
+        try await run(["/a.png": replies, "/b.png": [PictureServer.reply(1)]]) { gateway, receiver, pictures in
+            func send(_ path: String) async throws -> [String: Any] {
+                #expect(try await gateway.post(pictures.payload(path)).status == 202)
+                return try await next(from: receiver)
+            }
+            let store = MediaStore(besideOwnerOf: gateway.directory + "/data/media")
+            func path(of media: [String: Any]) throws -> String {
+                let digest = try #require(media["sha256"] as? String)
+                return store.path(of: try #require(store.find(digest)))
+            }
+            try FileManager.default.removeItem(atPath: try path(of: try await send("/a.png")))
+            #expect(try await send("/a.png")["reason"] as? String == "status")
+            try Data("x".utf8).write(to: URL(fileURLWithPath: try path(of: try await send("/b.png"))))
+            #expect(try await send("/b.png")["reason"] as? String == "storage", "it has another size")
+        }
+    }
+
+    /// The next line of the log with a text.
+    private func logLine(of gateway: Gateway, with text: String) async -> String? {
+        for await line in gateway.process.errors.stream where line.contains(text) { return line }
+        return nil
+    }
+
+    @Test func theLogNamesADirectoryThatCannotHaveFiles() async throws {
+        let media = #""directory": "routes.json", "retry": { "attempts": 1 }"#
+        try await run(["/a.png": [PictureServer.reply()]], retry: media) { gateway, receiver, pictures in
+            let status = try await gateway.post(pictures.payload("/a.png")).status
+            let found = try await next(from: receiver)
+            #expect(status == 202 && found["reason"] as? String == "storage")
+            let line = await logLine(of: gateway, with: "Cannot store media files")
+            #expect(line?.contains("directory=routes.json") == true, "\(line ?? "")")
         }
     }
 

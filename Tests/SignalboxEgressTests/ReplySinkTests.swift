@@ -112,6 +112,13 @@ import Testing
         #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
     }
 
+    @Test func theSpeedOfABodyCountsFromItsFirstByte() async throws {
+        let recorder = Recorder()
+        let result = try await ask(["late"], into: recorder, slowest: (bytesPerSecond: 1 << 20, seconds: 1))
+        #expect(try result.answer.get().status == 200)
+        #expect(recorder.bytes.withLock { $0 } == Array("hi".utf8))
+    }
+
     /// A body without a length is whole only if TLS announced the end of the connection (RFC 9112, 9.8).
     @Test(arguments: ["", "--close-notify"], [#""#, #"content-length: 5\r\n"#])
     func anUnannouncedEndOfTLSIsAFailure(notice: String, length: String) async throws {

@@ -1,8 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
-import NIOEmbedded
+import NIOCore
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore
@@ -57,14 +56,31 @@ import Testing
             #expect(try api.find(media.sha256)?.0 == media)
             try FileManager.default.removeItem(atPath: store.path(of: media))
             #expect(try api.find(media.sha256) == nil)
-            let source = ApplicationRequestContextSource(
-                channel: NIOAsyncTestingChannel(), logger: Logger(label: "test"))
-            let context = GatewayRequestContext(source: source)
             for range in [nil, 0...1] {
-                let error = await #expect(throws: Problem.self) {
-                    _ = try await api.content(of: media, range, for: context)
-                }
+                let error = await #expect(throws: Problem.self) { _ = try await api.content(of: media, range) }
                 #expect(error?.code == "media-not-found")
+            }
+        }
+    }
+
+    /// Cuts a file off when it has received the first piece.
+    private struct CuttingWriter: ResponseBodyWriter {
+        let path: String
+
+        mutating func write(_ buffer: ByteBuffer) async throws { #expect(truncate(path, 0) == 0) }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    /// Otherwise a client that does not read would keep a file in memory.
+    @Test func readsAFileAsTheClientReceivesIt() async throws {
+        try await withTemporaryDirectory { path in
+            let store = MediaStore(directory: path + "/media")
+            let media = try store.keep([UInt8](repeating: 1, count: 200_000))
+            let body = try await MediaAPI(store: store, links: MediaLinks(publicUrl: nil)).content(of: media)
+            #expect(body.contentLength == 200_000)
+            await #expect(throws: MediaError.self) {
+                try await body.write(CuttingWriter(path: store.path(of: media)))
             }
         }
     }

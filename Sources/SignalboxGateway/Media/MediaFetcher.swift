@@ -13,7 +13,7 @@ package struct MediaFetcher: Sendable {
         package var rules = MediaRules()
         /// For one download with its redirects, up to the last byte.
         package var timeout = Duration.seconds(20)
-        /// A slower download fails before its timeout.
+        /// A slower body fails before the timeout.
         package var slowest = (bytesPerSecond: 1024, seconds: 10)
         /// Proxy and TLS options.
         package var transport = TransportOptions()

@@ -16,9 +16,11 @@ package struct MediaService: Service {
     /// callable from any task.
     struct Setup: Sendable {
         let settings: GatewayConfig.Media
+        /// The directory of the files, for the log.
+        var directory = "media"
         /// The URL of a stored file for receivers.
         let href: @Sendable (MediaFile) -> String
-        /// False if a stored file has vanished from the disk.
+        /// False if a stored file has vanished from the disk, or has another size.
         var exists: @Sendable (MediaFile) -> Bool = { _ in true }
         /// Applies a route's transformation to an event with its files.
         let transform: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
@@ -203,7 +205,7 @@ package struct MediaService: Service {
     private static func released(_ held: HeldDelivery, by setup: Setup) -> MediaRelease {
         let states = held.media.mapValues { state in
             guard case .stored(let file, _) = state, !setup.exists(file) else { return state }
-            return .failed(MediaFailure(.storage, "The stored file has vanished."))
+            return .failed(MediaFailure(.storage, "The stored file has vanished, or has another size."))
         }
         let media = EventMedia(states: states, href: setup.href)
         // The gateway wrote the event. One that cannot be parsed was accepted under larger limits; it is released
@@ -227,7 +229,7 @@ package struct MediaService: Service {
         // The service's own stop cancelled the download, which counts as never started.
         if case .interrupted = outcome, gate.isStopping { return }
         let end = Self.end(of: outcome, number: job.attempts + 1, by: setup.settings.retry, random: .random(in: 0..<1))
-        report(end, job)
+        report(end, job, in: setup.directory)
         let failure = Outage()
         while !gate.isStopping {
             do throws(StoreError) {
@@ -246,7 +248,7 @@ package struct MediaService: Service {
 
     /// Logs the host only, because URLs may contain secrets. Failures of servers are information: an event with a
     /// failed file is still delivered. A full disk is an error of the gateway.
-    private func report(_ end: MediaSettlement.End, _ job: MediaJob) {
+    private func report(_ end: MediaSettlement.End, _ job: MediaJob, in directory: String) {
         let failure: MediaFailure
         switch end {
         case .stored:
@@ -258,7 +260,8 @@ package struct MediaService: Service {
             failure = why
             if why.code == .storage, storage.begins() {
                 logger.error(
-                    "Cannot store media files; events have none, or older ones.", metadata: ["error": "\(why.words)"])
+                    "Cannot store media files; events have none, or older ones.",
+                    metadata: ["directory": "\(directory)", "error": "\(why.words)"])
             }
         }
         logger.info(

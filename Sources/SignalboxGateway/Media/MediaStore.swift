@@ -116,23 +116,8 @@ package struct MediaStore: Sendable {
         of media: StoredMedia,
         _ body: (_ read: (_ offset: Int, _ count: Int) throws(MediaError) -> [UInt8]) throws(MediaError) -> R
     ) throws(MediaError) -> R {
-        let file = open(path(of: media), O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .lastError }
-        defer { close(file) }
-        return try body { (offset, count) throws(MediaError) in
-            var bytes = [UInt8](repeating: 0, count: count)
-            var length = 0
-            while length < count {
-                let more = bytes.withUnsafeMutableBytes { buffer in
-                    pread(file, buffer.baseAddress.map { $0 + length }, count - length, off_t(offset + length))
-                }
-                if more < 0, errno == EINTR { continue }
-                guard more >= 0 else { throw .lastError }
-                if more == 0 { break }
-                length += more
-            }
-            return Array(bytes.prefix(length))
-        }
+        let reader = try MediaReader(media, in: self)
+        return try body { (offset, count) throws(MediaError) in try reader.bytes(at: offset, upTo: count) }
     }
 
     /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks. `body` runs to

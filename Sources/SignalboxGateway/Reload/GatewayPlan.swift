@@ -173,14 +173,16 @@ package struct GatewayPlan: Sendable {
         settings.transport = config.media.transport
         let fetcher = MediaFetcher(settings, http: client, store: resources.media)
         let (routes, store) = (resolved.routes, resources.media)
-        return MediaService.Setup(settings: config.media) { file in
+        return MediaService.Setup(settings: config.media, directory: store.directory) { file in
             links.href(file.sha256, now: Date())
         } exists: { file in
-            store.find(file.sha256) != nil
+            store.find(file.sha256)?.bytes == file.bytes
         } transform: { event, route in
             ParserPool.events.withParser { variantWriter.transformed(event, by: route, of: routes, with: $0) }
         } download: { job in
-            await fetcher.fetch(job.url, validators: job.validators)
+            // A server would confirm a file that the disk has lost, again and again.
+            let isStored = job.stored.map { store.find($0) != nil } ?? false
+            return await fetcher.fetch(job.url, validators: isStored ? job.validators : nil)
         }
     }
 

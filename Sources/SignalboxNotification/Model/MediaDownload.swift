@@ -12,11 +12,16 @@ package struct MediaJob: Sendable, Equatable {
     package let attempts: Int
     /// Validators of the stored file, for a conditional request.
     package let validators: MediaValidators?
+    /// The SHA-256 of that file. It may be missing on the disk.
+    package let stored: String?
 
     /// A job without validators makes an unconditional request.
-    package init(id: Int64, url: String, host: String, attempts: Int = 0, validators: MediaValidators? = nil) {
+    package init(
+        id: Int64, url: String, host: String, attempts: Int = 0, validators: MediaValidators? = nil,
+        stored: String? = nil
+    ) {
         (self.id, self.url, self.host) = (id, url, host)
-        (self.attempts, self.validators) = (attempts, validators)
+        (self.attempts, self.validators, self.stored) = (attempts, validators, stored)
     }
 
     /// Scheme, host and port of a URL in lower case, without the scheme's default port; `?` if it has no host. Only

@@ -148,7 +148,8 @@ private struct MediaSearch: Sendable {
         return try rows.map { row in
             MediaJob(
                 id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self), host: try row.text(2),
-                attempts: try row.count(3), validators: try MediaValidators(row, from: 4))
+                attempts: try row.count(3), validators: try MediaValidators(row, from: 4),
+                stored: try row.optionalText(6))
         }
     }
 
@@ -168,7 +169,7 @@ private struct MediaSearch: Sendable {
             FROM hosts h LEFT JOIN unnest($4::text[], $5::bigint[]) AS b (host, count) ON b.host = h.host COLLATE "C"
             WHERE \(MediaOwners.isMine("h.host"))
         )
-        SELECT m.id, m.url, m.host, m.attempts, m.etag, m.last_modified, m.sha256 IS NOT NULL
+        SELECT m.id, m.url, m.host, m.attempts, m.etag, m.last_modified, m.sha256
         FROM places p CROSS JOIN LATERAL (
             SELECT * FROM media w WHERE w.state = 'wanted' AND w.host = p.host AND w.id <> ALL ($6)
             ORDER BY w.due, w.id LIMIT greatest(p.free, 0)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import NIOPosix
 import SignalboxGateway
 import SignalboxNotification
@@ -14,8 +15,8 @@ struct MediaAPI: Sendable {
     let store: MediaStore
     /// Decides the access to a file.
     let links: MediaLinks
-    /// Reads files in pieces, on the threads of the system's pool.
-    let files = FileIO()
+    /// Bytes that are read at once.
+    private static let piece = 64 * 1024
 
     /// Answers conditional and range requests (RFC 9110, 13 and 14). Throws 404 for an unknown file, 403 for a link
     /// that is not valid, 412 and 416 for conditions that do not hold. The path names a digest; any other text is an
@@ -38,11 +39,10 @@ struct MediaAPI: Sendable {
         switch Self.range(of: call.request, length: media.bytes, tag: tag) {
         case .unsatisfiable: throw Problem.noSuchRange(of: media.bytes)
         case .whole:
-            return Response(status: .ok, headers: headers, body: try await content(of: media, for: call.context))
+            return Response(status: .ok, headers: headers, body: try await content(of: media))
         case .part(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound)/\(media.bytes)"
-            let body = try await content(of: media, range, for: call.context)
-            return Response(status: .partialContent, headers: headers, body: body)
+            return Response(status: .partialContent, headers: headers, body: try await content(of: media, range))
         }
     }
 
@@ -58,16 +58,25 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// The content of a file, or a range of it. Throws 404 if the file was removed since the lookup.
-    func content(
-        of media: StoredMedia, _ range: ClosedRange<Int>? = nil, for context: GatewayRequestContext
-    ) async throws -> ResponseBody {
-        let path = store.path(of: media)
+    /// The content of a file, or a range of it. Throws 404 if the file was removed since the lookup. A piece is read
+    /// when the connection has accepted the former one: Hummingbird's `FileIO` reads megabytes ahead, which many
+    /// clients that do not read would keep in memory.
+    func content(of media: StoredMedia, _ range: ClosedRange<Int>? = nil) async throws -> ResponseBody {
+        let reader: MediaReader
         do {
-            guard let range else { return try await files.loadFile(path: path, context: context) }
-            return try await files.loadFile(path: path, range: range, context: context)
-        } catch let error as HTTPError where error.status == .notFound {
+            reader = try await NIOThreadPool.singleton.runIfActive { [store] in try MediaReader(media, in: store) }
+        } catch is MediaError {
             throw Problem.noMedia
+        }
+        let bytes = range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<media.bytes
+        return ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: bytes.lowerBound, to: bytes.upperBound, by: Self.piece) {
+                let count = min(Self.piece, bytes.upperBound - start)
+                let piece = try await NIOThreadPool.singleton.runIfActive { try reader.bytes(at: start, upTo: count) }
+                guard piece.count == count else { throw MediaError(reason: "the file is too short") }
+                try await writer.write(ByteBuffer(bytes: piece))
+            }
+            try await writer.finish(nil)
         }
     }
 

@@ -134,6 +134,13 @@ def mute(connection):
         pass
 
 
+def late(connection):
+    """Answers after three seconds."""
+    read_request(connection)
+    threading.Event().wait(3)
+    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")
+
+
 def trickled_headers(connection):
     slowly(connection, b"HTTP/1.1 200 OK\r\nx-slow: ", b"a")
 

@@ -31,10 +31,10 @@ extension [MediaRemark] {
 }
 
 extension MediaValidators {
-    /// Reads ETag, Last-Modified and whether a file is stored from `first` on; nil when a request cannot use them.
+    /// Reads ETag, Last-Modified and the digest of the file from `first` on; nil when a request cannot use them.
     package init?(_ row: some RecordRow, from first: Int) throws {
         self.init(etag: try row.optionalText(first), lastModified: try row.optionalText(first + 1))
-        guard try row.flag(first + 2), self != MediaValidators() else { return nil }
+        guard try row.optionalText(first + 2) != nil, self != MediaValidators() else { return nil }
     }
 }
 
