@@ -52,6 +52,14 @@ struct GatewayOptions: ParsableArguments {
         return named
     }
 
+    /// The option that chooses the queue, and its value: the URL of the database, or the path of the data directory
+    /// without links, which is independent of the working directory.
+    func queue(of config: GatewayConfig) -> (option: String, value: String) {
+        if let url = usedStore(file: config.gateway.store).url { return ("store", url) }
+        let directory = dataDirectory(file: config.gateway.dataDirectory)
+        return ("data-dir", URL(fileURLWithPath: directory).resolvingSymlinksInPath().path)
+    }
+
     /// The first of the flag, the environment and the config that is set. Not parsed yet.
     func listenAddress(flag: String?, file: String?) -> String {
         flag ?? variable("LISTEN") ?? file ?? "127.0.0.1:8080"

@@ -108,6 +108,15 @@ import Testing
         }
     }
 
+    @Test func refusesAnotherQueue() async throws {
+        try await withInput { directory, replay in
+            #expect(try await replay([]).status == 0)
+            let other = try await replay(["--data-dir", directory + "/other"])
+            #expect(other.status == 2)
+            #expect(other.errors.contains("resume belongs to another replay: --data-dir was "), "\(other.errors)")
+        }
+    }
+
     @Test func aLimitCountsOverTheWholeRun() async throws {
         try await withInput { _, replay in
             #expect(try await replay(["--limit", "3"]).errors.contains("3 delivered"))

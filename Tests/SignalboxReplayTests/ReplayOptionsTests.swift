@@ -87,6 +87,9 @@ import Testing
         options.rate = 5
         options.selection.vendors = ["mce", "braze", "mce"]
         #expect(options.identity == ["vendor": "braze, mce"])
+        options.queue = ("data-dir", "/var/lib/signalbox")
+        #expect(options.identity == ["vendor": "braze, mce", "data-dir": "/var/lib/signalbox"])
+        options.queue = nil
         options.address = "http://a"
         #expect(options.identity == ["vendor": "braze, mce", "to": "http://a", "rate": "5.0"])
     }
@@ -163,7 +166,7 @@ import Testing
     @Test func countsScheduledDeliveriesAsNoFailure() {
         let outcomes = DeliveryOutcomes(
             before: counts([.delivered: 3, .waiting: 1]),
-            after: counts([.delivered: 5, .dead: 1, .waiting: 4, .expired: 2], scheduled: 2))
+            after: counts([.delivered: 5, .dead: 1, .waiting: 4, .expired: 2], scheduled: 2), continues: false)
         #expect(outcomes.failed == 2)
         #expect(
             outcomes.text(json: false)
@@ -171,5 +174,16 @@ import Testing
         #expect(
             outcomes.text(json: true)
                 == #"{"delivered":2,"dead":1,"expired":2,"waiting":3,"scheduled":2}"# + "\n")
+    }
+
+    /// Those that a killed process appended wait before the resumed run, and after it.
+    @Test func countsEveryWaitingDeliveryOfARunThatContinues() {
+        let outcomes = DeliveryOutcomes(
+            before: counts([.waiting: 5], scheduled: 1), after: counts([.delivered: 3, .waiting: 5], scheduled: 1),
+            continues: true)
+        #expect(outcomes.failed == 4)
+        #expect(
+            outcomes.text(json: false)
+                == "3 delivered, 0 dead, 5 waiting for their next attempt (1 of them scheduled)\n")
     }
 }

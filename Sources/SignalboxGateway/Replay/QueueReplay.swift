@@ -73,7 +73,9 @@ package struct QueueReplay {
     /// How deliveries ended. Other gateways may use the queue too: then only the ends that this process recorded count.
     private func outcomes(since before: DeliveryOutcomes.Counts) async throws(StoreError) -> DeliveryOutcomes {
         let after = try await counts()
-        guard gateway.queue.sharesLimits else { return DeliveryOutcomes(before: before, after: after) }
+        guard gateway.queue.sharesLimits else {
+            return DeliveryOutcomes(before: before, after: after, continues: session.continues)
+        }
         return DeliveryOutcomes(
             own: gateway.queue.health.ends.values, appended: appended.value, continues: session.continues, after: after)
     }

@@ -23,6 +23,8 @@ package struct ReplayOptions: Sendable {
     package var selection = SelectionRequest()
     /// The address of a running gateway, as it was typed.
     package var address: String?
+    /// The option that chooses the queue of the run, and its value; nil with ``address``, and before it is known.
+    package var queue: (option: String, value: String)?
     /// Requests in flight at the same time, to a running gateway.
     package var connections = 8
     /// Print decisions; store and send no event.
@@ -125,6 +127,8 @@ package struct ReplayOptions: Sendable {
         options["limit"] = selection.limit.map(String.init)
         options["source"] = source?.name
         options["to"] = address
+        // Another queue lacks the events that this run has appended.
+        if let queue { options[queue.option] = queue.value }
         options["rejects"] = rejects
         options["failures"] = appliesFailures ? "given" : nil
         if address != nil {

@@ -168,11 +168,14 @@ struct Replay: AsyncParsableCommand {
         let config = try options.loadConfig()
         try check(config)
         // Before the data directory, which a refused run must not create.
-        try request.checkInputs()
+        try self.request.checkInputs()
         let opening = try GatewayOpening(options, config, asJSON: json, logger: options.log.makeLogger())
         defer { withExtendedLifetime(opening.directory) {} }
         let gateway = try opening.open(acceptsLoss: false)
-        let run = try QueueReplay(request, through: gateway, in: try session(interruption))
+        var request = self.request
+        request.queue = options.queue(of: config.config)
+        let session = try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
+        let run = try QueueReplay(request, through: gateway, in: session)
         let isIncomplete: Bool
         do {
             isIncomplete = try await run.run()
