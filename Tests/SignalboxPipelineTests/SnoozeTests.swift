@@ -147,6 +147,22 @@ import Testing
         }
     }
 
+    @Test func aRepeatedReportHasTheOutcomeOfTheFirst() async throws {
+        try await InteractionSetting.run(of: payload(later)) { setting in
+            let end = Timestamp(setting.clock.now.addingTimeInterval(301)).text
+            let ending = try await event(of: setting, endingAt: end)
+            let first = try await ending.receipt("default")
+            setting.clock.advance(by: 2)
+            let again = try await ending.receipt("default")
+            #expect(again.duplicate == first.routed.event.id.description)
+            #expect(again.decided.outcome == .refused)
+            let former = try #require(again.former)
+            let reply = EventDocument(.jsonObject { $0.outcome(of: former) })
+            #expect(reply?.text("outcome") == "snoozed")
+            #expect(reply?.text("snooze", "eventId") == first.routed.followers.first?.event.id.description)
+        }
+    }
+
     @Test func tapsHaveNoPayload() async throws {
         var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm, shop])])
         routes.payloadTakers = [shop]

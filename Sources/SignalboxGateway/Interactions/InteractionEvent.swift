@@ -65,6 +65,15 @@ extension JSONWriter {
         }
     }
 
+    /// Writes the result of an earlier report with the members of ``outcome(of:isRepeat:)``.
+    package mutating func outcome(of former: FormerOutcome) {
+        member("presentation", former.presentation)
+        member("outcome", former.outcome)
+        member("problems", former.problems)
+        member("snooze", former.snooze)
+        member("media", former.media)
+    }
+
     /// Members of the notification's event that a receiver needs to match the tap with a campaign. `campaign` and
     /// `target` are copied as they are in that event, with the hashed token.
     private mutating func members(of notification: TappedNotification, id: String) {

@@ -60,6 +60,8 @@ package struct InteractionIntake: Sendable {
         package let routed: RoutedEvent
         /// The id of the event of an equal earlier report; set if nothing was stored now.
         package var duplicate: String?
+        /// The result of that earlier report, if this one would have another outcome now.
+        package var former: FormerOutcome?
     }
 
     /// Why one report was rejected. Other reports of the same request are not affected.
@@ -267,14 +269,20 @@ package struct InteractionIntake: Sendable {
         guard case .appended(let duplicates) = result else { return items }
         variants.count(events, without: duplicates)
         trace?.recordCreation(of: events, without: duplicates)
-        var positions = events.indices.makeIterator()
-        return items.map { item in
-            item.map { receipt in
-                var receipt = receipt
-                receipt.duplicate = positions.next().flatMap { duplicates[$0] }
-                return receipt
-            }
+        var (marked, positions) = (items, events.indices.makeIterator())
+        for index in marked.indices {
+            guard case .success(var receipt) = marked[index] else { continue }
+            receipt.duplicate = positions.next().flatMap { duplicates[$0] }
+            if let id = receipt.duplicate { receipt.former = await former(id, unless: receipt.decided.outcome) }
+            marked[index] = .success(receipt)
         }
+        return marked
+    }
+
+    /// Nil also if the event cannot be read: the commit has succeeded, so the request must not fail.
+    private func former(_ id: String, unless outcome: TapOutcome) async -> FormerOutcome? {
+        let event = try? await delayed.answer { [queue] () throws(StoreError) in try await queue.event(id) }
+        return event.flatMap { EventDocument($0.body) }.flatMap { FormerOutcome($0, unless: outcome) }
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxJSON
 package import SignalboxNotification
 
 /// The gateway's action on a tap. Exactly one applies to each tap.
@@ -42,4 +43,19 @@ package struct DecidedTap: Sendable {
     package let problems: [ActionProblem]
     /// `refused` comes with at least one problem.
     package let outcome: TapOutcome
+}
+
+/// The result of an earlier report of a tap, as the event about it has it. The same tap may have another one later: a
+/// snooze that ends before the notification expires is too long a minute later.
+package struct FormerOutcome: Sendable {
+    /// Members of the event's data; nil for those that it lacks.
+    let presentation, outcome, problems, snooze, media: JSONText?
+
+    /// Nil if the event has this outcome.
+    init?(_ event: EventDocument, unless present: TapOutcome) {
+        guard event.text("data", "outcome") != present.word else { return nil }
+        (presentation, outcome) = (event.json("data", "presentation"), event.json("data", "outcome"))
+        (problems, snooze) = (event.json("data", "problems"), event.json("data", "snooze"))
+        media = event.json("data", "media")
+    }
 }

@@ -35,14 +35,18 @@ extension GatewayAPI {
 /// Receipts of reported taps.
 extension JSONWriter {
     /// Members of the open object: the receipt of one accepted report. A repeated report has the id of the first event,
-    /// and `duplicate`. Its outcome is not applied twice. `routes` and `destinations` are those of the event about the
+    /// `duplicate`, and the outcome of the first report. `routes` and `destinations` are those of the event about the
     /// tap; for a repeated report, those that it would have had now. The outcome adds `outcome` and further members.
     fileprivate mutating func members(of receipt: InteractionIntake.Receipt) {
         member("id", receipt.duplicate ?? receipt.routed.event.id.description)
         if receipt.duplicate != nil { member("duplicate", true) }
         member("eventId", receipt.decided.tap.interaction.eventID)
         object("action") { $0.actionMembers(receipt.decided.tap.action) }
-        outcome(of: receipt.decided, isRepeat: receipt.duplicate != nil)
+        if let former = receipt.former {
+            outcome(of: former)
+        } else {
+            outcome(of: receipt.decided, isRepeat: receipt.duplicate != nil)
+        }
         member("routes", receipt.routed.routes)
         member("destinations", receipt.routed.destinations.map(\.name))
     }
