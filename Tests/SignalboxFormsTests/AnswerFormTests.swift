@@ -242,6 +242,35 @@ import Testing
         #expect(try failure(setting.explain(question(#", "counters": [\#(counter)]"#))) == code)
     }
 
+    @Test(
+        arguments: [
+            (#"{"limit": "daily", "count": 3}"#, "limit.scope"), (#"{"limit": "daily", "count": 2}"#, nil),
+            (#"{"limit": "acme", "count": 2}"#, "limit.vendor"), (#"{"limit": "acme", "count": 1}"#, nil),
+        ] as [(String, String?)])
+    func countsTheDisplaysOfALimitOfTheConfig(_ counter: String, _ code: String?) throws {
+        let setting = try setting {
+            $0.limits = [
+                Limit(3, .rolling(3_600_000), per: .device, owner: .scope, name: "daily"),
+                Limit(2, .rolling(3_600_000), owner: .vendor("acme"), name: "acme"),
+            ]
+        }
+        #expect(try failure(setting.explain(question(#", "counters": [\#(counter)]"#))) == code)
+    }
+
+    @Test func aCounterOfALimitReplacesTheRecordedDisplays() throws {
+        var setting = try setting { $0.limits = [Limit(2, .rolling(3_600_000), owner: .scope, name: "daily")] }
+        _ = try setting.trigger(question())
+        _ = try setting.report(#"{"outcome": "dismissed"}"#, of: "of_1")
+        #expect(try failure(setting.explain(question(#", "counters": [{"limit": "daily", "count": 1}]"#))) == nil)
+    }
+
+    @Test func rejectsACounterOfAnUnknownLimit() throws {
+        let setting = try setting()
+        #expect(throws: FormFault.self) {
+            _ = try setting.explain(question(#", "counters": [{"limit": "none", "count": 1}]"#))
+        }
+    }
+
     @Test func replacesAndForgetsTheRecordedHistory() throws {
         var setting = try setting { $0.limits = [Limit(2, .rolling(3_600_000), owner: .vendor("acme"))] }
         for offer in ["of_1", "of_2"] {

@@ -51,7 +51,7 @@ struct InAppSetting {
     }
 
     func explain(_ body: String, at now: Instant = noon) throws -> String {
-        let form = try ExplainForm.read(Array(body.utf8))
+        let form = try ExplainForm.read(Array(body.utf8)).resolved(by: engine.policy)
         let (rows, now) = form.rows(over: state, now: now) { index[$0]?.message.vendor }
         let decision = engine.decide(
             form.request(over: state, ticket: "what-if"), rows, messages: messages, now: now,

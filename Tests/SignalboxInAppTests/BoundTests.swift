@@ -67,6 +67,25 @@ import Testing
         #expect(throws: InputFault(.unknownLimit, "/namedLimits/0", "the policy has no limit none")) {
             try policy.validate(message)
         }
+        policy.limits = [Limit(1, .lifetime, owner: .scope, name: "none")]
+        #expect(throws: InputFault(.unknownLimit, "/namedLimits/0", "the owner of limit none is not `named`")) {
+            try policy.validate(message)
+        }
+        policy.limits = [Limit(1, .lifetime, owner: .named("none"), name: "none")]
+        try policy.validate(message)
+    }
+
+    @Test func rejectsExperimentsOfGroupsThatDoNotCoverTheMessage() throws {
+        var policy = Policy()
+        var message = Message(id: "m", vendor: "own", kind: .modal, triggers: [buy])
+        message.experiment = "holdout"
+        for coverage in [ControlGroup.Coverage.experiment, .everything, .vendor("own")] {
+            policy.controlGroups = [ControlGroup("holdout", share: 500, coverage: coverage)]
+            try policy.validate(message)
+        }
+        policy.controlGroups = [ControlGroup("holdout", share: 500, coverage: .vendor("braze"))]
+        let detail = "control group holdout holds back messages of another vendor only"
+        #expect(throws: InputFault(.unknownGroup, "/experiment", detail)) { try policy.validate(message) }
     }
 
     @Test func searchesPatternsInLinearTime() throws {

@@ -8,9 +8,11 @@ extension InAppFlow {
     /// Throws ``InAppFailure/malformed(_:)`` for a mistake in the question and ``InAppFailure/store(_:)`` if the
     /// rows cannot be read. Counts in no metric, because no device asked.
     package func explain(_ body: [UInt8]) async throws(InAppFailure) -> [UInt8] {
-        let form = try Self.form { () throws(FormFault) in try ExplainForm.read(body) }
-        let subject = InAppSubject.device(form.device, user: form.user)
         let snapshot = shared.messages.snapshot
+        let form = try Self.form { () throws(FormFault) in
+            try ExplainForm.read(body).resolved(by: snapshot.engine.policy)
+        }
+        let subject = InAppSubject.device(form.device, user: form.user)
         var rows = try await fromStore { () throws(StoreError) in try await store.rows(of: subject, tallies: []) }
         var active = snapshot.active(addressed: rows.addressed)
         let needed = active.tallies(of: form.event, rows.state.device, snapshot.engine.policy)

@@ -89,14 +89,26 @@ package struct Policy: Sendable, Hashable {
         }
     }
 
-    /// Throws for limits and control groups that the policy does not have, and windows beyond its history.
+    /// Throws for limits and control groups that the policy does not have for this message, and windows beyond its
+    /// history.
     package func validate(_ message: Message) throws(InputFault) {
         for (index, name) in message.namedLimits.enumerated()
         where !limits.contains(where: { $0.owner == .named(name) }) {
-            throw InputFault(.unknownLimit, "/namedLimits/\(index)", "the policy has no limit \(name)")
+            let isKnown = limits.contains { $0.name == name }
+            throw InputFault(
+                .unknownLimit, "/namedLimits/\(index)",
+                isKnown ? "the owner of limit \(name) is not `named`" : "the policy has no limit \(name)")
         }
-        if let name = message.experiment, !controlGroups.contains(where: { $0.name == name }) {
-            throw InputFault(.unknownGroup, "/experiment", "the policy has no control group \(name)")
+        if let name = message.experiment {
+            let groups = controlGroups.filter { $0.name == name }
+            if groups.isEmpty {
+                throw InputFault(.unknownGroup, "/experiment", "the policy has no control group \(name)")
+            }
+            // Its members would be shown the message.
+            if !groups.contains(where: { $0.covers(message) }) {
+                throw InputFault(
+                    .unknownGroup, "/experiment", "control group \(name) holds back messages of another vendor only")
+            }
         }
         for (index, limit) in message.limits.enumerated() {
             if let longest = limit.window.longest, longest > history {
@@ -166,11 +178,13 @@ package struct ControlGroup: Sendable, Hashable {
     }
 
     /// Whether the group holds this message back from its members.
-    func covers(_ definition: Definition) -> Bool {
+    func covers(_ definition: Definition) -> Bool { covers(definition.message) }
+
+    fileprivate func covers(_ message: Message) -> Bool {
         switch coverage {
         case .everything: true
-        case .vendor(let vendor): vendor == definition.message.vendor
-        case .experiment: definition.message.experiment == name
+        case .vendor(let vendor): vendor == message.vendor
+        case .experiment: message.experiment == name
         }
     }
 

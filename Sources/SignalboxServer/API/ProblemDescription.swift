@@ -104,11 +104,11 @@ package struct ProblemDescription: Sendable {
             "Give devices of different apps different ids. To move an app, give its source a further token."),
         Self("inapp-too-large", 413, "A message, or a part of it, is too large.", "Shorten the value at `pointer`."),
         Self(
-            "inapp-limit-unknown", 422, "The config has no limit with this name.",
-            "Use a name of `inapp.limits`, or add the limit."),
+            "inapp-limit-unknown", 422, "The config has no limit with this name that the request can use.",
+            "Use a name of `inapp.limits`, or add the limit. A message can only name limits of the owner `named`."),
         Self(
-            "inapp-group-unknown", 422, "The config has no control group with this name.",
-            "Use a name of `inapp.controlGroups`, or add the group."),
+            "inapp-group-unknown", 422, "The config has no control group with this name for messages of this vendor.",
+            "Use a name of `inapp.controlGroups`, or add the group. Its `coverage` must include the message."),
         Self("message-not-found", 404, "No in-app message has this id.", "List them with `GET /v1/inapp/messages`."),
         Self(
             "offer-not-found", 404, "The device has no such offer, or it is no longer kept.",

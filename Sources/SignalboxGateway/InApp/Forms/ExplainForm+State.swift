@@ -2,8 +2,30 @@ package import SignalboxInApp
 
 /// The rows of a hypothetical decision: those of the store, changed as the question asks. The decision writes no row.
 extension ExplainForm {
+    /// The same question, with the displays that a limit of `policy` counts in place of its name. Throws for a name
+    /// that no limit has.
+    package func resolved(by policy: Policy) throws(FormFault) -> ExplainForm {
+        var form = self
+        for index in counters.indices {
+            guard case .limit(let name) = counters[index].owner else { continue }
+            guard let limit = policy.limits.first(where: { $0.name == name }) else {
+                throw FormFault(
+                    InputFault.Code.unknownLimit, "/counters/\(index)/limit",
+                    "The config has no in-app limit with this name.")
+            }
+            form.counters[index].per = limit.per
+            switch limit.owner {
+            case .scope: form.counters[index].owner = .scope
+            case .vendor(let vendor): form.counters[index].owner = .vendor(vendor)
+            case .message, .named: break
+            }
+        }
+        return form
+    }
+
     /// The rows that the decision reads instead of `state`, which must be of the question's device and user. `now`: the
-    /// server's time, for a question without `at`. `vendor`: the vendor of a message, for the limits of vendors.
+    /// server's time, for a question without `at`. `vendor`: the vendor of a message, for the limits of vendors. For a
+    /// question that is ``resolved(by:)``.
     /// Returns the time of the decision as well.
     package func rows(
         over state: InAppState, now: Instant, vendor: (SignalboxInApp.MessageID) -> Vendor?

@@ -19,7 +19,7 @@ package struct ExplainForm: Sendable {
     package let hasEmptyHistory: Bool
     /// Applied in this order.
     /// At most ``FormBounds/counters``.
-    package let counters: [Counter]
+    package internal(set) var counters: [Counter]
 
     /// Displays that the decision counts instead of the recorded ones.
     package struct Counter: Sendable, Hashable {

@@ -94,7 +94,7 @@ extension Endpoint {
             "Explains what a trigger would bring, at another time or with other counters; stores nothing.",
             .init(
                 "explainInApp", body: [.json("InAppQuestion")], .json("InAppExplanation"),
-                problems: queue + ["inapp-malformed", "inapp-too-large", "content-hidden"]),
+                problems: queue + ["inapp-malformed", "inapp-too-large", "inapp-limit-unknown", "content-hidden"]),
             bodyLimit: InAppAPI.requestLimit, work: .heavy
         ) { try await $0.inApp.explain($1, $2) },
         Endpoint(
