@@ -37,6 +37,15 @@ import Testing
         #expect(verdict.timestamp == nil && verdict.body == Array(body.utf8))
     }
 
+    /// A proxy in front of the service may quote the path of the request, which has the device token.
+    @Test(arguments: ["No device /3/device/\(token)", token, "bad token", "Ü"])
+    func textsThatAreNotWordsAreNotReasons(text: String) {
+        #expect(verdict(400, #"{"reason":"\#(text)"}"#).reason == nil)
+        #expect(verdict(400, #"{"error":{"status":"\#(text)"}}"#, of: .fcm).reason == nil)
+    }
+
+    private static let token = String(repeating: "0a", count: 32)
+
     @Test(arguments: [Int64.max, -1, 253_402_300_800_000])
     func timesBeyondTheCalendarAreLeftOut(time: Int64) {
         let found = verdict(410, #"{"reason":"Unregistered","timestamp":\#(time)}"#).timestamp

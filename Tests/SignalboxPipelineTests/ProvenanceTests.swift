@@ -88,6 +88,28 @@ import Testing
         #expect(named.detectors.contains { $0.name == "granify" && $0.verdict == .chosen })
     }
 
+    @Test func keysThatAreTokensAreHashed() async throws {
+        let token = "t0ken-0123456789abcdef"
+        let name = TokenHash(key: TestPipeline.key).name(of: Array(token.utf8))
+        let found = try await Self.explain(
+            #"{"message":{"token":"\#(token)","data":{"\#(token)":"x","a/\#(token)":"y"}}}"#)
+        let pointers = found.provenance.links.map(\.raw) + found.provenance.unread
+        #expect(!pointers.contains { $0.contains(token) })
+        #expect(found.provenance.unread.contains("/message/data/\(name)"))
+        #expect(found.provenance.unread.contains("/message/data/a~1\(name)"))
+    }
+
+    /// The path of a push to APNs has the token; the payload does not name it.
+    @Test func keysThatAreTheTokenOfTheRequestAreHashed() async throws {
+        let token = String(repeating: "0a", count: 32)
+        let name = TokenHash(key: TestPipeline.key).name(of: Array(token.utf8))
+        let payload = #"{"aps":{"alert":"Hi"},"devices":{"\#(token.uppercased())":1}}"#
+        let event = String(decoding: try TestPipeline().event(payload).get().body, as: UTF8.self)
+        let stored = Array(event.replacing(token.uppercased(), with: name).utf8)
+        let found = try await Self.explain(payload, stored: stored)
+        #expect(found.provenance.unread == ["/devices/\(name)"])
+    }
+
     @Test func aStoredValueThatIsReadOtherwiseNowHasNoOrigin() async throws {
         let payload = #"{"aps":{"alert":{"title":"Hello","body":"World"}}}"#
         let event = try TestPipeline().event(payload).get().body

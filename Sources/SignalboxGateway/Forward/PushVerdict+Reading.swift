@@ -9,8 +9,10 @@ extension PushVerdict {
     ]
     /// The most bytes of a body. Those of push services have some hundred.
     static let largestBody = 64 * 1024
-    /// The most bytes of a word in an event.
-    private static let longestWord = 256
+    /// The most bytes of a message's name in an event.
+    private static let longestName = 256
+    /// The most bytes of a reason. The longest one of Apple's has 26. Device tokens have at least 64.
+    private static let longestReason = 63
 
     /// The verdict of a request to `host`.
     init(_ result: OutboundResult, of provider: ForwardedPush.Provider, host: String) {
@@ -41,11 +43,11 @@ extension PushVerdict {
             guard let root = try? parser.parse(body), root.isObject else { return }
             switch provider {
             case .apns:
-                reason = root["reason"].flatMap(Self.word)
+                reason = root["reason"].flatMap(Self.code)
                 // Milliseconds since 1970. Source: "Handling notification responses from APNs"
                 timestamp = root["timestamp"]?.integer.flatMap { Timestamp(milliseconds: $0)?.date }
             case .fcm:
-                message = root["name"].flatMap(Self.word)
+                message = root["name"].flatMap(Self.name)
                 if let error = root["error"] { reason = Self.reason(of: error) }
             }
         }
@@ -54,12 +56,29 @@ extension PushVerdict {
     /// The code of FCM's own detail, otherwise the canonical status.
     /// Source: firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
     private static func reason(of error: JSONValue) -> String? {
-        let codes = error["details"]?.elements.lazy.prefix(16).compactMap { $0["errorCode"].flatMap(word) }
-        return codes?.first ?? error["status"].flatMap(word)
+        let codes = error["details"]?.elements.lazy.prefix(16).compactMap { $0["errorCode"].flatMap(code) }
+        return codes?.first ?? error["status"].flatMap(code)
     }
 
-    private static func word(_ value: JSONValue) -> String? {
-        guard let text = value.string, !text.isEmpty, text.utf8.count <= longestWord else { return nil }
+    /// Nil for a text that is not a code.
+    private static func code(_ value: JSONValue) -> String? { value.string.flatMap { isCode($0) ? $0 : nil } }
+
+    /// Whether a text is a word of letters, digits and `_`. A service may answer with any text, also with one that
+    /// quotes the device token of the request.
+    package static func isCode(_ text: String) -> Bool {
+        (1...longestReason).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private static func name(_ value: JSONValue) -> String? {
+        guard let text = value.string, !text.isEmpty, text.utf8.count <= longestName else { return nil }
         return text
     }
 }

@@ -86,12 +86,14 @@ package struct PayloadExplainer: Sendable {
         }
         let read = try event(of: payload, in: normalizer.envelope(of: reception), with: parser)
         let event = stored ?? read.body
+        let mask = PointerMask(for: read.tokens, in: event, hashedBy: normalizer.tokens)
         let routes: RouteTrial?
         do throws(Rejection) { routes = try trials.trial(of: event, from: source, at: time) } catch { routes = nil }
         return PayloadExplanation(
             platform: recognition.platform, envelope: recognition.envelope, vendor: read.vendor,
             isVendorOfSource: reception.vendor != nil, detectors: recognition.detectors, event: event,
-            provenance: await provenance(of: event, in: payload, as: reception, WorkSlices(upTo: limit)),
+            provenance: await provenance(of: event, in: payload, as: reception, WorkSlices(upTo: limit))
+                .masked(by: mask),
             routes: routes, failures: FailureTrial(failures(), on: event, from: source))
     }
 
@@ -114,10 +116,10 @@ package struct PayloadExplainer: Sendable {
         return search.unfinished
     }
 
-    /// The event of a payload. Its id is not that of an event.
+    /// The event of a payload, and the device tokens in the payload. Its id is not that of an event.
     private func event(
         of payload: [UInt8], in envelope: CloudEventEnvelope, with parser: JSONParser
-    ) throws(Rejection) -> (body: [UInt8], vendor: VendorID) {
+    ) throws(Rejection) -> (body: [UInt8], vendor: VendorID, tokens: [DeviceToken]) {
         var notification = PushNotification(platform: .unknown)
         var json = JSONWriter(reservingCapacity: 2000)
         try payload.withUnsafeBufferPointer { (bytes) throws(Rejection) in
@@ -125,7 +127,7 @@ package struct PayloadExplainer: Sendable {
                 RecordedPayload(text: bytes, place: PayloadPosition()), in: envelope, with: parser,
                 as: &notification, into: &json)
         }
-        return (json.bytes, notification.vendor)
+        return (json.bytes, notification.vendor, notification.deviceTokens)
     }
 
     // MARK: Recognition

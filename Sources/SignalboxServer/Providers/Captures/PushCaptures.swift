@@ -27,7 +27,12 @@ struct PushCaptures: Sendable {
         observe(pushes, answers, reply)
         guard log.isOn else { return }
         if pushes.count == 1, let answer = answers.first {
-            return log.append(capture(pushes[0], answer, stored.first, status: reply.status) { reply.reason })
+            return log.append(
+                capture(pushes[0], answer, stored.first, status: reply.status) {
+                    // The body of the real push service may quote the device token.
+                    if case .verdict(let verdict) = answer, verdict.outcome == .rejected { return nil }
+                    return reply.reason
+                })
         }
         let events = Dictionary(stored.compactMap(\.accepted).map { ($0.event.id.description, $0) }) { first, _ in
             first
@@ -96,7 +101,9 @@ struct PushCaptures: Sendable {
         log.append(
             contentsOf: pushes.map { push in
                 var capture = Capture(push.platform, .dryRun, status: reply?.status ?? 200, at: now())
-                if let reply, reply.status != 200 { capture.reason = reply.reason }
+                if let reply, reply.status != 200 {
+                    capture.reason = reply.reason.flatMap { PushVerdict.isCode($0) ? $0 : nil }
+                }
                 capture.source = push.source
                 capture.run = request.run
                 capture.addressee = addressee(of: push)
