@@ -163,6 +163,7 @@ import Testing
             #expect(try await run(["deliveries", "purge", "--state", "dead", "--destination", "crn"]).status == 2)
             let pause = try await run(["destinations", "pause", "crn"])
             #expect(pause.status == 2 && pause.errors.contains("Did you mean \"crm\"?"), "\(pause.errors)")
+            #expect(try await run(["destinations", "pause", "crm", "--until", "soon"]).status == 64)
         }
     }
 

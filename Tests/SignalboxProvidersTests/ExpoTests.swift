@@ -131,6 +131,15 @@ import Testing
         }
     }
 
+    @Test(arguments: ["br", "deflate", "gzip, gzip"])
+    func bodiesOfOtherCodingsAreRefused(coding: String) async throws {
+        try await GoogleBench.run { bench in
+            let reply = try await bench.post(Self.path, "{}", ("content-encoding", coding))
+            #expect(reply.status == 415)
+            #expect(reply.text.contains("The content encoding is not gzip"))
+        }
+    }
+
     @Test(arguments: [
         ("Bearer expo-token", 200), ("Bearer bearer-token", 200), ("Bearer server-key", 401), ("", 401),
     ])

@@ -11,6 +11,17 @@ import Testing
 
     private static func request(_ assertion: String) -> String { "grant_type=\(grantType)&assertion=\(assertion)" }
 
+    @Test(arguments: [("", false), (#","crit":["x"],"x":1"#, true)])
+    func requiredExtensionsAreRejected(_ more: String, _ isRejected: Bool) {
+        let claims = #"{"iss":"sender@demo.iam.gserviceaccount.com","iat":1,"exp":2}"#
+        let parts = [#"{"alg":"RS256","kid":"key-1"\#(more)}"#, claims].map { text in
+            Data(text.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-")
+                .replacing("/", with: "_")
+        }
+        let assertion = try? ServiceAssertion(parts.joined(separator: ".") + ".AA")
+        #expect((assertion == nil) == isRejected)
+    }
+
     /// Scenario 35.
     @Test(arguments: try Assertions().assertions)
     func assertionsAreVerified(_ assertion: Assertions.Case) async throws {
@@ -20,6 +31,7 @@ import Testing
                 #expect(reply.status == 200)
                 #expect(reply.string("/token_type") == "Bearer")
                 #expect(reply.text.contains("\"expires_in\":3599"))
+                #expect(reply.headers.contains { $0.name == "cache-control" && $0.value == "no-store" })
                 let token = try #require(reply.string("/access_token"))
                 let sent = try await bench.post(
                     Self.path, #"{"message":{"topic":"news"}}"#, ("authorization", "Bearer \(token)"))

@@ -28,13 +28,21 @@ package enum DestinationWork {
             : DestinationTable.lines(config, statuses, gauges)
     }
 
+    /// The end of a pause that ``pause(_:until:reason:in:now:asJSON:)`` accepts; nil for nil.
+    package static func end(_ until: String?, now: Date) throws(CommandFailure) -> Date? {
+        guard let until else { return nil }
+        guard let end = PauseEnd.date(until, now: now) else {
+            throw .refused("Invalid end \(until): write \(PauseEnd.words).")
+        }
+        return end
+    }
+
     /// Pauses a destination; returns the result as text. `until`: RFC 3339, or a duration from now; nil for a pause
     /// without an end. Durable when it returns. Throws for a text that is neither.
     package static func pause(
         _ destination: Destination, until: String?, reason: String?, in queue: any Store, now: Date, asJSON: Bool
     ) async throws -> String {
-        let end = until.flatMap { PauseEnd.date($0, now: now) }
-        if let until, end == nil { throw CommandFailure.refused("Invalid end \(until): write \(PauseEnd.words).") }
+        let end = try Self.end(until, now: now)
         try await queue.set(
             .paused, of: destination.name, until: end,
             as: .command("destinations.pause", target: destination.name.name, until: end, reason: reason))

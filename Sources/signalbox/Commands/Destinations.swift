@@ -56,6 +56,8 @@ struct Destinations: AsyncParsableCommand {
         @Option(help: "When the gateway resumes it: RFC 3339, or a time from now such as 30m.") var until: String?
         @Flag(help: "Print one JSON object.") var json = false
 
+        func validate() throws { try checkUsage { _ = try DestinationWork.end(until, now: Date()) } }
+
         /// Pausing a paused destination has no effect. Throws when the queue cannot be written. Durable when it
         /// returns. A running gateway notices the change at its next tick.
         func run() async throws {

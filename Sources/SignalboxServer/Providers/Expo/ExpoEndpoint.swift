@@ -98,6 +98,7 @@ struct ExpoEndpoint: ProviderEndpoint {
                     let reply = await handle(content.bytes)
                     return withExtendedLifetime(content) { reply }
                 } catch {
+                    if coding == .unknown { return ExpoError.codingUnknown.reply }
                     return refusal(error == .busy ? .busy : .tooLarge)
                 }
             })

@@ -57,7 +57,12 @@ struct ExpoError: Error, Equatable, Sendable {
             message: "The method \(method.prefix(20)) is not supported; use POST.")
     }
 
-    /// The body is too large, is damaged, or has an unknown coding.
+    /// See RFC 9110, 15.5.16.
+    static let codingUnknown = ExpoError(
+        status: 415, code: "UNSUPPORTED_MEDIA_TYPE",
+        message: "The content encoding is not gzip; compress the body with gzip, or do not compress it.")
+
+    /// The body is too large or damaged.
     static func tooLarge(limit: Int) -> ExpoError {
         ExpoError(
             status: 413, code: "PAYLOAD_TOO_LARGE",

@@ -89,12 +89,15 @@ extension FCMEndpoint {
         } catch {
             throw GrantError(code: .invalidGrant, description: error.description)
         }
-        return .json { json in
+        var reply = ProviderReply.json { json in
             json.member("access_token", tokens.grant(to: account, at: now()))
             // As Google, which begins to count before it answers.
             json.member("expires_in", GrantedTokens.lifetime - 1)
             json.member("token_type", "Bearer")
         }
+        // RFC 6749, 5.1.
+        reply.headers += [.init(name: "cache-control", value: "no-store"), .init(name: "pragma", value: "no-cache")]
+        return reply
     }
 
     /// The account of an assertion; nil while access is open, where no key is known.

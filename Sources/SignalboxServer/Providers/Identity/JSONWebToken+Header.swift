@@ -10,10 +10,12 @@ extension JSONWebToken {
         let keyID: String?
     }
 
-    /// The header; nil unless it is a JSON object with an `alg`.
+    /// The header; nil unless it is a JSON object with an `alg`, and for one with `crit`: the gateway knows no
+    /// extension, and must not accept a token that requires one (RFC 7515, 4.1.11).
     func readHeader() -> Header? {
         read(header) { header in
-            header["alg"]?.string.map { Header(algorithm: $0, keyID: header["kid"]?.string) }
+            guard header["crit"] == nil else { return nil }
+            return header["alg"]?.string.map { Header(algorithm: $0, keyID: header["kid"]?.string) }
         }
     }
 
