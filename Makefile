@@ -76,8 +76,7 @@ build: deps
 	$(RELEASE)
 
 # Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
-# reference libraries to verify. Eight unit tests run at once: with all at once, peers on a small machine wait for the
-# cores for minutes. End-to-end tests run after them.
+# reference libraries to verify. End-to-end tests run after the unit tests, which need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
@@ -87,8 +86,8 @@ RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 test: deps-test
 	swift build --build-tests
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
-	$(RECORDING) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --skip EndToEndTests
-	$(RECORDING) ./.ci/end-to-end
+	$(RECORDING) ./.ci/tests unit
+	$(RECORDING) ./.ci/tests end-to-end
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json deploy/several-nodes/routes.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
