@@ -82,16 +82,12 @@ struct CaptureClient: Sendable {
         patience: Duration = Self.patience
     ) async throws(CommandFailure) -> Page {
         let query = (request.parameters + more).map { "\($0.name)=\(Self.escape($0.value))" }.joined(separator: "&")
-        let url = connection.address.root + "/v1/captures"
-        let result = await connection.http.attempt(
-            OutboundRequest(
-                url: "\(url)\(path)?\(query)", headers: connection.headers([("content-type", "application/json")]),
-                body: request.body, timeout: patience, keptBytes: Self.longestReply))
-        switch result.answer {
-        case .failure(.stopped): throw .interrupted
-        case .failure(let error): throw .refused("Cannot reach \(url): \(error).")
-        case .success(let reply): return try Self.page(of: reply)
-        }
+        let reply = try await connection.answer(
+            to: OutboundRequest(
+                url: "\(connection.address.root)/v1/captures\(path)?\(query)",
+                headers: connection.headers([("content-type", "application/json")]), body: request.body,
+                timeout: patience, keptBytes: Self.longestReply))
+        return try Self.page(of: reply)
     }
 
     private static func escape(_ text: String) -> String {

@@ -43,7 +43,8 @@ package enum UploadAnswer: Sendable, Equatable {
             if count == 1, let rejection = body.rejection {
                 self = .settled([rejection])
             } else {
-                self = .refused("The gateway answered \(reply.status)\(Self.suffix(body.detail)).")
+                let sentence = "The gateway answered \(reply.status)\(Self.suffix(body.detail))"
+                self = .refused(sentence.hasSuffix("?") ? sentence : sentence + ".")
             }
         }
     }
